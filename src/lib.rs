@@ -1,0 +1,1 @@
+//! Tetrion: a Tetris environment server for reinforcement learning.

@@ -1,0 +1,2 @@
+//! The `tetrion` program.
+fn main() {}
