@@ -1,1 +1,9 @@
 //! Tetrion: a Tetris environment server for reinforcement learning.
+//!
+//! The crate is layered; every layer knows only the ones below it.
+//!
+//! | layer | is | refuses to know |
+//! | --- | --- | --- |
+//! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
+
+pub mod engine;

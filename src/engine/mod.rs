@@ -1,0 +1,30 @@
+//! The rules of the game: pure, synchronous, exact.
+//!
+//! A tetromino appears, one placement of it is chosen, it falls straight down from above the wall and comes to rest on
+//! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
+//! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
+//! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
+//! [`TopOut`] for the other rules.
+//!
+//! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
+//! no global state. It could be lifted into another program as it is.
+//!
+//! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
+//! and n ([`rng`], [`randomizer`]), so a seed is a promise that any other language can keep too.
+
+pub mod rng;
+pub mod tetromino;
+
+pub mod randomizer;
+pub mod rules;
+
+pub mod placement;
+pub mod playfield;
+
+pub use placement::{Landing, Perft, Placement, num_placements, perft, placements};
+pub use playfield::{Column, CompactPlayfield, DrawingError, Playfield, PlayfieldOf};
+pub use randomizer::{Dealer, Randomizer, episode_seed};
+pub use rules::{
+    ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
+};
+pub use tetromino::{Shape, Tetromino, UnknownLetter, parse_sequence};

@@ -1,0 +1,395 @@
+//! The playfield: one integer a column, bit r for row r, row 0 lowest.
+//!
+//! Columns, not rows, because a piece falls along columns: a drop is a handful of leading-zero counts and shifts, and a
+//! whole column of features is one machine word. There are two sizes of the same type. The general one, [`Playfield`],
+//! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16 columns and 28 rows,
+//! which is where all the speed is. Four rows above the height stay free in a word, so that a piece may stick out.
+//!
+//! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
+
+use std::fmt;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
+
+use super::placement::Landing;
+use super::rules::TopOut;
+use super::tetromino::Shape;
+
+/// The machine word of a column.
+pub trait Column:
+    Copy
+    + Eq
+    + Default
+    + fmt::Debug
+    + Send
+    + Sync
+    + 'static
+    + BitAnd<Output = Self>
+    + BitAndAssign
+    + BitOr<Output = Self>
+    + BitOrAssign
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+    + std::hash::Hash
+{
+    /// Bits of the word.
+    const BITS: u32;
+    /// No cell.
+    const EMPTY: Self;
+    /// The lowest bits of a wide word; the caller knows that nothing is lost.
+    fn from_u64(bits: u64) -> Self;
+    /// The same bits in a wide word.
+    fn to_u64(self) -> u64;
+    /// How many cells are full.
+    fn count(self) -> u32;
+    /// The row just above the highest full cell, 0 if there is none.
+    fn top(self) -> u32;
+    /// The row of the lowest full cell; [`Column::BITS`] if there is none.
+    fn lowest(self) -> u32;
+    /// The rows below `row`, all full.
+    #[inline]
+    fn below(row: u32) -> Self {
+        Self::from_u64((1u64 << row) - 1)
+    }
+}
+
+macro_rules! column {
+    ($word:ty) => {
+        impl Column for $word {
+            const BITS: u32 = <$word>::BITS;
+            const EMPTY: Self = 0;
+            #[inline]
+            fn from_u64(bits: u64) -> Self {
+                bits as $word
+            }
+            #[inline]
+            fn to_u64(self) -> u64 {
+                u64::from(self)
+            }
+            #[inline]
+            fn count(self) -> u32 {
+                self.count_ones()
+            }
+            #[inline]
+            fn top(self) -> u32 {
+                <$word>::BITS - self.leading_zeros()
+            }
+            #[inline]
+            fn lowest(self) -> u32 {
+                self.trailing_zeros()
+            }
+        }
+    };
+}
+column!(u32);
+column!(u64);
+
+/// The cells of a game, as column words.
+///
+/// ```
+/// use tetrion::engine::Playfield;
+/// let playfield = Playfield::from_drawing(5, 4, "#...#\n##.##").unwrap();
+/// assert_eq!(playfield.to_string(), ".....\n.....\n#...#\n##.##");
+/// assert_eq!(playfield.heights().collect::<Vec<_>>(), [2, 1, 0, 1, 2]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlayfieldOf<C: Column, const N: usize> {
+    width: u8,
+    height: u8,
+    /// Words from `width` on stay empty.
+    columns: [C; N],
+}
+
+/// Every playfield the rules allow.
+pub type Playfield = PlayfieldOf<u64, 32>;
+
+/// The playfields up to 16 columns and 28 rows.
+pub type CompactPlayfield = PlayfieldOf<u32, 16>;
+
+/// Why a drawing is no playfield of the given size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DrawingError {
+    /// More rows than the playfield has.
+    #[error("the drawing has {rows} rows, expected at most {height}")]
+    TooManyRows {
+        /// Rows drawn.
+        rows: usize,
+        /// Rows there are.
+        height: u8,
+    },
+    /// A row of another length than the playfield's width.
+    #[error("row {row} from the top of the drawing is {length} cells wide, expected {width}")]
+    WrongWidth {
+        /// Which row, the top one being 0.
+        row: usize,
+        /// Cells drawn.
+        length: usize,
+        /// Cells there are.
+        width: u8,
+    },
+}
+
+impl<C: Column, const N: usize> PlayfieldOf<C, N> {
+    /// Whether a playfield of this size fits into this type.
+    pub const fn fits(width: u8, height: u8) -> bool {
+        width as usize <= N && height as u32 + 4 <= C::BITS
+    }
+
+    /// The empty playfield.
+    ///
+    /// # Panics
+    /// When the size does not fit into this type: see [`PlayfieldOf::fits`].
+    #[inline]
+    pub fn empty(width: u8, height: u8) -> Self {
+        assert!(Self::fits(width, height), "{width} x {height} does not fit into this playfield");
+        PlayfieldOf { width, height, columns: [C::EMPTY; N] }
+    }
+
+    /// A playfield from its columns; cells outside the size are cut off.
+    #[inline]
+    pub fn from_columns(width: u8, height: u8, columns: &[C]) -> Self {
+        let mut playfield = Self::empty(width, height);
+        for (to, from) in playfield.columns.iter_mut().zip(columns).take(width.into()) {
+            *to = *from & C::below(height.into());
+        }
+        playfield
+    }
+
+    /// Reads a drawing: rows from the top, one a line (or separated by `/`), `.` or blank empty, anything else full.
+    ///
+    /// A drawing of fewer rows than `height` stands on the floor.
+    ///
+    /// # Errors
+    /// [`DrawingError`] for too many rows or a row of the wrong length; nothing is guessed.
+    pub fn from_drawing(width: u8, height: u8, drawing: &str) -> Result<Self, DrawingError> {
+        let rows: Vec<&str> = match drawing {
+            "" => Vec::new(),
+            drawing => drawing.split(['\n', '/']).collect(),
+        };
+        Self::from_drawn_rows(width, height, &rows)
+    }
+
+    /// Reads the rows of a drawing, the top one first: see [`PlayfieldOf::from_drawing`].
+    ///
+    /// # Errors
+    /// As [`PlayfieldOf::from_drawing`].
+    pub fn from_drawn_rows<S: AsRef<str>>(width: u8, height: u8, rows: &[S]) -> Result<Self, DrawingError> {
+        if rows.len() > usize::from(height) {
+            return Err(DrawingError::TooManyRows { rows: rows.len(), height });
+        }
+        let mut playfield = Self::empty(width, height);
+        for (from_top, row) in rows.iter().enumerate() {
+            let row = row.as_ref();
+            let length = row.chars().count();
+            if length != usize::from(width) {
+                return Err(DrawingError::WrongWidth { row: from_top, length, width });
+            }
+            let bit = C::from_u64(1 << (rows.len() - 1 - from_top));
+            for (column, cell) in row.chars().enumerate() {
+                if cell != '.' && cell != ' ' {
+                    playfield.columns[column] |= bit;
+                }
+            }
+        }
+        Ok(playfield)
+    }
+
+    /// Columns.
+    #[inline]
+    pub fn width(&self) -> u8 {
+        self.width
+    }
+
+    /// Rows.
+    #[inline]
+    pub fn height(&self) -> u8 {
+        self.height
+    }
+
+    /// The columns, from the left; exactly `width` words.
+    #[inline]
+    pub fn columns(&self) -> &[C] {
+        &self.columns[..usize::from(self.width)]
+    }
+
+    /// All words there are room for, the empty ones behind `width` included.
+    #[inline]
+    pub fn words(&self) -> &[C; N] {
+        &self.columns
+    }
+
+    /// Whether a cell is full; false outside the playfield.
+    pub fn is_full(&self, row: u8, column: u8) -> bool {
+        row < self.height
+            && column < self.width
+            && self.columns[usize::from(column)] & C::from_u64(1 << row) != C::EMPTY
+    }
+
+    /// The rows from the lowest, one integer each, bit c for column c.
+    ///
+    /// ```
+    /// use tetrion::engine::Playfield;
+    /// let playfield = Playfield::from_drawing(5, 4, "#...#\n##.##").unwrap();
+    /// assert_eq!(playfield.rows().collect::<Vec<_>>(), [0b11011, 0b10001, 0, 0]);
+    /// ```
+    pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..u32::from(self.height)).map(|row| {
+            let cell = |column: &C| (column.to_u64() >> row & 1) as u32;
+            self.columns().iter().rev().fold(0, |bits, column| bits << 1 | cell(column))
+        })
+    }
+
+    /// A playfield from its rows as [`PlayfieldOf::rows`] gives them; bits beyond the width are cut off.
+    pub fn from_rows(width: u8, height: u8, rows: impl IntoIterator<Item = u32>) -> Self {
+        let mut playfield = Self::empty(width, height);
+        for (row, bits) in rows.into_iter().take(height.into()).enumerate() {
+            for column in 0..usize::from(width) {
+                playfield.columns[column] |= C::from_u64(u64::from(bits >> column & 1) << row);
+            }
+        }
+        playfield
+    }
+
+    /// The height of each column: the row just above its highest full cell, 0 if it is empty.
+    pub fn heights(&self) -> impl Iterator<Item = u32> + '_ {
+        self.columns().iter().map(|column| column.top())
+    }
+
+    /// The holes of one column: its empty cells that have a full cell above them.
+    pub fn holes(&self, column: u8) -> C {
+        let cells = self.columns[usize::from(column)];
+        !cells & C::below(cells.top())
+    }
+
+    /// The rows that are full, as bits.
+    #[inline]
+    pub fn full_rows(&self) -> C {
+        self.columns().iter().fold(C::below(self.height.into()), |full, column| full & *column)
+    }
+
+    /// The row of the shape's lowest cells when it comes to rest with its leftmost column at `column`, falling straight
+    /// down from above the wall.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    #[inline]
+    pub fn landing_row(&self, shape: &Shape, column: u8) -> u8 {
+        let mut row = 0;
+        let under = &self.columns[usize::from(column)..usize::from(column + shape.width)];
+        for (cells, bottom) in under.iter().zip(shape.bottoms) {
+            row = row.max(cells.top() as i32 - i32::from(bottom));
+        }
+        row as u8
+    }
+
+    /// Fills the cells of a shape at a row and a column; cells at or above the height are cut off.
+    ///
+    /// Returns whether any was.
+    #[inline]
+    fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
+        let inside = C::below(self.height.into());
+        for j in 0..usize::from(shape.width) {
+            let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
+            self.columns[usize::from(column) + j] |= cells & inside;
+        }
+        row + shape.height > self.height
+    }
+
+    /// Removes rows; what lies above each of them moves down by one.
+    #[inline]
+    fn remove_rows(&mut self, mut rows: C) {
+        // From the highest down, so that the rows still to go stay where they are.
+        while rows != C::EMPTY {
+            let row = rows.top() - 1;
+            let under = C::below(row);
+            for column in &mut self.columns[..usize::from(self.width)] {
+                *column = *column & under | *column >> 1 & !under;
+            }
+            rows &= under;
+        }
+    }
+
+    /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
+    ///
+    /// Returns the lines cleared and whether the game is over. This is the one place where the rules of clearing and of
+    /// ending are written; [`PlayfieldOf::land`] tells more about the same landing.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    #[inline]
+    pub fn drop(&mut self, shape: &Shape, column: u8, top_out: TopOut) -> (u8, bool) {
+        let row = self.landing_row(shape, column);
+        let overflows = self.fill(shape, row, column);
+        if overflows && top_out == TopOut::Overflow {
+            return (0, true);
+        }
+        let full = self.full_rows();
+        if full != C::EMPTY {
+            self.remove_rows(full);
+        }
+        (full.count() as u8, self.topped_out(overflows, top_out))
+    }
+
+    /// Lets a shape fall straight down and tells everything about the landing.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    pub fn land(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
+        let row = self.landing_row(shape, column);
+        let mut locked = *self;
+        locked.fill(shape, row, column);
+        let mut afterstate = *self;
+        let (lines, terminal) = afterstate.drop(shape, column, top_out);
+        let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
+        let vanished = (0..usize::from(shape.width))
+            .map(|j| (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count())
+            .sum::<u32>();
+        Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }
+    }
+
+    #[inline]
+    fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
+        let row = match top_out {
+            TopOut::Overflow => return overflows,
+            TopOut::SpawnBlocked => return false, // decided when the next tetromino appears
+            TopOut::TopRow => self.height - 1,
+            TopOut::AboveField => self.height - 3,
+        };
+        let bit = C::from_u64(1 << row);
+        self.columns().iter().any(|column| *column & bit != C::EMPTY)
+    }
+
+    /// The same cells in a playfield of another type.
+    ///
+    /// # Panics
+    /// When the size does not fit into that type.
+    pub fn resized<D: Column, const M: usize>(&self) -> PlayfieldOf<D, M> {
+        let mut playfield = PlayfieldOf::empty(self.width, self.height);
+        for (to, from) in playfield.columns.iter_mut().zip(self.columns()) {
+            *to = D::from_u64(from.to_u64());
+        }
+        playfield
+    }
+}
+
+/// The drawing, top row first: `#` full, `.` empty.
+impl<C: Column, const N: usize> fmt::Display for PlayfieldOf<C, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in (0..self.height).rev() {
+            for column in 0..self.width {
+                f.write_str(if self.is_full(row, column) { "#" } else { "." })?;
+            }
+            if row > 0 {
+                f.write_str("\n")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<C: Column, const N: usize> fmt::Debug for PlayfieldOf<C, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Playfield {} x {}\n{self}", self.width, self.height)
+    }
+}

@@ -1,0 +1,153 @@
+//! Who deals the pieces: a seed, or a sequence written down, turned into tetrominoes.
+//!
+//! Piece n of an episode with seed x is a pure function of x, n and the randomizer:
+//!
+//! * `uniform`: `below(word(x, Pieces, n), 7)`, an index into I O T Z S J L.
+//! * `bag7`: bag b holds the pieces 7b..7b+7; it starts as I O T Z S J L and is shuffled by Fisher and Yates from the
+//!   end: for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a fresh bag.
+//!
+//! For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI` and `bag7` deals `OZSILJT ZJLTISO`.
+
+use std::sync::Arc;
+
+use super::rng::{Tag, below, stream, stream_word};
+use super::tetromino::Tetromino;
+
+/// How a seed becomes pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Randomizer {
+    /// Independent draws, each tetromino with probability 1/7: the literature's game.
+    #[default]
+    Uniform,
+    /// Bags of all seven, each in random order.
+    Bag7,
+    /// Draws that favour the tetrominoes that came up least often.
+    Balanced,
+}
+
+/// The piece sequence of one episode, and how far it has been dealt.
+///
+/// Cheap to clone: a written sequence is shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dealer {
+    source: Source,
+    dealt: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    Uniform { seed: u64, stream: u64 },
+    Bag7 { seed: u64, bag: [Tetromino; 7] },
+    Sequence(Arc<[Tetromino]>),
+}
+
+/// All that a dealer is, laid open for snapshots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DealerState {
+    /// Pieces dealt so far.
+    pub dealt: u64,
+    /// The seed, or the rest of a written sequence.
+    pub source: DealerSource,
+}
+
+/// Where the pieces of a [`DealerState`] come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DealerSource {
+    /// A seed; `bag` is the open bag and has a meaning for `bag7` in the middle of a bag only.
+    Seed {
+        /// The seed of the words.
+        seed: u64,
+        /// The open bag.
+        bag: [Tetromino; 7],
+    },
+    /// A written sequence, from its beginning.
+    Sequence(Arc<[Tetromino]>),
+}
+
+impl Dealer {
+    /// A dealer at the beginning of the episode with this seed.
+    ///
+    /// # Panics
+    /// With `Balanced`, which [`Rules::check`](super::Rules::check) refuses.
+    pub fn seeded(randomizer: Randomizer, seed: u64) -> Dealer {
+        Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL })
+    }
+
+    /// A dealer of a written sequence, from its beginning.
+    pub fn sequence(pieces: Arc<[Tetromino]>) -> Dealer {
+        Dealer { source: Source::Sequence(pieces), dealt: 0 }
+    }
+
+    /// Puts a dealer together again from a state taken with [`Dealer::state`].
+    pub fn from_state(randomizer: Randomizer, state: DealerState) -> Dealer {
+        Dealer::from_parts(randomizer, state.dealt, state.source)
+    }
+
+    fn from_parts(randomizer: Randomizer, dealt: u64, source: DealerSource) -> Dealer {
+        let source = match (source, randomizer) {
+            (DealerSource::Sequence(pieces), _) => Source::Sequence(pieces),
+            (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
+                Source::Uniform { seed, stream: stream(seed, Tag::Pieces) }
+            }
+            (DealerSource::Seed { seed, bag }, Randomizer::Bag7) => Source::Bag7 { seed, bag },
+            (DealerSource::Seed { .. }, Randomizer::Balanced) => unreachable!("refused by Rules::check"),
+        };
+        Dealer { source, dealt }
+    }
+
+    /// Deals the next piece, or `None` past the end of a written sequence.
+    #[inline]
+    pub fn deal(&mut self) -> Option<Tetromino> {
+        let n = self.dealt;
+        let piece = match &mut self.source {
+            Source::Uniform { stream, .. } => Tetromino::ALL[below(stream_word(*stream, n), 7) as usize],
+            Source::Bag7 { seed, bag } => {
+                if n.is_multiple_of(7) {
+                    *bag = shuffled_bag(*seed, n / 7);
+                }
+                bag[(n % 7) as usize]
+            }
+            Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
+        };
+        self.dealt = n + 1;
+        Some(piece)
+    }
+
+    /// Goes on with another seed: what was dealt and the open bag stay, everything after them is new.
+    ///
+    /// A written sequence has no seed and stays as it is.
+    pub fn reseed(&mut self, new_seed: u64) {
+        match &mut self.source {
+            Source::Uniform { seed, stream: words } => {
+                (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
+            }
+            Source::Bag7 { seed, .. } => *seed = new_seed,
+            Source::Sequence(_) => {}
+        }
+    }
+
+    /// All there is to know, for a snapshot.
+    pub fn state(&self) -> DealerState {
+        let source = match &self.source {
+            Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag: Tetromino::ALL },
+            Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag },
+            Source::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
+        };
+        DealerState { dealt: self.dealt, source }
+    }
+}
+
+fn shuffled_bag(seed: u64, bag_index: u64) -> [Tetromino; 7] {
+    let words = stream(seed, Tag::Pieces);
+    let mut bag = Tetromino::ALL;
+    for j in (1..7u64).rev() {
+        let word = stream_word(words, bag_index.wrapping_mul(6).wrapping_add(6 - j));
+        bag.swap(j as usize, below(word, j + 1) as usize);
+    }
+    bag
+}
+
+/// The seed of episode k of an environment whose own seed is `env_seed`: the seed itself first, then words of it.
+pub const fn episode_seed(env_seed: u64, episode: u64) -> u64 {
+    if episode == 0 { env_seed } else { super::rng::word(env_seed, Tag::Episode, episode) }
+}

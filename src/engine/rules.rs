@@ -1,0 +1,283 @@
+//! Rules are data: one value drives the one engine, and the presets are rows of one table.
+
+use super::randomizer::Randomizer;
+use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Tetromino};
+
+/// Changes whenever equal seeds and equal actions could give another game.
+pub const RULES_VERSION: &str = "tetrion-rules-1";
+
+/// The narrowest and the widest playfield, in columns.
+pub const WIDTHS: std::ops::RangeInclusive<u8> = 4..=32;
+/// The lowest and the highest playfield, in rows.
+pub const HEIGHTS: std::ops::RangeInclusive<u8> = 4..=40;
+/// The most next pieces that can be shown.
+pub const MAX_PREVIEW: u8 = 6;
+
+/// What one step of a game is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ActionModel {
+    /// One step is one piece: an orientation and a column.
+    #[default]
+    Placement,
+    /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop.
+    Keypress,
+}
+
+/// The rule that ends a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TopOut {
+    /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
+    #[default]
+    Overflow,
+    /// The next tetromino overlaps the playfield where it appears.
+    SpawnBlocked,
+    /// After clearing, a cell of the top row is full.
+    TopRow,
+    /// After clearing, a cell of the third row from the top is full: the three top rows lie above the field.
+    AboveField,
+}
+
+/// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OrientationTable {
+    /// The research literature's drawings, then counter-clockwise.
+    #[default]
+    Literature,
+    /// As created, turned right, turned left, half a turn.
+    Lab,
+    /// Lying, T pointing down, then counter-clockwise; the id order of the survey's arrays.
+    Survey,
+    /// Lying, guns pointing down, then counter-clockwise.
+    Leiden,
+}
+
+/// Where a piece may come down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Straight down from above the wall: every orientation fits over every column.
+    #[default]
+    StraightDrop,
+    /// From the spawn pose sideways along the top, one free column at a time, then down.
+    SidewaysWalk,
+}
+
+/// Points, as doubles; lines and pieces are counted whatever the points are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scoring {
+    /// For every piece that lands.
+    pub piece: f64,
+    /// For 1, 2, 3 and 4 lines cleared at once; five and more (from a drawn position) count as four.
+    pub lines: [f64; 4],
+    /// Once, when the rules end the game.
+    pub game_end: f64,
+}
+
+impl Scoring {
+    /// One point a line: the literature's score.
+    pub const LINES: Scoring = Scoring { piece: 0.0, lines: [1.0, 2.0, 3.0, 4.0], game_end: 0.0 };
+
+    /// The reward of one landing.
+    pub fn reward(&self, lines: u8, terminal: bool) -> f64 {
+        let for_lines = match lines {
+            0 => 0.0,
+            // Only a drawn position can hold rows that are already full, and so clear more than four.
+            n => self.lines[usize::from(n.min(4)) - 1],
+        };
+        self.piece + for_lines + if terminal { self.game_end } else { 0.0 }
+    }
+}
+
+/// The rules of a game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Columns, within [`WIDTHS`].
+    pub width: u8,
+    /// Rows, within [`HEIGHTS`].
+    pub height: u8,
+    /// Who deals.
+    pub randomizer: Randomizer,
+    /// What a step is.
+    pub action_model: ActionModel,
+    /// What ends a game.
+    pub top_out: TopOut,
+    /// How orientations are numbered.
+    pub orientations: OrientationTable,
+    /// Where a piece may come down.
+    pub reach: Reach,
+    /// What is worth how much.
+    pub scoring: Scoring,
+    /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
+    pub preview: u8,
+}
+
+/// A rule set with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name on the wire and on the command line.
+    pub name: &'static str,
+    /// Where it comes from, in a sentence.
+    pub source: &'static str,
+    /// The rules at its own size; any of them may be resized.
+    pub rules: Rules,
+}
+
+const SIMPLIFIED: Rules = Rules {
+    width: 10,
+    height: 20,
+    randomizer: Randomizer::Uniform,
+    action_model: ActionModel::Placement,
+    top_out: TopOut::Overflow,
+    orientations: OrientationTable::Literature,
+    reach: Reach::StraightDrop,
+    scoring: Scoring::LINES,
+    preview: 0,
+};
+
+/// Every rule set with a name, the default first.
+pub static PRESETS: [Preset; 5] = [
+    Preset {
+        name: "simplified",
+        source: "simplified Tetris of the research literature (MDPTetris; Thiery and Scherrer 2009)",
+        rules: SIMPLIFIED,
+    },
+    Preset {
+        name: "lab",
+        source: "course notebook: key presses with gravity",
+        rules: Rules {
+            action_model: ActionModel::Keypress,
+            top_out: TopOut::TopRow,
+            orientations: OrientationTable::Lab,
+            reach: Reach::SidewaysWalk,
+            ..SIMPLIFIED
+        },
+    },
+    Preset {
+        name: "survey",
+        source: "Tetris AI survey notebook: straight drops, bags of seven",
+        rules: Rules { randomizer: Randomizer::Bag7, orientations: OrientationTable::Survey, ..SIMPLIFIED },
+    },
+    Preset {
+        name: "genetic",
+        source: "genetic-algorithm write-up: the lab's moves by placement on 10 x 22, a point a piece and ten a line",
+        rules: Rules {
+            height: 22,
+            top_out: TopOut::TopRow,
+            orientations: OrientationTable::Lab,
+            reach: Reach::SidewaysWalk,
+            scoring: Scoring { piece: 1.0, lines: [10.0, 20.0, 30.0, 40.0], game_end: 0.0 },
+            ..SIMPLIFIED
+        },
+    },
+    Preset {
+        name: "leiden",
+        source: "report with Monte-Carlo and heuristic agents: the height includes three rows above the field",
+        rules: Rules {
+            height: 10,
+            top_out: TopOut::AboveField,
+            orientations: OrientationTable::Leiden,
+            ..SIMPLIFIED
+        },
+    },
+];
+
+/// Why rules cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RulesError {
+    /// A width outside [`WIDTHS`].
+    #[error("width is {0}, expected {min}..={max}", min = WIDTHS.start(), max = WIDTHS.end())]
+    Width(u32),
+    /// A height outside [`HEIGHTS`].
+    #[error("height is {0}, expected {min}..={max}", min = HEIGHTS.start(), max = HEIGHTS.end())]
+    Height(u32),
+    /// A preview over [`MAX_PREVIEW`].
+    #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
+    Preview(u32),
+    /// Points that are no finite number of a size a double can add up exactly enough.
+    #[error("{field} is {value}, expected a finite number of at most 1e15 in size")]
+    Points {
+        /// Which points.
+        field: &'static str,
+        /// What they were.
+        value: f64,
+    },
+    /// Rules that have a name but no engine yet.
+    #[error("{0} is not built yet")]
+    NotImplemented(&'static str),
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        SIMPLIFIED
+    }
+}
+
+impl Rules {
+    /// The rules of a preset at its own size.
+    pub fn preset(name: &str) -> Option<Rules> {
+        PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.rules)
+    }
+
+    /// `simplified` on a playfield of this size.
+    pub fn simplified(width: u8, height: u8) -> Rules {
+        Rules { width, height, ..SIMPLIFIED }
+    }
+
+    /// Says whether these rules can be played.
+    ///
+    /// # Errors
+    /// The first field that is out of range, or a choice for which there is no engine yet.
+    pub fn check(&self) -> Result<(), RulesError> {
+        if !WIDTHS.contains(&self.width) {
+            return Err(RulesError::Width(self.width.into()));
+        }
+        if !HEIGHTS.contains(&self.height) {
+            return Err(RulesError::Height(self.height.into()));
+        }
+        if self.preview > MAX_PREVIEW {
+            return Err(RulesError::Preview(self.preview.into()));
+        }
+        let points = [
+            ("scoring.piece", self.scoring.piece),
+            ("scoring.lines[0]", self.scoring.lines[0]),
+            ("scoring.lines[1]", self.scoring.lines[1]),
+            ("scoring.lines[2]", self.scoring.lines[2]),
+            ("scoring.lines[3]", self.scoring.lines[3]),
+            ("scoring.game_end", self.scoring.game_end),
+        ];
+        for (field, value) in points {
+            if !value.is_finite() || value.abs() > 1e15 {
+                return Err(RulesError::Points { field, value });
+            }
+        }
+        if self.action_model == ActionModel::Keypress {
+            return Err(RulesError::NotImplemented("the keypress action model"));
+        }
+        if self.reach == Reach::SidewaysWalk {
+            return Err(RulesError::NotImplemented("reach by walking sideways"));
+        }
+        if self.top_out == TopOut::SpawnBlocked {
+            return Err(RulesError::NotImplemented("the spawn_blocked top-out"));
+        }
+        if self.randomizer == Randomizer::Balanced {
+            return Err(RulesError::NotImplemented("the balanced randomizer"));
+        }
+        Ok(())
+    }
+
+    /// The distinct shapes of a tetromino under these rules; the index is the orientation.
+    #[inline]
+    pub fn shapes(&self, tetromino: Tetromino) -> &'static [Shape] {
+        let table = match self.orientations {
+            OrientationTable::Literature => &CANONICAL,
+            OrientationTable::Lab => &LAB,
+            OrientationTable::Survey => &SURVEY,
+            OrientationTable::Leiden => &LEIDEN,
+        };
+        table[tetromino as usize].as_slice()
+    }
+
+    /// The size of the action space: four orientations a column, whether or not they all exist.
+    pub fn num_actions(&self) -> u32 {
+        4 * u32::from(self.width)
+    }
+}
