@@ -4,6 +4,9 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
+//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 
 pub mod engine;
+
+pub mod optimizers;

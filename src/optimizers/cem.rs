@@ -1,0 +1,467 @@
+//! The cross-entropy method with noise (Rubinstein 1999; for Tetris Szita and Lorincz 2006, Thiery and Scherrer 2009).
+//!
+//! Every generation draws a population from a normal distribution, keeps the best-scored part of it, the
+//! elite, and takes the elite's mean and variance (divided by n) for the next distribution. With few elite and
+//! noisy scores the variance shrinks faster than the mean arrives, so [`Noise`] is added: to the *variance*, never
+//! to the deviation.
+//!
+//! # A second look
+//!
+//! Tetris scores are nearly exponential, so the best of a hundred single games is mostly a lucky one. With
+//! `second_look` set, a generation has two rounds: all candidates, then the best part of them again, to be scored
+//! on more and other games. The second scores take the place of the first; elite and best come from them alone, so
+//! that luck in the first round buys a second round and nothing else.
+//!
+//! # Full covariance without a factorisation
+//!
+//! The elite of 20 weights is often 10 vectors, whose covariance is singular: a Cholesky factor does not
+//! exist. None is needed. If r_1 .. r_k are the elite's deviations from their mean over sqrt(k), the covariance
+//! is the sum of r_i r_i', and mean + sum of z_i r_i with standard normal z_i has exactly that distribution.
+//! So the distribution *is* its [`Spread::Full`] rows, and nothing has to be inverted, rooted or nudged.
+
+use serde::{Deserialize, Serialize};
+
+use super::draws::Draws;
+use super::{
+    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
+    TellError,
+};
+
+/// The parameters of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CemConfig {
+    /// Weight vectors a generation, at least 2.
+    pub population: u32,
+    /// Share of the population that makes the next distribution, above 0 and at most 1; see
+    /// [`num_elites`](Self::num_elites).
+    pub elite_fraction: f64,
+    /// Mean of every weight at the start.
+    pub initial_mean: f64,
+    /// Standard deviation of every weight at the start, above 0.
+    pub initial_std: f64,
+    /// Added to the variance of every weight.
+    pub noise: Noise,
+    /// Whether weights are drawn one by one or together.
+    pub covariance: Covariance,
+    /// Whether every vector drawn is scaled to length 1 before it is handed out. A greedy linear controller
+    /// plays the same at any scale; without this, that freedom lets lengths drift, and a fixed noise loses its meaning.
+    pub unit_norm: bool,
+    /// Share of the population to be scored twice, 0 for none; at least the elite's and at most 1.
+    pub second_look: f64,
+}
+
+/// What is added to the variance in generation t = 0, 1, 2 ...
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Noise {
+    /// Nothing.
+    None,
+    /// Always the same.
+    Constant {
+        /// Variance.
+        variance: f64,
+    },
+    /// variance * max(1 - t / generations, 0).
+    Linear {
+        /// Variance at t = 0.
+        variance: f64,
+        /// The first t without noise, above 0; may have a fraction.
+        generations: f64,
+    },
+    /// variance / (t + 1).
+    Hyperbolic {
+        /// Variance at t = 0.
+        variance: f64,
+    },
+}
+
+/// How much of the elite's covariance a distribution keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Covariance {
+    /// The variance of each weight: what the Tetris literature does.
+    Diagonal,
+    /// All of it.
+    Full,
+}
+
+/// Settings with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// Szita and Lorincz 2006 with their best, decreasing noise: N(0, 100), 10 of 100, noise max(5 - t / 10, 0).
+    SzitaLorincz,
+    /// Thiery and Scherrer's programs: the same with constant noise 4.
+    ThieryScherrer,
+    /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations.
+    Lab,
+    /// Ours: unit vectors, a second look at the best third, and a noise to the measure of unit vectors.
+    Tetrion,
+}
+
+/// Every preset and the name it goes by.
+pub const PRESETS: [(&str, Preset); 4] = [
+    ("szita-lorincz", Preset::SzitaLorincz),
+    ("thiery-scherrer", Preset::ThieryScherrer),
+    ("lab", Preset::Lab),
+    ("tetrion", Preset::Tetrion),
+];
+
+/// The distribution a search draws from, apart from its mean and the noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread {
+    /// The variance of each weight.
+    Diagonal(Vec<f64>),
+    /// Rows whose outer products add up to the covariance.
+    Full(Vec<Vec<f64>>),
+}
+
+/// Everything a search knows. Its random position is `generation`: every generation has its own stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CemState {
+    /// Where all draws come from.
+    pub seed: u64,
+    /// Generations completed.
+    pub generation: u32,
+    /// Centre of the distribution.
+    pub mean: Vec<f64>,
+    /// Its shape, before noise.
+    pub spread: Spread,
+    /// The best-scored candidate so far; of equals the latest generation's.
+    pub best: Option<Best>,
+    /// Scores of the whole population, while a second look at part of it is under way.
+    pub first_scores: Option<Vec<f64>>,
+}
+
+/// A search in progress.
+#[derive(Debug, Clone)]
+pub struct Cem {
+    config: CemConfig,
+    state: CemState,
+}
+
+/// What the elite of a generation has in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EliteStatistics {
+    /// Positions of the elite, best first.
+    pub elites: Vec<usize>,
+    /// Mean of each column.
+    pub mean: Vec<f64>,
+    /// Standard deviation of each column, divided by n.
+    pub std: Vec<f64>,
+    /// The first candidate with the largest score.
+    pub best: Vec<f64>,
+}
+
+/// The `num_elites` candidates with the largest scores and their statistics; of equal scores the earlier comes first.
+///
+/// # Errors
+///
+/// Scores that are not one number a candidate.
+///
+/// # Panics
+///
+/// If there are no elites, more elites than candidates, or candidates of different lengths.
+pub fn elite_statistics(
+    candidates: &[Vec<f64>],
+    scores: &[f64],
+    num_elites: usize,
+) -> Result<EliteStatistics, TellError> {
+    assert!((1..=candidates.len()).contains(&num_elites), "{num_elites} elites of {}", candidates.len());
+    super::check_scores(scores, candidates.len())?;
+    let mut elites = super::ranking(scores);
+    elites.truncate(num_elites);
+    let rows: Vec<&[f64]> = elites.iter().map(|&elite| candidates[elite].as_slice()).collect();
+    let (mean, std) = super::column_mean_and_std(&rows, rows[0].len());
+    let best = rows[0].to_vec();
+    Ok(EliteStatistics { elites, mean, std, best })
+}
+
+impl Noise {
+    /// Variance added in generation `generation`, counted from 0.
+    pub fn variance(self, generation: u32) -> f64 {
+        let t = f64::from(generation);
+        match self {
+            Self::None => 0.0,
+            Self::Constant { variance } => variance,
+            Self::Linear { variance, generations } => variance * (1.0 - t / generations).max(0.0),
+            Self::Hyperbolic { variance } => variance / (t + 1.0),
+        }
+    }
+
+    fn check(self) -> Result<(), InvalidParameter> {
+        let check_variance = |variance| super::check("noise.variance", variance, 0.0..=MAX_MAGNITUDE);
+        match self {
+            Self::None => Ok(()),
+            Self::Constant { variance } | Self::Hyperbolic { variance } => check_variance(variance),
+            Self::Linear { variance, generations } => {
+                check_variance(variance)?;
+                super::check("noise.generations", generations, f64::MIN_POSITIVE..=MAX_MAGNITUDE)
+            }
+        }
+    }
+}
+
+impl Preset {
+    /// The settings, for a search of `num_generations`.
+    pub fn config(self, num_generations: u32) -> CemConfig {
+        let literature = CemConfig {
+            population: 100,
+            elite_fraction: 0.1,
+            initial_mean: 0.0,
+            initial_std: 10.0,
+            noise: Noise::Constant { variance: 4.0 },
+            covariance: Covariance::Diagonal,
+            unit_norm: false,
+            second_look: 0.0,
+        };
+        match self {
+            Self::SzitaLorincz => {
+                CemConfig { noise: Noise::Linear { variance: 5.0, generations: 50.0 }, ..literature }
+            }
+            Self::ThieryScherrer => literature,
+            Self::Lab => CemConfig {
+                elite_fraction: 0.2,
+                initial_std: 1.0,
+                noise: Noise::Linear { variance: 4.0, generations: 0.6 * f64::from(num_generations.max(1)) },
+                ..literature
+            },
+            Self::Tetrion => CemConfig {
+                initial_std: 1.0,
+                noise: Noise::Hyperbolic { variance: 0.02 },
+                unit_norm: true,
+                second_look: 1.0 / 3.0,
+                ..literature
+            },
+        }
+    }
+}
+
+impl std::str::FromStr for Preset {
+    type Err = InvalidParameter;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        PRESETS.iter().find(|(known, _)| *known == name).map(|&(_, preset)| preset).ok_or_else(|| {
+            let names = PRESETS.map(|(name, _)| name).join(", ");
+            super::invalid("preset", format!("is {name:?}, not one of {names}"))
+        })
+    }
+}
+
+impl CemConfig {
+    /// Candidates that make the next distribution: the elite's share, rounded down, but at least 1.
+    pub fn num_elites(&self) -> usize {
+        self.share(self.elite_fraction)
+    }
+
+    /// Candidates of the second look; 0 if there is none.
+    pub fn num_second_looks(&self) -> usize {
+        if self.second_look == 0.0 { 0 } else { self.share(self.second_look) }
+    }
+
+    fn share(&self, fraction: f64) -> usize {
+        ((f64::from(self.population) * fraction) as usize).max(1)
+    }
+
+    fn check(&self) -> Result<(), InvalidParameter> {
+        super::check_count("population", self.population as usize, 2..=MAX_POPULATION)?;
+        super::check("elite_fraction", self.elite_fraction, f64::MIN_POSITIVE..=1.0)?;
+        super::check("initial_mean", self.initial_mean, -MAX_MAGNITUDE..=MAX_MAGNITUDE)?;
+        super::check("initial_std", self.initial_std, f64::MIN_POSITIVE..=MAX_MAGNITUDE)?;
+        self.noise.check()?;
+        if self.second_look == 0.0 {
+            return Ok(());
+        }
+        super::check("second_look", self.second_look, self.elite_fraction..=1.0)
+    }
+}
+
+impl Cem {
+    /// A search over vectors of `num_weights`. To start from a known vector, take the [`state`](Self::state), put the
+    /// vector in its `mean`, and [`resume`](Self::resume) from that.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range.
+    pub fn new(config: CemConfig, num_weights: u32, seed: u64) -> Result<Self, InvalidParameter> {
+        config.check()?;
+        super::check_count("num_weights", num_weights as usize, 1..=MAX_POPULATION)?;
+        let num_weights = num_weights as usize;
+        let mean = vec![config.initial_mean; num_weights];
+        let std = config.initial_std;
+        let spread = match config.covariance {
+            Covariance::Diagonal => Spread::Diagonal(vec![std * std; num_weights]),
+            Covariance::Full => Spread::Full(
+                (0..num_weights)
+                    .map(|i| (0..num_weights).map(|j| if i == j { std } else { 0.0 }).collect())
+                    .collect(),
+            ),
+        };
+        let state = CemState { seed, generation: 0, mean, spread, best: None, first_scores: None };
+        Ok(Self { config, state })
+    }
+
+    /// The search that `state` was taken from.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range, or the first part of `state` that does not belong to `config`.
+    pub fn resume(config: CemConfig, state: CemState) -> Result<Self, InvalidParameter> {
+        config.check()?;
+        let num_weights = state.mean.len();
+        super::check_count("state.mean", num_weights, 1..=MAX_POPULATION)?;
+        super::check_vector("state.mean", &state.mean, num_weights)?;
+        match (&state.spread, config.covariance) {
+            (Spread::Diagonal(variance), Covariance::Diagonal) => {
+                super::check_vector("state.spread", variance, num_weights)?;
+                if let Some(negative) = variance.iter().find(|&&variance| variance < 0.0) {
+                    return Err(super::invalid("state.spread", format!("holds a variance of {negative}")));
+                }
+            }
+            (Spread::Full(rows), Covariance::Full) => {
+                super::check_count("state.spread", rows.len(), 1..=MAX_POPULATION)?;
+                rows.iter().try_for_each(|row| super::check_vector("state.spread", row, num_weights))?;
+            }
+            (_, covariance) => {
+                return Err(super::invalid(
+                    "state.spread",
+                    format!("does not fit covariance {covariance:?}"),
+                ));
+            }
+        }
+        super::check_best(state.best.as_ref(), num_weights)?;
+        if let Some(scores) = &state.first_scores {
+            if config.num_second_looks() == 0 {
+                return Err(super::invalid("state.first_scores", "waits for a second look, there is none"));
+            }
+            super::check_scores(scores, config.population as usize)
+                .map_err(|error| super::invalid("state.first_scores", format!("does not fit: {error}")))?;
+        }
+        Ok(Self { config, state })
+    }
+
+    /// The parameters it was made with.
+    pub fn config(&self) -> &CemConfig {
+        &self.config
+    }
+
+    /// Draws the generation's population. Called again for every round, so that it need not be kept: it is cheap,
+    /// and a state stays small.
+    fn population(&self) -> Vec<Vec<f64>> {
+        let CemState { seed, generation, mean, spread, .. } = &self.state;
+        let noise = self.config.noise.variance(*generation);
+        let mut draws = Draws::new(*seed, u64::from(*generation));
+        let mut draw = || {
+            let mut weights = mean.clone();
+            match spread {
+                Spread::Diagonal(variance) => {
+                    for (weight, variance) in weights.iter_mut().zip(variance) {
+                        *weight += (variance + noise).sqrt() * draws.normal();
+                    }
+                }
+                Spread::Full(rows) => {
+                    for row in rows {
+                        let z = draws.normal();
+                        weights.iter_mut().zip(row).for_each(|(weight, deviation)| *weight += z * deviation);
+                    }
+                    if noise > 0.0 {
+                        weights.iter_mut().for_each(|weight| *weight += noise.sqrt() * draws.normal());
+                    }
+                }
+            }
+            if self.config.unit_norm {
+                scale_to_unit_norm(&mut weights);
+            }
+            weights
+        };
+        (0..self.config.population).map(|_| draw()).collect()
+    }
+
+    /// Slots of the candidates under way: all of them, or those of the second look, best first.
+    fn slots(&self) -> Vec<usize> {
+        match &self.state.first_scores {
+            None => (0..self.config.population as usize).collect(),
+            Some(scores) => {
+                let mut slots = super::ranking(scores);
+                slots.truncate(self.config.num_second_looks());
+                slots
+            }
+        }
+    }
+}
+
+impl Optimizer for Cem {
+    fn ask(&self) -> Round {
+        let mut population = self.population();
+        let slots = self.slots();
+        Round {
+            generation: self.state.generation,
+            look: if self.state.first_scores.is_none() { Look::First } else { Look::Second },
+            candidates: slots.iter().map(|&slot| std::mem::take(&mut population[slot])).collect(),
+            slots: slots.into_iter().map(|slot| slot as u32).collect(),
+        }
+    }
+
+    fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError> {
+        let num_second_looks = self.config.num_second_looks();
+        if self.state.first_scores.is_none() && num_second_looks > 0 {
+            super::check_scores(scores, self.config.population as usize)?;
+            self.state.first_scores = Some(scores.to_vec());
+            return Ok(None);
+        }
+        super::check_scores(scores, self.slots().len())?;
+        let candidates = self.ask().candidates;
+        let elite = elite_statistics(&candidates, scores, self.config.num_elites())?;
+        let best_score = scores[elite.elites[0]];
+        let first_scores = self.state.first_scores.take();
+        let (mean_score, std_score) =
+            super::mean_and_std(first_scores.as_deref().unwrap_or(scores).iter().copied());
+
+        let state = &mut self.state;
+        super::keep_best(&mut state.best, best_score, state.generation, &elite.best);
+        state.spread = match self.config.covariance {
+            Covariance::Diagonal => Spread::Diagonal(elite.std.iter().map(|std| std * std).collect()),
+            Covariance::Full => Spread::Full(deviations(&candidates, &elite)),
+        };
+        state.mean.clone_from(&elite.mean);
+        let generation = state.generation;
+        state.generation += 1;
+        let EliteStatistics { mean, std, best, .. } = elite;
+        Ok(Some(Generation { generation, best_score, mean_score, std_score, best, mean, std }))
+    }
+
+    fn generation(&self) -> u32 {
+        self.state.generation
+    }
+
+    fn incumbent(&self) -> Option<Vec<f64>> {
+        (self.state.generation > 0).then(|| self.state.mean.clone())
+    }
+
+    fn best(&self) -> Option<&Best> {
+        self.state.best.as_ref()
+    }
+
+    fn state(&self) -> State {
+        State::Cem(self.state.clone())
+    }
+}
+
+/// The elite's deviations from their mean over the square root of their number.
+fn deviations(candidates: &[Vec<f64>], elite: &EliteStatistics) -> Vec<Vec<f64>> {
+    let root = (elite.elites.len() as f64).sqrt();
+    let deviation = |&slot: &usize| -> Vec<f64> {
+        candidates[slot].iter().zip(&elite.mean).map(|(weight, mean)| (weight - mean) / root).collect()
+    };
+    elite.elites.iter().map(deviation).collect()
+}
+
+/// A vector of zeros stays what it is: it has no direction to keep.
+fn scale_to_unit_norm(weights: &mut [f64]) {
+    let norm = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        weights.iter_mut().for_each(|weight| *weight /= norm);
+    }
+}

@@ -1,0 +1,219 @@
+//! A genetic algorithm for real numbers: tournament selection, blend crossover, Gaussian mutation, elitism.
+//!
+//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris player
+//! this way and left the rates unsaid: every number here is a parameter. Unlike that loop, survivors are scored again in every generation:
+//! their games are new, and a lucky score should not live for ever.
+//!
+//! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the
+//! two tournaments, the coin for a crossover, one blend a weight; then for every weight of either child, in that
+//! order, the coin for a mutation and the step.
+
+use serde::{Deserialize, Serialize};
+
+use super::draws::Draws;
+use super::{
+    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
+    TellError,
+};
+
+/// The parameters of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeneticConfig {
+    /// Individuals a generation, at least 2.
+    pub individuals: u32,
+    /// The first individuals are uniform in [-`initial_range`, `initial_range`), per weight; above 0.
+    pub initial_range: f64,
+    /// Individuals drawn (with replacement) for a tournament; the best of them becomes a parent. At least 1.
+    pub tournament: u32,
+    /// Probability that two parents are crossed rather than copied.
+    pub crossover_probability: f64,
+    /// How far a child may lie beyond its parents: 0 keeps it between them (Eshelman and Schaffer's BLX-alpha).
+    pub blend_alpha: f64,
+    /// Probability that a weight of a child is changed.
+    pub mutation_probability: f64,
+    /// Standard deviation of that change.
+    pub mutation_std: f64,
+    /// Best individuals that go on unchanged; below `individuals`.
+    pub keep: u32,
+}
+
+/// Everything a search knows. Its random position is `generation`: every generation has its own stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeneticState {
+    /// Where all draws come from.
+    pub seed: u64,
+    /// Generations completed.
+    pub generation: u32,
+    /// The individuals that wait for their scores.
+    pub individuals: Vec<Vec<f64>>,
+    /// The best individual of the last completed generation.
+    pub incumbent: Option<Vec<f64>>,
+    /// The best-scored individual so far; of equals the latest generation's.
+    pub best: Option<Best>,
+}
+
+/// A search in progress.
+#[derive(Debug, Clone)]
+pub struct Genetic {
+    config: GeneticConfig,
+    state: GeneticState,
+}
+
+impl Default for GeneticConfig {
+    fn default() -> Self {
+        Self {
+            individuals: 50,
+            initial_range: 1.0,
+            tournament: 3,
+            crossover_probability: 0.5,
+            blend_alpha: 0.5,
+            mutation_probability: 0.2,
+            mutation_std: 0.2,
+            keep: 1,
+        }
+    }
+}
+
+impl GeneticConfig {
+    fn check(&self) -> Result<(), InvalidParameter> {
+        super::check_count("individuals", self.individuals as usize, 2..=MAX_POPULATION)?;
+        super::check("initial_range", self.initial_range, f64::MIN_POSITIVE..=MAX_MAGNITUDE)?;
+        super::check_count("tournament", self.tournament as usize, 1..=MAX_POPULATION)?;
+        super::check("crossover_probability", self.crossover_probability, 0.0..=1.0)?;
+        super::check("blend_alpha", self.blend_alpha, 0.0..=10.0)?;
+        super::check("mutation_probability", self.mutation_probability, 0.0..=1.0)?;
+        super::check("mutation_std", self.mutation_std, 0.0..=MAX_MAGNITUDE)?;
+        super::check_count("keep", self.keep as usize, 0..=self.individuals - 1)
+    }
+}
+
+impl Genetic {
+    /// A search over vectors of `num_weights`.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range.
+    pub fn new(config: GeneticConfig, num_weights: u32, seed: u64) -> Result<Self, InvalidParameter> {
+        config.check()?;
+        super::check_count("num_weights", num_weights as usize, 1..=MAX_POPULATION)?;
+        let mut draws = Draws::new(seed, 0);
+        let range = config.initial_range;
+        let mut individual =
+            || (0..num_weights).map(|_| range * (2.0 * draws.uniform() - 1.0)).collect::<Vec<f64>>();
+        let individuals = (0..config.individuals).map(|_| individual()).collect();
+        let state = GeneticState { seed, generation: 0, individuals, incumbent: None, best: None };
+        Ok(Self { config, state })
+    }
+
+    /// The search that `state` was taken from.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range, or the first part of `state` that does not belong to `config`.
+    pub fn resume(config: GeneticConfig, state: GeneticState) -> Result<Self, InvalidParameter> {
+        config.check()?;
+        if state.individuals.len() != config.individuals as usize {
+            let (got, expected) = (state.individuals.len(), config.individuals);
+            return Err(super::invalid("state.individuals", format!("are {got}, not {expected}")));
+        }
+        let num_weights = state.individuals[0].len();
+        super::check_count("state.individuals", num_weights, 1..=MAX_POPULATION)?;
+        for individual in state.individuals.iter().chain(&state.incumbent) {
+            super::check_vector("state.individuals", individual, num_weights)?;
+        }
+        super::check_best(state.best.as_ref(), num_weights)?;
+        Ok(Self { config, state })
+    }
+
+    /// The parameters it was made with.
+    pub fn config(&self) -> &GeneticConfig {
+        &self.config
+    }
+
+    /// The next generation. `ranking` has the positions of this one's individuals, best first.
+    fn breed(&self, ranking: &[usize]) -> Vec<Vec<f64>> {
+        let GeneticState { seed, generation, individuals, .. } = &self.state;
+        let mut draws = Draws::new(*seed, u64::from(*generation) + 1);
+        let mut next: Vec<Vec<f64>> =
+            ranking[..self.config.keep as usize].iter().map(|&kept| individuals[kept].clone()).collect();
+        while next.len() < individuals.len() {
+            let mut children = [(); 2].map(|()| individuals[self.parent(ranking, &mut draws)].clone());
+            self.cross(&mut children, &mut draws);
+            for weight in children.iter_mut().flatten() {
+                if draws.uniform() < self.config.mutation_probability {
+                    *weight += self.config.mutation_std * draws.normal();
+                }
+            }
+            next.extend(children);
+        }
+        next.truncate(individuals.len()); // an odd number of children: the last one is not born
+        next
+    }
+
+    /// The winner of a tournament. A place in the ranking is drawn for each contender, so the lowest wins.
+    fn parent(&self, ranking: &[usize], draws: &mut Draws) -> usize {
+        let place = (0..self.config.tournament).map(|_| draws.below(ranking.len())).min();
+        ranking[place.expect("a tournament has contenders")]
+    }
+
+    /// Blends the two, weight by weight, or leaves them as they are.
+    fn cross(&self, [a, b]: &mut [Vec<f64>; 2], draws: &mut Draws) {
+        if draws.uniform() >= self.config.crossover_probability {
+            return;
+        }
+        let alpha = self.config.blend_alpha;
+        for (x, y) in a.iter_mut().zip(b) {
+            let gamma = (1.0 + 2.0 * alpha) * draws.uniform() - alpha;
+            (*x, *y) = ((1.0 - gamma) * *x + gamma * *y, gamma * *x + (1.0 - gamma) * *y);
+        }
+    }
+}
+
+impl Optimizer for Genetic {
+    fn ask(&self) -> Round {
+        Round {
+            generation: self.state.generation,
+            look: Look::First,
+            candidates: self.state.individuals.clone(),
+            slots: (0..self.config.individuals).collect(),
+        }
+    }
+
+    fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError> {
+        super::check_scores(scores, self.state.individuals.len())?;
+        let ranking = super::ranking(scores);
+        let next = self.breed(&ranking);
+
+        let state = &mut self.state;
+        let individuals = std::mem::replace(&mut state.individuals, next);
+        let best = individuals[ranking[0]].clone();
+        let best_score = scores[ranking[0]];
+        super::keep_best(&mut state.best, best_score, state.generation, &best);
+        state.incumbent = Some(best.clone());
+        let generation = state.generation;
+        state.generation += 1;
+
+        let rows: Vec<&[f64]> = individuals.iter().map(Vec::as_slice).collect();
+        let (mean, std) = super::column_mean_and_std(&rows, best.len());
+        let (mean_score, std_score) = super::mean_and_std(scores.iter().copied());
+        Ok(Some(Generation { generation, best_score, mean_score, std_score, best, mean, std }))
+    }
+
+    fn generation(&self) -> u32 {
+        self.state.generation
+    }
+
+    fn incumbent(&self) -> Option<Vec<f64>> {
+        self.state.incumbent.clone()
+    }
+
+    fn best(&self) -> Option<&Best> {
+        self.state.best.as_ref()
+    }
+
+    fn state(&self) -> State {
+        State::Genetic(self.state.clone())
+    }
+}

@@ -1,0 +1,312 @@
+//! Who learns: searches for a weight vector that scores well.
+//!
+//! An optimiser proposes weight vectors and is told what they scored: [`Optimizer::ask`], then
+//! [`Optimizer::tell`]. It knows nothing of games, features, seeds of games, networks or files, so whoever
+//! calls it is free to score candidates in this process, on a cluster, or with a stopwatch and a person.
+//!
+//! ```
+//! use tetrion::optimizers::{Config, Preset};
+//!
+//! let config = Config::preset(Preset::Lab, 20);
+//! let mut optimizer = config.start(3, 7)?; // three weights, seed 7
+//! while optimizer.generation() < 20 {
+//!     let round = optimizer.ask();
+//!     let scores: Vec<f64> = round.candidates.iter().map(|w| -(w[0] - 1.0).abs()).collect();
+//!     optimizer.tell(&scores)?;
+//! }
+//! assert!((optimizer.incumbent().unwrap()[0] - 1.0).abs() < 0.1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//!
+//! The path of an optimiser is a function of its [`Config`], the number of weights, the seed and the scores it is
+//! told: the same bytes on every machine. `draws` says how: a cipher for the random bits, logarithms from
+//! `libm` and not from the platform. Every generation draws from a stream of its own, so there is no
+//! random position to save, and [`Optimizer::ask`] answers the same until the next [`Optimizer::tell`].
+//!
+//! A [`State`] is all there is to an optimiser. It is plain data; through JSON text and back it keeps every
+//! bit, and one that was [`resumed`](Config::resume) goes on as if it had never stopped.
+//!
+//! # Scores
+//!
+//! Larger is better. Of equal scores the candidate that comes first wins, except that
+//! [`Best`] is replaced by a later generation's equal (the lab notebook's rule: as the search moves on, the
+//! newer vector is the better guess).
+
+pub mod cem;
+mod draws;
+pub mod genetic;
+
+use serde::{Deserialize, Serialize};
+
+pub use cem::{Cem, CemConfig, CemState, Preset};
+pub use genetic::{Genetic, GeneticConfig, GeneticState};
+
+/// The largest score, mean, deviation or noise taken: far beyond any use, and small enough that squares of
+/// it can be added up.
+pub const MAX_MAGNITUDE: f64 = 1e100;
+
+/// The most candidates of a generation, and the most weights of a candidate.
+pub const MAX_POPULATION: u32 = 1_000_000;
+
+/// A search that proposes weight vectors and learns from their scores.
+pub trait Optimizer: Send {
+    /// The candidates to be scored next. The same ones until scores are told.
+    fn ask(&self) -> Round;
+
+    /// Takes the scores of the last [`ask`](Self::ask), in its order. `Some` when that completed a generation;
+    /// `None` when the generation goes on with a [`Look::Second`].
+    ///
+    /// # Errors
+    ///
+    /// A wrong number of scores, or one that is not a number of at most [`MAX_MAGNITUDE`]. Nothing changes then.
+    fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError>;
+
+    /// Generations completed so far.
+    fn generation(&self) -> u32;
+
+    /// The vector this search would hand in now: the mean of a cross-entropy search, the best individual
+    /// of a genetic algorithm. `None` before the first generation is complete.
+    fn incumbent(&self) -> Option<Vec<f64>>;
+
+    /// The best-scored candidate so far, and its score. With noisy scores this is a lucky one as much as a good one:
+    /// score it again before believing it.
+    fn best(&self) -> Option<&Best>;
+
+    /// Everything: [`Config::resume`] goes on from here.
+    fn state(&self) -> State;
+}
+
+/// Candidates that wait for their scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Round {
+    /// Counted from 0; the same for both looks.
+    pub generation: u32,
+    /// Whether these candidates are new.
+    pub look: Look,
+    /// One weight vector each, all of one length.
+    pub candidates: Vec<Vec<f64>>,
+    /// Position of each candidate in its generation, for callers that give every position seeds of its own:
+    /// 0, 1, 2 ... at the first look, a selection of them at the second.
+    pub slots: Vec<u32>,
+}
+
+/// How often the candidates of a round have been asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Look {
+    /// The whole generation, new.
+    First,
+    /// The better part of it again. Score these with more games: these scores take the place of the first ones.
+    Second,
+}
+
+/// What a completed generation was like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// Counted from 0.
+    pub generation: u32,
+    /// Largest score, of the second look where there was one.
+    pub best_score: f64,
+    /// Mean score of the whole generation at the first look.
+    pub mean_score: f64,
+    /// Standard deviation (divided by n) of the same scores.
+    pub std_score: f64,
+    /// The first candidate with the largest score.
+    pub best: Vec<f64>,
+    /// Per weight: the mean of the elite of a cross-entropy search, of all individuals of a genetic algorithm.
+    pub mean: Vec<f64>,
+    /// Per weight: the standard deviation (divided by n) around `mean`.
+    pub std: Vec<f64>,
+}
+
+/// A candidate worth keeping.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// The score it was told.
+    pub score: f64,
+    /// The generation it belongs to, counted from 0.
+    pub generation: u32,
+    /// Its weights.
+    pub weights: Vec<f64>,
+}
+
+/// Which search, with its parameters: a table of a configuration file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "snake_case")]
+pub enum Config {
+    /// The cross-entropy method.
+    Cem(CemConfig),
+    /// A genetic algorithm.
+    Genetic(GeneticConfig),
+}
+
+/// Everything a search knows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Of the cross-entropy method.
+    Cem(CemState),
+    /// Of a genetic algorithm.
+    Genetic(GeneticState),
+}
+
+impl Config {
+    /// A cross-entropy search by name. Only [`Preset::Lab`] looks at the number of generations.
+    pub fn preset(preset: Preset, num_generations: u32) -> Self {
+        Self::Cem(preset.config(num_generations))
+    }
+
+    /// A new search over vectors of `num_weights`.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range.
+    pub fn start(&self, num_weights: u32, seed: u64) -> Result<Box<dyn Optimizer>, InvalidParameter> {
+        Ok(match self {
+            Self::Cem(config) => Box::new(Cem::new(config.clone(), num_weights, seed)?),
+            Self::Genetic(config) => Box::new(Genetic::new(config.clone(), num_weights, seed)?),
+        })
+    }
+
+    /// The search that `state` was taken from.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter out of its range, or the first part of `state` that does not belong to this configuration.
+    pub fn resume(&self, state: State) -> Result<Box<dyn Optimizer>, InvalidParameter> {
+        match (self, state) {
+            (Self::Cem(config), State::Cem(state)) => Ok(Box::new(Cem::resume(config.clone(), state)?)),
+            (Self::Genetic(config), State::Genetic(state)) => {
+                Ok(Box::new(Genetic::resume(config.clone(), state)?))
+            }
+            (Self::Cem(_), State::Genetic(_)) => {
+                Err(invalid("state", "is a genetic algorithm's, the method is cem"))
+            }
+            (Self::Genetic(_), State::Cem(_)) => {
+                Err(invalid("state", "is a cross-entropy search's, the method is genetic"))
+            }
+        }
+    }
+}
+
+/// A parameter, or a part of a saved state, that no search can run with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {reason}")]
+pub struct InvalidParameter {
+    /// The parameter's name in the configuration.
+    pub field: &'static str,
+    /// What is wrong with it, the value included.
+    pub reason: String,
+}
+
+/// Why scores were not taken.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TellError {
+    /// Not one score a candidate.
+    #[error("{got} scores for {expected} candidates")]
+    Length {
+        /// Candidates of the round.
+        expected: usize,
+        /// Scores told.
+        got: usize,
+    },
+    /// Not a number that can be compared and added up.
+    #[error("score {index} is {value}: scores are numbers between -1e100 and 1e100")]
+    NotANumber {
+        /// Position among the scores told.
+        index: usize,
+        /// The score.
+        value: f64,
+    },
+}
+
+fn invalid(field: &'static str, reason: impl Into<String>) -> InvalidParameter {
+    InvalidParameter { field, reason: reason.into() }
+}
+
+/// Refuses `value` unless it lies in `range`; NaN lies in none.
+fn check(
+    field: &'static str,
+    value: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<(), InvalidParameter> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(invalid(field, format!("is {value:?}, not between {:?} and {:?}", range.start(), range.end())))
+}
+
+fn check_count(
+    field: &'static str,
+    value: usize,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<(), InvalidParameter> {
+    if u32::try_from(value).is_ok_and(|value| range.contains(&value)) {
+        return Ok(());
+    }
+    Err(invalid(field, format!("is {value:?}, not between {:?} and {:?}", range.start(), range.end())))
+}
+
+/// Refuses a saved vector of another length than `len`, or with something that is not a number.
+fn check_vector(field: &'static str, values: &[f64], len: usize) -> Result<(), InvalidParameter> {
+    if values.len() != len {
+        return Err(invalid(field, format!("has {} numbers, not {len}", values.len())));
+    }
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(invalid(field, format!("holds {value}"))),
+        None => Ok(()),
+    }
+}
+
+fn check_best(best: Option<&Best>, num_weights: usize) -> Result<(), InvalidParameter> {
+    let Some(best) = best else { return Ok(()) };
+    check("best.score", best.score, -MAX_MAGNITUDE..=MAX_MAGNITUDE)?;
+    check_vector("best.weights", &best.weights, num_weights)
+}
+
+fn check_scores(scores: &[f64], expected: usize) -> Result<(), TellError> {
+    if scores.len() != expected {
+        return Err(TellError::Length { expected, got: scores.len() });
+    }
+    // A range contains no NaN, which compares with nothing.
+    match scores.iter().position(|score| !(-MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(score)) {
+        Some(index) => Err(TellError::NotANumber { index, value: scores[index] }),
+        None => Ok(()),
+    }
+}
+
+/// The positions of `scores`, best first; of equals the earlier first.
+fn ranking(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].partial_cmp(&scores[a]).expect("scores were checked")); // stable
+    order
+}
+
+/// Mean and standard deviation, both divided by n; added up in the order given.
+fn mean_and_std(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let (mut n, mut sum) = (0.0, 0.0);
+    for value in values.clone() {
+        n += 1.0;
+        sum += value;
+    }
+    let mean = sum / n;
+    let mut squares = 0.0;
+    for value in values {
+        squares += (value - mean) * (value - mean);
+    }
+    (mean, (squares / n).sqrt())
+}
+
+/// The same per column of `rows`.
+fn column_mean_and_std(rows: &[&[f64]], num_columns: usize) -> (Vec<f64>, Vec<f64>) {
+    (0..num_columns).map(|column| mean_and_std(rows.iter().map(|row| row[column]))).unzip()
+}
+
+/// Replaces `best` unless it is strictly better: later ties win.
+fn keep_best(best: &mut Option<Best>, score: f64, generation: u32, weights: &[f64]) {
+    if best.as_ref().is_none_or(|best| score >= best.score) {
+        *best = Some(Best { score, generation, weights: weights.to_vec() });
+    }
+}
