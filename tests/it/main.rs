@@ -8,3 +8,9 @@ mod cem;
 
 /// So does the genetic algorithm.
 mod genetic;
+
+/// The rules, the features and the seeds a second time, slowly and plainly.
+mod twin;
+
+/// What holds the twin itself: examples, counts, vectors and games made by others.
+mod twin_facts;
