@@ -136,9 +136,9 @@ fn features_keep_their_relations_on_any_playfield() {
 
         let heights: Vec<usize> = (0..width).map(|i| of(&format!("column_height[{i}]"))).collect();
         let steps: Vec<usize> = (0..width - 1).map(|i| of(&format!("height_difference[{i}]"))).collect();
-        assert_eq!(of("total_height"), heights.iter().sum(), "seed {seed}");
+        assert_eq!(of("total_height"), heights.iter().sum::<usize>(), "seed {seed}");
         assert_eq!(Some(&of("max_height")), heights.iter().max(), "seed {seed}");
-        assert_eq!(of("bumpiness"), steps.iter().sum(), "seed {seed}");
+        assert_eq!(of("bumpiness"), steps.iter().sum::<usize>(), "seed {seed}");
 
         // Below a column's height a cell is full or a hole.
         assert_eq!(of("holes"), of("total_height") - full_cells, "seed {seed}");
