@@ -1,5 +1,5 @@
-# What a developer types. Everything here needs cargo and nothing else.
-.PHONY: test lint doc bench
+# What a developer types. Everything but proto-lint needs cargo and nothing else.
+.PHONY: test lint doc bench proto-lint
 
 test: ## every test; profile.test is optimised, the games are real
 	cargo test --all-targets
@@ -14,3 +14,6 @@ doc: ## the crate's documentation, warnings refused
 
 bench: ## micro-benchmarks with named playfields
 	cargo bench
+
+proto-lint: ## the proto files, as buf sees them (npm install @bufbuild/buf)
+	buf lint && buf format --diff --exit-code

@@ -1,0 +1,29 @@
+//! Compiles `proto/` to Rust with nothing installed but cargo: protox reads the files, tonic-prost-build writes the code.
+//!
+//! The descriptors are written out as well, comments included: the server offers them through reflection.
+
+use std::path::PathBuf;
+use std::{env, error::Error, fs};
+
+use prost::Message;
+
+/// What others import; the files that these import come along.
+const ROOTS: [&str; 3] = [
+    "tetrion/v1/environment_service.proto",
+    "tetrion/v1/evaluation_service.proto",
+    "dm_env_rpc/v1/dm_env_rpc.proto",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=proto");
+    let descriptors = protox::compile(ROOTS, ["proto"])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    tonic_prost_build::configure()
+        // Tensor data and snapshots are slices of the message they came in, not copies of it.
+        .bytes(".tetrion.v1")
+        .bytes(".dm_env_rpc.v1")
+        .compile_fds(descriptors)?;
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The boundary: the messages and services of `proto/`, as Rust.
+//!
+//! The generated types are included here, once, and named [`pb`]. They appear in this module, in `service` and in `client`
+//! and nowhere else; the engine and everything around it has types of its own.
+//!
+//! The comments of the generated items are those of the proto files, which are the reference of the protocol: start with
+//! `proto/tetrion/v1/environment_service.proto`.
+
+pub use packages::dm_env_rpc::v1 as dm_env_rpc;
+pub use packages::google::rpc;
+pub use packages::tetrion::v1 as pb;
+
+/// Every message, service and comment of `proto/`, as an encoded `google.protobuf.FileDescriptorSet`: what reflection serves.
+pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("descriptors");
+
+/// One module a part of a package's name: this is where the generated code expects the packages it refers to.
+#[allow(
+    missing_docs, // the client and server modules that tonic writes around the documented services
+    clippy::all,
+    rustdoc::all // the comments are written for readers of every language, not for rustdoc
+)]
+mod packages {
+    pub mod tetrion {
+        pub mod v1 {
+            tonic::include_proto!("tetrion.v1");
+        }
+    }
+    pub mod dm_env_rpc {
+        pub mod v1 {
+            tonic::include_proto!("dm_env_rpc.v1");
+        }
+    }
+    pub mod google {
+        pub mod rpc {
+            tonic::include_proto!("google.rpc");
+        }
+    }
+}
