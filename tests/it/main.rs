@@ -3,6 +3,9 @@
 /// Perft tables and drawings: the engine against counts made by others.
 mod rules;
 
+/// What the proto files say is true, and nothing in them goes without saying.
+mod contract;
+
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 

@@ -1,0 +1,166 @@
+//! What the proto files say in prose is true: their tables are read out of the files and played against the engine, and
+//! nothing in them is without a word of explanation.
+
+use std::collections::BTreeSet;
+
+use prost::Message;
+use prost_types::FileDescriptorSet;
+use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+use tetrion::engine::rng::{Tag, below, word};
+use tetrion::engine::{Dealer, OrientationTable, Randomizer, Rules, Shape, Tetromino, episode_seed};
+use tetrion::wire::FILE_DESCRIPTOR_SET;
+
+const RULES_PROTO: &str = include_str!("../../proto/tetrion/v1/rules.proto");
+
+/// The words of the comment lines that follow the one that starts with `heading`, up to an empty one.
+fn table_under(heading: &str) -> Vec<Vec<&'static str>> {
+    let words = |line: &'static str| -> Vec<&str> {
+        line.trim_start().trim_start_matches("//").split_whitespace().collect()
+    };
+    let heading: Vec<&str> = heading.split_whitespace().collect();
+    let mut lines = RULES_PROTO.lines().map(words).skip_while(|line| !line.starts_with(&heading));
+    assert!(lines.next().is_some(), "rules.proto has no line {heading:?}");
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+fn deal(randomizer: Randomizer, seed: u64, num_pieces: usize) -> String {
+    let mut dealer = Dealer::seeded(randomizer, seed);
+    (0..num_pieces).map(|_| dealer.deal().expect("a seed never runs out").letter()).collect()
+}
+
+/// `balanced`, as the proto file tells it.
+fn deal_balanced(seed: u64, num_pieces: usize) -> String {
+    let mut counts = [0_u64; 7];
+    let mut draw = |n: u64| {
+        let most = counts.iter().max().expect("seven counts");
+        let weights = counts.map(|count| 5 + most - count);
+        let r = below(word(seed, Tag::Pieces, n), weights.iter().sum());
+        let piece = (0..7).find(|&k| weights[..=k].iter().sum::<u64>() > r).expect("r is below the sum");
+        counts[piece] += 1;
+        Tetromino::ALL[piece].letter()
+    };
+    (0..num_pieces as u64).map(&mut draw).collect()
+}
+
+/// A shape as the proto files draw it: rows from the top, `/` between them.
+fn drawing(shape: &Shape) -> String {
+    let row = |row: u8| -> String {
+        let full = |column: u8| shape.column_bits(column.into()) >> row & 1 == 1;
+        (0..shape.width).map(|column| if full(column) { '#' } else { '.' }).collect()
+    };
+    (0..shape.height).rev().map(row).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn the_words_of_seed_42_are_as_written() {
+    let tags = [Tag::Pieces, Tag::Environment, Tag::Episode, Tag::Game, Tag::Agent, Tag::Reseed];
+    let rows = table_under("tag  n = 0");
+    assert_eq!(rows.len(), tags.len());
+    for (tag, row) in tags.into_iter().zip(rows) {
+        let expected = [tag as u64, word(42, tag, 0), word(42, tag, 1), word(42, tag, 2)];
+        assert_eq!(row, expected.map(|number| number.to_string()), "{tag:?}");
+    }
+}
+
+#[test]
+fn the_pieces_of_the_example_seeds_are_as_written() {
+    let rows = table_under("x  uniform");
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        let [seed, uniform, first_bag, second_bag, balanced] = row[..] else {
+            panic!("a row is a seed, twenty pieces, two bags, twenty pieces, not {row:?}");
+        };
+        let seed: u64 = seed.parse().unwrap();
+        assert_eq!(deal(Randomizer::Uniform, seed, 20), uniform, "seed {seed}");
+        assert_eq!(deal(Randomizer::Bag7, seed, 14), format!("{first_bag}{second_bag}"), "seed {seed}");
+        assert_eq!(deal_balanced(seed, 20), balanced, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_episodes_of_the_example_session_are_as_written() {
+    let environment = word(42, Tag::Environment, 0);
+    let second = episode_seed(environment, 1);
+    for said in [
+        environment.to_string(),
+        deal(Randomizer::Uniform, environment, 10),
+        second.to_string(),
+        deal(Randomizer::Uniform, second, 10),
+    ] {
+        assert!(RULES_PROTO.contains(&said), "rules.proto does not say {said}");
+    }
+}
+
+#[test]
+fn the_orientations_are_as_drawn() {
+    for (heading, orientations) in [
+        ("The drawings of the research literature", OrientationTable::Literature),
+        ("As created, turned right", OrientationTable::Lab),
+        ("Lying, T pointing down, then", OrientationTable::Survey),
+        ("Lying, T, J and L pointing down", OrientationTable::Leiden),
+    ] {
+        // The sentence, an empty line, the drawings.
+        let start = RULES_PROTO.find(heading).expect(heading);
+        let drawings: Vec<&str> = RULES_PROTO[start..]
+            .lines()
+            .skip(2)
+            .take(7)
+            .map(|line| line.trim_start_matches([' ', '/']))
+            .collect();
+        let rules = Rules { orientations, ..Rules::default() };
+        for (tetromino, line) in Tetromino::ALL.into_iter().zip(drawings) {
+            let mut words = line.split_whitespace();
+            assert_eq!(words.next(), Some(tetromino.to_string().as_str()), "{orientations:?}");
+            let drawn: Vec<String> = words.map(|word| word.replace('@', "#")).collect();
+            let shapes: Vec<String> = rules.shapes(tetromino).iter().map(drawing).collect();
+            assert_eq!(drawn, shapes, "{orientations:?} {tetromino}");
+        }
+    }
+}
+
+/// Everything in a file that should have a comment, as paths in the descriptor: the numbers are those of
+/// `google/protobuf/descriptor.proto`.
+fn documentable(file: &FileDescriptorProto) -> BTreeSet<Vec<i32>> {
+    fn of_enum(path: &[i32], declared: &EnumDescriptorProto, all: &mut BTreeSet<Vec<i32>>) {
+        all.insert(path.to_vec());
+        all.extend((0..declared.value.len() as i32).map(|i| [path, &[2, i]].concat()));
+    }
+    fn of_message(path: &[i32], declared: &DescriptorProto, all: &mut BTreeSet<Vec<i32>>) {
+        all.insert(path.to_vec());
+        all.extend((0..declared.field.len() as i32).map(|i| [path, &[2, i]].concat()));
+        for (i, nested) in declared.nested_type.iter().enumerate() {
+            of_message(&[path, &[3, i as i32]].concat(), nested, all);
+        }
+    }
+    let mut all = BTreeSet::new();
+    for (i, message) in file.message_type.iter().enumerate() {
+        of_message(&[4, i as i32], message, &mut all);
+    }
+    for (i, declared) in file.enum_type.iter().enumerate() {
+        of_enum(&[5, i as i32], declared, &mut all);
+    }
+    for (i, service) in file.service.iter().enumerate() {
+        all.insert(vec![6, i as i32]);
+        all.extend((0..service.method.len() as i32).map(|method| vec![6, i as i32, 2, method]));
+    }
+    all
+}
+
+#[test]
+fn everything_in_the_contract_has_a_comment_and_reflection_carries_it() {
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let ours: Vec<_> = set.file.iter().filter(|file| file.package() == "tetrion.v1").collect();
+    assert_eq!(ours.len(), 5);
+    for file in ours {
+        let locations = &file.source_code_info.as_ref().expect("comments are kept").location;
+        let commented: BTreeSet<Vec<i32>> = locations
+            .iter()
+            .filter(|location| !location.leading_comments().trim().is_empty())
+            .map(|location| location.path.clone())
+            .collect();
+        let silent: Vec<_> = documentable(file).difference(&commented).cloned().collect();
+        assert!(silent.is_empty(), "{}: no comment at the paths {silent:?}", file.name());
+        let head = locations.iter().find(|location| location.path == [12]).expect("a syntax line");
+        assert!(head.leading_comments().len() > 500, "{}: the head explains the file", file.name());
+    }
+}
