@@ -4,10 +4,12 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
+//! | [`features`] | what an agent sees of a landing | weights, agents |
+//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 
 pub mod engine;
+pub mod features;
 
 pub mod optimizers;
 pub mod wire;

@@ -3,6 +3,9 @@
 /// Perft tables and drawings: the engine against counts made by others.
 mod rules;
 
+/// Drawings and the numbers counted on them, every feature against its twin, sets by name.
+mod features;
+
 /// What the proto files say is true, and nothing in them goes without saying.
 mod contract;
 

@@ -1,0 +1,22 @@
+//! The column features of Bertsekas and Ioffe, Bertsekas and Tsitsiklis.
+//!
+//! "Temporal Differences-Based Policy Iteration and Applications in Neuro-Dynamic Programming" (1996) and "Neuro-Dynamic
+//! Programming" (1996): the heights, the differences between neighbours, the maximum and the holes. Most learning papers
+//! up to Szita and Lorincz (2006) use them. Their constant feature changes no choice and is left out.
+
+use crate::engine::{Column, Playfield};
+
+/// The row just above the highest full cell of column `i`, 0 if it is empty.
+pub fn column_height(playfield: &Playfield, i: usize) -> u32 {
+    playfield.columns()[i].top()
+}
+
+/// The difference between the heights of columns `i` and `i + 1`, without its sign.
+pub fn height_difference(playfield: &Playfield, i: usize) -> u32 {
+    column_height(playfield, i).abs_diff(column_height(playfield, i + 1))
+}
+
+/// The height of the highest column.
+pub fn max_height(playfield: &Playfield) -> u32 {
+    playfield.heights().max().unwrap_or(0)
+}

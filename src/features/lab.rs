@@ -1,0 +1,136 @@
+//! The course notebook's own versions, and those that its report and its exercises hint at.
+//!
+//! The notebook's weights are only good with its definitions, and it takes all of them before clearing (`_preclear`). Its
+//! surroundings differ from Dellacherie's where columns are concerned: above the highest row everything is full.
+
+use super::Seen;
+use super::dellacherie::{empty_cells_down_from, inside, well_cells};
+use crate::engine::{Column, Playfield, Shape};
+
+/// The row of the piece's anchor cell before clearing, the floor row being 1.
+///
+/// The notebook builds and turns every tetromino around one cell, which is its middle only for a T: a standing I on the
+/// floor has landing height 1.
+pub fn landing_height_lab(seen: &Seen<'_>) -> f64 {
+    f64::from(u32::from(seen.landing.row) + anchor_row(seen.shape) + 1)
+}
+
+/// Halfway between the heights of the piece's lowest and highest cells, the floor row being 1: always one more than
+/// Dellacherie's landing height.
+pub fn landing_height_mid(seen: &Seen<'_>) -> f64 {
+    f64::from(seen.landing.row) + f64::from(seen.shape.height + 1) / 2.0
+}
+
+/// The rows below the piece plus half its height, as an exercise hints: always half a row more than Dellacherie's
+/// landing height.
+pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
+    f64::from(seen.landing.row) + f64::from(seen.shape.height) / 2.0
+}
+
+/// Changes between full and empty along all columns, full below the floor and full above the highest row: always even in
+/// a column, and two for an empty one.
+pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
+    let above = 1 << playfield.height();
+    playfield.columns().iter().map(|&column| ((column | above) ^ (column << 1 | 1)).count()).sum()
+}
+
+/// For every hole, all full cells above it in its column: a full cell counts once for each hole below it.
+pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
+    let mut sum = 0;
+    for column in 0..playfield.width() {
+        let cells = playfield.columns()[usize::from(column)];
+        let mut holes = playfield.holes(column);
+        while holes != 0 {
+            sum += (cells >> holes.lowest()).count();
+            holes &= holes - 1;
+        }
+    }
+    sum
+}
+
+/// Holes that cannot be reached from the sky through empty neighbours above, below, left and right.
+pub fn holes_enclosed(playfield: &Playfield) -> u32 {
+    let columns = playfield.columns();
+    let highest_row = 1 << (playfield.height() - 1);
+    let mut reached = [0u64; 32];
+    loop {
+        let before = reached;
+        for (i, &cells) in columns.iter().enumerate() {
+            let left = if i == 0 { 0 } else { reached[i - 1] };
+            let right = if i + 1 == columns.len() { 0 } else { reached[i + 1] };
+            let vertical = reached[i] << 1 | reached[i] >> 1;
+            reached[i] = (reached[i] | highest_row | left | right | vertical) & !cells & inside(playfield);
+        }
+        if reached == before {
+            break;
+        }
+    }
+    (0..playfield.width())
+        .map(|column| (playfield.holes(column) & !reached[usize::from(column)]).count())
+        .sum()
+}
+
+/// `1 + 2 + ... + n` for the `n` open well cells of every column, gaps between them allowed: cumulative wells as graded.
+///
+/// An open well cell is an empty cell between two full ones in its row, walls full, with nothing above it in its column.
+pub fn wells_lab(playfield: &Playfield) -> u32 {
+    open_wells(playfield).map(|(_, cells)| sum_up_to(cells.count())).sum()
+}
+
+/// [`wells_lab`], but `n` starts again after a gap.
+pub fn wells_runs(playfield: &Playfield) -> u32 {
+    let runs = |mut cells: u64| {
+        // The cells that are at least first, second, third, ... in their run, counted from below.
+        let mut sum = 0;
+        while cells != 0 {
+            sum += cells.count();
+            cells &= cells << 1;
+        }
+        sum
+    };
+    open_wells(playfield).map(|(_, cells)| runs(cells)).sum()
+}
+
+/// For every open well cell, the empty cells from it straight down to the first full one, itself included: Dellacherie's
+/// cumulative wells without the covered well cells.
+pub fn wells_open(playfield: &Playfield) -> u32 {
+    open_wells(playfield).map(|(column, cells)| empty_cells_down_from(column, cells)).sum()
+}
+
+/// `1 + 2 + ... + d` for every column that lies `d` rows below the lower of its two neighbours, walls infinitely high: the
+/// report's description.
+pub fn wells_heights(playfield: &Playfield) -> u32 {
+    let columns = playfield.columns();
+    let depth = |i: usize| {
+        let left = if i == 0 { u32::MAX } else { columns[i - 1].top() };
+        let right = columns.get(i + 1).map_or(u32::MAX, |column| column.top());
+        left.min(right).saturating_sub(columns[i].top())
+    };
+    (0..columns.len()).map(|i| sum_up_to(depth(i))).sum()
+}
+
+/// `1 + 2 + ... + n`.
+pub(super) fn sum_up_to(n: u32) -> u32 {
+    n * (n + 1) / 2
+}
+
+/// Every column with its open well cells.
+pub(super) fn open_wells(playfield: &Playfield) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let open = |(i, &column): (usize, &u64)| (column, well_cells(playfield, i) & !u64::below(column.top()));
+    playfield.columns().iter().enumerate().map(open)
+}
+
+/// The row of the notebook's anchor cell in the bounding box of a shape, 0 being the lowest.
+///
+/// The notebook gives each tetromino an anchor and turns around it. In every shape that comes out, that cell lies in the
+/// row with the most cells, in the lowest one if there are several.
+fn anchor_row(shape: &Shape) -> u32 {
+    let cells_in = |row: u32| (0..4).filter(|&column| shape.column_bits(column) >> row & 1 == 1).count();
+    let mut anchor = 0;
+    for row in 1..shape.height.into() {
+        if cells_in(row) > cells_in(anchor) {
+            anchor = row;
+        }
+    }
+    anchor
+}

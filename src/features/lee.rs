@@ -1,0 +1,24 @@
+//! The four numbers that teaching material starts with: total height, complete lines, holes and bumpiness.
+//!
+//! Yiyuan Lee, "Tetris AI - The (Near) Perfect Bot" (2013); the course notebook and the genetic-algorithm write-up use the
+//! same four, but before clearing. Holes are Dellacherie's. Complete lines are also El-Tetris' (Islam El-Ashi, 2011) in
+//! place of eroded cells.
+
+use super::Seen;
+use super::bertsekas::height_difference;
+use crate::engine::Playfield;
+
+/// Lines cleared by the landing. A landing that ends the game by overflowing clears none.
+pub fn lines_cleared(seen: &Seen<'_>) -> f64 {
+    seen.landing.lines.into()
+}
+
+/// The sum of the column heights.
+pub fn total_height(playfield: &Playfield) -> u32 {
+    playfield.heights().sum()
+}
+
+/// The sum of the height differences between neighbouring columns, without their signs; the walls do not count.
+pub fn bumpiness(playfield: &Playfield) -> u32 {
+    (0..usize::from(playfield.width()) - 1).map(|i| height_difference(playfield, i)).sum()
+}

@@ -1,0 +1,18 @@
+//! What the smart agent of the Leiden report looks at, besides lines and holes (its "closed" cells).
+
+use super::Seen;
+use super::lab::open_wells;
+use crate::engine::{Column, Playfield};
+
+/// The row of the piece's highest cell where it came to rest, before clearing; the floor row is 0.
+pub fn landing_top(seen: &Seen<'_>) -> f64 {
+    f64::from(seen.landing.row + seen.shape.height - 1)
+}
+
+/// Open cells at or below an open well cell: in every column, the rows from its surface up to and including the highest
+/// empty cell that lies between two full ones, walls full.
+///
+/// The report's shafts: looking down a column, all is counted from the first cell that is closed in on both sides.
+pub fn open_shafts(playfield: &Playfield) -> u32 {
+    open_wells(playfield).map(|(column, cells)| cells.top().saturating_sub(column.top())).sum()
+}

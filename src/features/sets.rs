@@ -1,0 +1,402 @@
+//! Lists of features: the ones with a name, and callers' own.
+
+use std::fmt;
+
+use super::{Feature, Measure, Seen};
+use crate::engine::Playfield;
+
+/// The most features a set may have.
+///
+/// The largest set with a name has 72 at width 32; a set is compiled and echoed in full, so there is an end to it.
+pub const MAX_COLUMNS: usize = 256;
+
+/// What is appended to a name to have the feature taken before clearing.
+const PRECLEAR: &str = "_preclear";
+
+/// A list of features with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSet {
+    /// Its name on the wire and on the command line.
+    pub name: &'static str,
+    /// Goes up whenever the same landing could give other numbers under this name.
+    pub version: u32,
+    /// Where it comes from, in a sentence.
+    pub source: &'static str,
+    /// Its features in order; `[i]` stands for a whole family.
+    pub members: &'static [&'static str],
+}
+
+/// Every list of features with a name.
+pub static FEATURE_SETS: &[NamedSet] = &[
+    NamedSet {
+        name: "dellacherie6",
+        version: 1,
+        source: "Dellacherie's features, as Thiery and Scherrer (2009) define them",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+        ],
+    },
+    NamedSet {
+        name: "bcts8",
+        version: 1,
+        source: "Dellacherie's and two more: the set DU of Thiery and Scherrer (2009)",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+        ],
+    },
+    NamedSet {
+        name: "thiery9",
+        version: 1,
+        source: "bcts8 and pattern diversity: the set DT of Gabillon, Ghavamzadeh and Scherrer (2013)",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+            "pattern_diversity",
+        ],
+    },
+    NamedSet {
+        name: "bertsekas",
+        version: 1,
+        source: "Bertsekas and Ioffe (1996), without the constant: 2 * width + 1 features",
+        members: &["column_height[i]", "height_difference[i]", "max_height", "holes"],
+    },
+    NamedSet {
+        name: "bdu",
+        version: 1,
+        source: "bertsekas, then the rest of bcts8 (Thiery and Scherrer 2009): 2 * width + 8 features",
+        members: &[
+            "column_height[i]",
+            "height_difference[i]",
+            "max_height",
+            "holes",
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+        ],
+    },
+    NamedSet {
+        name: "eltetris6",
+        version: 1,
+        source: "El-Ashi (2011): Dellacherie's, with lines in place of eroded cells",
+        members: &[
+            "landing_height",
+            "lines_cleared",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+        ],
+    },
+    NamedSet {
+        name: "height4",
+        version: 1,
+        source: "Lee (2013): four numbers, after clearing",
+        members: &["total_height", "lines_cleared", "holes", "bumpiness"],
+    },
+    NamedSet {
+        name: "lab4",
+        version: 1,
+        source: "course notebook and genetic-algorithm write-up: the same four, before clearing",
+        members: &["total_height_preclear", "lines_cleared", "holes_preclear", "bumpiness_preclear"],
+    },
+    NamedSet {
+        name: "lab8",
+        version: 1,
+        source: "course notebook: its own reading of bcts8, before clearing",
+        members: &[
+            "landing_height_lab",
+            "eroded_piece_cells",
+            "row_transitions_preclear",
+            "column_transitions_lab_preclear",
+            "holes_preclear",
+            "wells_lab_preclear",
+            "hole_depth_lab_preclear",
+            "rows_with_holes_preclear",
+        ],
+    },
+    NamedSet {
+        name: "survey6",
+        version: 1,
+        source: "Tetris AI survey notebook: its own reading of eltetris6, as coded",
+        members: &[
+            "landing_height_survey",
+            "lines_cleared",
+            "row_transitions_survey",
+            "column_transitions_survey",
+            "hole_runs",
+            "wells_survey",
+        ],
+    },
+    NamedSet {
+        name: "flatstack",
+        version: 1,
+        source: "smart agent of the Leiden report",
+        members: &["lines_cleared", "landing_top", "holes", "open_shafts"],
+    },
+];
+
+/// One feature of a set: a single number.
+#[derive(Clone, Copy, Debug)]
+pub struct FeatureColumn {
+    /// The row of the table; its name tells what to measure.
+    pub feature: &'static Feature,
+    /// Which of a family, 0 for a single feature. Within [`Feature::family_size`] at the width of the set.
+    pub index: u8,
+    /// Whether it is taken before clearing. Never true for a feature of a landing.
+    pub preclear: bool,
+}
+
+/// A list of features, spelled out for one width: what each number of a feature vector is.
+#[derive(Clone, Debug)]
+pub struct FeatureSet {
+    name: &'static str,
+    version: u32,
+    width: u8,
+    columns: Vec<FeatureColumn>,
+}
+
+/// Why there is no such set of features.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FeatureError {
+    /// No set has that name.
+    #[error("no feature set is called {0:?}, expected one of {known}", known = known_sets())]
+    UnknownSet(String),
+    /// No feature has that name.
+    #[error("no feature is called {0:?}")]
+    UnknownFeature(String),
+    /// A family of features was named without saying which of them.
+    #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
+    IndexMissing {
+        /// Name of the family.
+        name: &'static str,
+        /// Its last index.
+        last: u8,
+        /// The width of the playfield.
+        width: u8,
+    },
+    /// There is no such index, or the feature takes none.
+    #[error("{name:?} has a wrong index, expected {expected} at width {width}")]
+    IndexWrong {
+        /// The name as it was given.
+        name: String,
+        /// What is right.
+        expected: String,
+        /// The width of the playfield.
+        width: u8,
+    },
+    /// `_preclear` on a feature that is taken before clearing by definition.
+    #[error("{0} belongs to the landing and has no _preclear form")]
+    NoPreclear(&'static str),
+    /// The same feature twice: its two weights would be one.
+    #[error("feature {0:?} is listed twice")]
+    Repeated(String),
+    /// A list of no features.
+    #[error("the list of features is empty")]
+    Empty,
+    /// A list over [`MAX_COLUMNS`].
+    #[error("{0} features are listed, expected at most {MAX_COLUMNS}")]
+    TooMany(usize),
+}
+
+impl FeatureSet {
+    /// The set of that name at a width.
+    ///
+    /// ```
+    /// use tetrion::features::FeatureSet;
+    /// let set = FeatureSet::named("bertsekas", 4).unwrap();
+    /// assert_eq!(set.len(), 9);
+    /// assert_eq!(set.names()[3..5], ["column_height[3]", "height_difference[0]"]);
+    /// ```
+    ///
+    /// # Errors
+    /// [`FeatureError::UnknownSet`].
+    pub fn named(name: &str, width: u8) -> Result<FeatureSet, FeatureError> {
+        let Some(row) = FEATURE_SETS.iter().find(|row| row.name == name) else {
+            return Err(FeatureError::UnknownSet(name.to_owned()));
+        };
+        let mut columns = Vec::new();
+        for member in row.members {
+            match member.strip_suffix("[i]") {
+                None => columns.push(FeatureColumn::parse(member, width)?),
+                Some(family) => {
+                    let last = FeatureColumn::parse(&format!("{family}[0]"), width)?;
+                    let size = last.feature.family_size(width).unwrap_or(0);
+                    columns.extend((0..size).map(|index| FeatureColumn { index, ..last }));
+                }
+            }
+        }
+        Ok(FeatureSet { name: row.name, version: row.version, width, columns })
+    }
+
+    /// A caller's own list, in the caller's order; its name is `custom`.
+    ///
+    /// Names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one of a family `column_height[3]`,
+    /// `column_height[3]_preclear`.
+    ///
+    /// # Errors
+    /// The first name that is unknown, has a wrong index or is repeated; a list that is empty or longer than
+    /// [`MAX_COLUMNS`].
+    pub fn custom<S: AsRef<str>>(names: &[S], width: u8) -> Result<FeatureSet, FeatureError> {
+        if names.is_empty() {
+            return Err(FeatureError::Empty);
+        }
+        if names.len() > MAX_COLUMNS {
+            return Err(FeatureError::TooMany(names.len()));
+        }
+        let mut columns: Vec<FeatureColumn> = Vec::with_capacity(names.len());
+        for name in names {
+            let column = FeatureColumn::parse(name.as_ref(), width)?;
+            if columns.contains(&column) {
+                return Err(FeatureError::Repeated(name.as_ref().to_owned()));
+            }
+            columns.push(column);
+        }
+        Ok(FeatureSet { name: "custom", version: 1, width, columns })
+    }
+
+    /// The name of the set; `custom` for a caller's own.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Goes up whenever the same landing could give other numbers under the same name.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The width of the playfields it is spelled out for.
+    pub fn width(&self) -> u8 {
+        self.width
+    }
+
+    /// How many numbers a feature vector has; never 0.
+    #[allow(clippy::len_without_is_empty)] // it would be false, always
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// What each number is, in order.
+    pub fn columns(&self) -> &[FeatureColumn] {
+        &self.columns
+    }
+
+    /// The full name of each number, in order: what [`FeatureSet::custom`] would make the same set of.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(FeatureColumn::to_string).collect()
+    }
+
+    /// The feature vector of a landing.
+    ///
+    /// # Panics
+    /// When `out` is not as long as the set, or the playfield not of its width.
+    pub fn evaluate(&self, seen: &Seen<'_>, out: &mut [f64]) {
+        assert_eq!(out.len(), self.len(), "room for each feature");
+        assert_eq!(seen.landing.afterstate.width(), self.width, "a playfield of the set's width");
+        for (value, column) in out.iter_mut().zip(&self.columns) {
+            *value = column.of_landing(seen);
+        }
+    }
+
+    /// The feature vector of a playfield nothing has landed on: features of landings are 0, and those before clearing see
+    /// the playfield as it is.
+    ///
+    /// # Panics
+    /// As [`FeatureSet::evaluate`].
+    pub fn of_playfield(&self, playfield: &Playfield, out: &mut [f64]) {
+        assert_eq!(out.len(), self.len(), "room for each feature");
+        assert_eq!(playfield.width(), self.width, "a playfield of the set's width");
+        for (value, column) in out.iter_mut().zip(&self.columns) {
+            *value = column.feature.of_playfield(playfield, column.index);
+        }
+    }
+}
+
+impl FeatureColumn {
+    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height[3]_preclear`.
+    ///
+    /// # Errors
+    /// [`FeatureError`] for a name that is unknown or does not exist at this width.
+    pub fn parse(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
+        let (taken, preclear) = match name.strip_suffix(PRECLEAR) {
+            Some(taken) => (taken, true),
+            None => (name, false),
+        };
+        let (base, index) = match taken.strip_suffix(']').and_then(|taken| taken.split_once('[')) {
+            Some((base, index)) => (base, Some(index)),
+            None => (taken, None),
+        };
+        let Some(feature) = Feature::named(base) else {
+            return Err(FeatureError::UnknownFeature(name.to_owned()));
+        };
+        if preclear && feature.is_of_landing() {
+            return Err(FeatureError::NoPreclear(feature.name));
+        }
+        let wrong = |expected| FeatureError::IndexWrong { name: name.to_owned(), expected, width };
+        let index = match (feature.family_size(width), index) {
+            (None, None) => 0,
+            (None, Some(_)) => return Err(wrong("none".to_owned())),
+            (Some(size), None) => {
+                return Err(FeatureError::IndexMissing { name: feature.name, last: size - 1, width });
+            }
+            // Only one way of writing a number, so that there is only one name for a feature.
+            (Some(size), Some(digits)) => (0..size)
+                .find(|index| index.to_string() == digits)
+                .ok_or_else(|| wrong(format!("0..={}", size - 1)))?,
+        };
+        Ok(FeatureColumn { feature, index, preclear })
+    }
+
+    /// Its value for a landing.
+    fn of_landing(&self, seen: &Seen<'_>) -> f64 {
+        match self.feature.measure {
+            Measure::Landing(measure) => measure(seen),
+            _ if self.preclear => self.feature.of_playfield(&seen.landing.locked, self.index),
+            _ => self.feature.of_playfield(&seen.landing.afterstate, self.index),
+        }
+    }
+}
+
+impl PartialEq for FeatureColumn {
+    fn eq(&self, other: &FeatureColumn) -> bool {
+        (self.feature.name, self.index, self.preclear) == (other.feature.name, other.index, other.preclear)
+    }
+}
+
+impl Eq for FeatureColumn {}
+
+/// The full name.
+impl fmt::Display for FeatureColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.feature.name)?;
+        if matches!(self.feature.measure, Measure::Column(_) | Measure::Pair(_)) {
+            write!(f, "[{}]", self.index)?;
+        }
+        f.write_str(if self.preclear { PRECLEAR } else { "" })
+    }
+}
+
+fn known_sets() -> String {
+    FEATURE_SETS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,42 @@
+//! The survey notebook's El-Tetris as it is coded there.
+//!
+//! The notebook means El-Tetris (Islam El-Ashi, 2011), but five of the six features come out otherwise: about a thousand
+//! lines a game where millions are expected. They are kept under names of their own, so that the notebook's numbers can
+//! be reproduced; none of them is a good choice for anything else.
+
+use super::Seen;
+use super::dellacherie::inside;
+use super::lab::{open_wells, sum_up_to};
+use crate::engine::{Column, Playfield};
+
+/// The landing height with half of the piece's height added where it should be taken away: `row + h + (h - 1) / 2`, where
+/// `row` is the row of the piece's lowest cell before clearing and `h` its rows.
+///
+/// The notebook writes `rows - drop row + (h - 1) / 2`; its drop row is the piece's highest row, counted from the top.
+pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
+    let height = seen.shape.height;
+    f64::from(seen.landing.row + height) + f64::from(height - 1) / 2.0
+}
+
+/// Changes between full and empty along all rows, from the first to the last cell: no walls.
+pub fn row_transitions_survey(playfield: &Playfield) -> u32 {
+    playfield.columns().windows(2).map(|pair| (pair[0] ^ pair[1]).count()).sum()
+}
+
+/// Changes between full and empty along all columns, from the lowest to the highest cell: neither floor nor sky.
+pub fn column_transitions_survey(playfield: &Playfield) -> u32 {
+    let all_but_the_highest = inside(playfield) >> 1;
+    playfield.columns().iter().map(|&column| ((column ^ column >> 1) & all_but_the_highest).count()).sum()
+}
+
+/// Vertical runs of holes, each counted once however long it is.
+pub fn hole_runs(playfield: &Playfield) -> u32 {
+    let lowest_of_each_run = |holes: u64| holes & !(holes << 1);
+    (0..playfield.width()).map(|column| lowest_of_each_run(playfield.holes(column)).count()).sum()
+}
+
+/// `1 + 2 + ... + n` for the `n` well cells that lie one upon the other directly on the surface of each column.
+pub fn wells_survey(playfield: &Playfield) -> u32 {
+    let on_the_surface = |(column, cells): (u64, u64)| (cells >> column.top()).trailing_ones();
+    open_wells(playfield).map(|well| sum_up_to(on_the_surface(well))).sum()
+}

@@ -1,0 +1,31 @@
+//! What Thiery and Scherrer added to Dellacherie's six.
+//!
+//! The first two make the set of BCTS ("Building Controllers for Tetris", ICGA Journal 32(1), 2009), the third the set of
+//! DT-10 and DT-20 (Gabillon, Ghavamzadeh and Scherrer, "Approximate Dynamic Programming Finally Performs Well in the Game
+//! of Tetris", NIPS 2013).
+
+use crate::engine::{Column, Playfield};
+
+/// Full cells with an empty cell anywhere below them in their column: for every hole, the full cells that lie directly
+/// on it, as long as their run is not interrupted.
+pub fn hole_depth(playfield: &Playfield) -> u32 {
+    // Adding one runs through the full cells that stand on the floor, and masking takes them away.
+    playfield.columns().iter().map(|&column| (column & (column + 1)).count()).sum()
+}
+
+/// Rows with at least one hole.
+pub fn rows_with_holes(playfield: &Playfield) -> u32 {
+    (0..playfield.width()).fold(0, |rows, column| rows | playfield.holes(column)).count()
+}
+
+/// How many of the steps -2, -1, 0, 1, 2 occur among the height differences `h[i + 1] - h[i]`: 0 to 5.
+pub fn pattern_diversity(playfield: &Playfield) -> u32 {
+    let mut occurs = 0u32;
+    for pair in playfield.columns().windows(2) {
+        let step = pair[1].top() as i32 - pair[0].top() as i32;
+        if step.abs() <= 2 {
+            occurs |= 1 << (step + 2);
+        }
+    }
+    occurs.count_ones()
+}

@@ -1,0 +1,313 @@
+//! Features: drawings with the numbers that were counted on them by hand, and sets of features by name.
+
+use tetrion::engine::{OrientationTable, Placement, Playfield, Rules, Tetromino};
+use tetrion::features::{FEATURE_SETS, FEATURES, Feature, FeatureError, FeatureSet, MAX_COLUMNS, Seen};
+
+/// A playfield as high as its drawing.
+fn drawn(drawing: &str) -> Playfield {
+    let rows: Vec<&str> = drawing.split('/').collect();
+    Playfield::from_drawn_rows(rows[0].len() as u8, rows.len() as u8, &rows).unwrap()
+}
+
+/// Compares features of a bare playfield, given as `name number` pairs separated by commas.
+#[track_caller]
+fn check(drawing: &str, expected: &str) {
+    let playfield = drawn(drawing);
+    compare(expected, playfield.width(), |set, found| set.of_playfield(&playfield, found));
+}
+
+/// Drops a piece into a drawing, numbered as `simplified` does, and compares features of the landing.
+#[track_caller]
+fn check_landing(drawing: &str, piece: Tetromino, orientation: u8, column: u8, expected: &str) {
+    let playfield = drawn(drawing);
+    let rules = Rules::simplified(playfield.width(), playfield.height());
+    let shape = Placement { orientation, column }.shape(&rules, piece).expect("a placement that exists");
+    let landing = playfield.land(shape, column, rules.top_out);
+    let seen = Seen { shape, landing: &landing };
+    compare(expected, playfield.width(), |set, found| set.evaluate(&seen, found));
+}
+
+#[track_caller]
+fn compare(expected: &str, width: u8, measure: impl Fn(&FeatureSet, &mut [f64])) {
+    let pairs: Vec<(&str, f64)> = expected
+        .split(',')
+        .map(|pair| pair.trim().split_once(' ').expect("a name and a number"))
+        .map(|(name, number)| (name, number.parse().expect("a number")))
+        .collect();
+    let names: Vec<&str> = pairs.iter().map(|pair| pair.0).collect();
+    let set = FeatureSet::custom(&names, width).unwrap();
+    let mut found = vec![f64::NAN; set.len()];
+    measure(&set, &mut found);
+    let found: Vec<(&str, f64)> = names.iter().copied().zip(found).collect();
+    assert_eq!(found, pairs);
+}
+
+#[test]
+fn features_of_a_playfield_as_counted_by_hand() {
+    check(
+        "...../#...#/#.#.#/##.##",
+        "column_height[0] 3, column_height[1] 1, column_height[2] 2, column_height[3] 1, column_height[4] 3,
+         height_difference[0] 2, height_difference[1] 1, height_difference[2] 1, height_difference[3] 2,
+         total_height 10, max_height 3, bumpiness 6, pattern_diversity 4,
+         row_transitions 10, row_transitions_survey 8,
+         column_transitions 7, column_transitions_lab 12, column_transitions_survey 6,
+         holes 1, hole_runs 1, holes_enclosed 1, rows_with_holes 1, hole_depth 1, hole_depth_lab 1,
+         cumulative_wells 3, wells_open 2, wells_lab 2, wells_runs 2, wells_survey 2, wells_heights 2,
+         open_shafts 2",
+    );
+}
+
+#[test]
+fn wells_with_a_gap_tell_the_definitions_apart() {
+    check(
+        "..../#.#./#.#./#.../#.#./#.#.",
+        "total_height 10, bumpiness 15, pattern_diversity 0,
+         row_transitions 20, row_transitions_survey 13,
+         column_transitions 6, column_transitions_lab 10, column_transitions_survey 4,
+         holes 1, holes_enclosed 0, hole_depth 2, hole_depth_lab 2,
+         cumulative_wells 24, wells_open 24, wells_lab 20, wells_runs 12, wells_survey 6, wells_heights 30,
+         open_shafts 10",
+    );
+}
+
+#[test]
+fn holes_upon_holes_tell_the_definitions_apart() {
+    check(
+        "..../##../#.#./.##./#.../.#.#",
+        "total_height 15, max_height 5, bumpiness 4, pattern_diversity 2,
+         row_transitions 18, row_transitions_survey 10,
+         column_transitions 14, column_transitions_lab 18, column_transitions_survey 12,
+         holes 6, hole_runs 5, holes_enclosed 3, rows_with_holes 4, hole_depth 7, hole_depth_lab 12,
+         cumulative_wells 9, wells_open 5, wells_lab 3, wells_runs 3, wells_survey 0, wells_heights 6,
+         open_shafts 3",
+    );
+}
+
+#[test]
+fn the_edges_of_a_playfield_are_walls_floor_and_sky() {
+    check(
+        "..../..../..../....",
+        "total_height 0, max_height 0, bumpiness 0, pattern_diversity 1,
+         row_transitions 8, row_transitions_survey 0,
+         column_transitions 4, column_transitions_lab 8, column_transitions_survey 0,
+         holes 0, cumulative_wells 0, wells_lab 0, wells_heights 0, open_shafts 0",
+    );
+    check(
+        "####/####/####/####",
+        "total_height 16, max_height 4, bumpiness 0, pattern_diversity 1,
+         row_transitions 0, row_transitions_survey 0,
+         column_transitions 4, column_transitions_lab 0, column_transitions_survey 0,
+         holes 0, hole_depth 0, hole_depth_lab 0, cumulative_wells 0, wells_heights 0, open_shafts 0",
+    );
+    check(
+        "#..#/..../..../....",
+        "total_height 8, bumpiness 8, pattern_diversity 1,
+         row_transitions 8, row_transitions_survey 2,
+         column_transitions 8, column_transitions_lab 8, column_transitions_survey 2,
+         holes 6, hole_runs 2, holes_enclosed 0, rows_with_holes 3, hole_depth 2, hole_depth_lab 6,
+         cumulative_wells 0, wells_heights 0, open_shafts 0",
+    );
+}
+
+#[test]
+fn features_of_a_landing_as_counted_by_hand() {
+    use Tetromino::*;
+    // Lying on the floor, an I has its middle in row 0.
+    check_landing(
+        "...../...../...../.....",
+        I,
+        1,
+        0,
+        "landing_height 0, landing_height_lab 1, landing_height_mid 1, landing_height_hint 0.5,
+         landing_height_survey 1, landing_top 0, lines_cleared 0, eroded_piece_cells 0",
+    );
+    check_landing(
+        "..../..../..../....",
+        O,
+        0,
+        1,
+        "landing_height 0.5, landing_height_lab 1, landing_height_mid 1.5, landing_height_hint 1,
+         landing_height_survey 2.5, landing_top 1",
+    );
+    // Four lines, and all four cells of the piece go with them.
+    check_landing(
+        "####./####./####./####.",
+        I,
+        0,
+        4,
+        "landing_height 1.5, landing_height_lab 1, landing_height_mid 2.5, landing_height_hint 2,
+         landing_height_survey 5.5, landing_top 3, lines_cleared 4, eroded_piece_cells 16,
+         row_transitions 8, row_transitions_preclear 0, total_height 0, total_height_preclear 20",
+    );
+    // One line, and three of the four cells go with it; what is left covers a hole.
+    check_landing(
+        "...../#...#/##.##",
+        T,
+        1,
+        1,
+        "landing_height 1.5, lines_cleared 1, eroded_piece_cells 3,
+         total_height 6, total_height_preclear 11, hole_depth 1, hole_depth_preclear 2,
+         holes 1, holes_preclear 1, column_height[2] 2, column_height[2]_preclear 3,
+         height_difference[1] 1, height_difference[1]_preclear 1",
+    );
+    // Game over: nothing clears, the landing height is that of the whole piece, the playfield is cut off.
+    check_landing(
+        "..../###./###./###.",
+        I,
+        0,
+        0,
+        "landing_height 4.5, landing_height_lab 4, landing_top 6, lines_cleared 0, eroded_piece_cells 0,
+         column_height[0] 4, total_height 10, total_height_preclear 10, cumulative_wells 6",
+    );
+}
+
+#[test]
+fn the_lab_counts_the_rows_of_the_anchor_it_turns_pieces_around() {
+    // Its drawings in its order, the anchor drawn as @.
+    let drawings = [
+        (Tetromino::I, "#/#/#/@ @###"),
+        (Tetromino::O, "##/#@"),
+        (Tetromino::T, ".#./#@# #./@#/#. .#/#@/.# #@#/.#."),
+        (Tetromino::Z, "##./.@# .#/@#/#."),
+        (Tetromino::S, ".##/#@. #./@#/.#"),
+        (Tetromino::J, ".#/.#/#@ #../@## ##@/..# @#/#./#."),
+        (Tetromino::L, "#./#./@# @##/#.. ..#/##@ #@/.#/.#"),
+    ];
+    let rules = Rules { orientations: OrientationTable::Lab, ..Rules::simplified(4, 6) };
+    let set = FeatureSet::custom(&["landing_height_lab"], 4).unwrap();
+    for (piece, drawings) in drawings {
+        let drawings: Vec<&str> = drawings.split(' ').collect();
+        assert_eq!(rules.shapes(piece).len(), drawings.len());
+        for (shape, drawing) in rules.shapes(piece).iter().zip(&drawings) {
+            let landing = Playfield::empty(4, 6).land(shape, 0, rules.top_out);
+            let rows: Vec<String> = drawing.split('/').map(|row| format!("{row:.<4}")).collect();
+            assert_eq!(landing.locked, Playfield::from_drawn_rows(4, 6, &rows).unwrap());
+            let anchor_height = rows.iter().rev().position(|row| row.contains('@')).unwrap() + 1;
+            let mut found = [f64::NAN];
+            set.evaluate(&Seen { shape, landing: &landing }, &mut found);
+            assert_eq!(found[0], anchor_height as f64, "{piece} as {drawing}");
+        }
+    }
+}
+
+#[test]
+fn sets_have_their_features_in_the_order_of_their_weights() {
+    let names = |set: &str, width| FeatureSet::named(set, width).unwrap().names().join(" ");
+    let dellacherie =
+        "landing_height eroded_piece_cells row_transitions column_transitions holes cumulative_wells";
+    assert_eq!(names("dellacherie6", 10), dellacherie);
+    assert_eq!(names("bcts8", 10), format!("{dellacherie} hole_depth rows_with_holes"));
+    assert_eq!(names("thiery9", 10), format!("{dellacherie} hole_depth rows_with_holes pattern_diversity"));
+    assert_eq!(names("eltetris6", 10), dellacherie.replace("eroded_piece_cells", "lines_cleared"));
+    assert_eq!(names("height4", 10), "total_height lines_cleared holes bumpiness");
+    assert_eq!(names("lab4", 10), "total_height_preclear lines_cleared holes_preclear bumpiness_preclear");
+    assert_eq!(
+        names("lab8", 10),
+        "landing_height_lab eroded_piece_cells row_transitions_preclear column_transitions_lab_preclear \
+         holes_preclear wells_lab_preclear hole_depth_lab_preclear rows_with_holes_preclear"
+    );
+    assert_eq!(
+        names("survey6", 10),
+        "landing_height_survey lines_cleared row_transitions_survey column_transitions_survey hole_runs \
+         wells_survey"
+    );
+    assert_eq!(names("flatstack", 10), "lines_cleared landing_top holes open_shafts");
+    let bertsekas = "column_height[0] column_height[1] column_height[2] column_height[3] \
+                     height_difference[0] height_difference[1] height_difference[2] max_height holes";
+    assert_eq!(names("bertsekas", 4), bertsekas);
+    assert_eq!(
+        names("bdu", 4),
+        format!(
+            "{bertsekas} landing_height eroded_piece_cells row_transitions column_transitions \
+             cumulative_wells hole_depth rows_with_holes"
+        )
+    );
+    for width in [4, 10, 32] {
+        let width_of = |set| FeatureSet::named(set, width).unwrap().len();
+        assert_eq!(width_of("bertsekas"), 2 * usize::from(width) + 1);
+        assert_eq!(width_of("bdu"), 2 * usize::from(width) + 8);
+    }
+}
+
+#[test]
+fn the_names_of_a_set_make_the_same_set() {
+    for row in FEATURE_SETS {
+        for width in [4, 10, 32] {
+            let set = FeatureSet::named(row.name, width).unwrap();
+            assert_eq!((set.name(), set.version(), set.width()), (row.name, row.version, width));
+            let again = FeatureSet::custom(&set.names(), width).unwrap();
+            assert_eq!(again.name(), "custom");
+            assert_eq!(again.columns(), set.columns());
+        }
+    }
+}
+
+/// Every full name there is at a width.
+fn all_names(width: u8) -> Vec<String> {
+    let mut names = Vec::new();
+    for feature in FEATURES {
+        let plain = match feature.family_size(width) {
+            None => vec![feature.name.to_owned()],
+            Some(size) => (0..size).map(|i| format!("{}[{i}]", feature.name)).collect(),
+        };
+        if !feature.is_of_landing() {
+            names.extend(plain.iter().map(|name| format!("{name}_preclear")));
+        }
+        names.extend(plain);
+    }
+    names
+}
+
+#[test]
+fn every_feature_has_one_name_and_a_list_of_all_is_a_set() {
+    for (i, feature) in FEATURES.iter().enumerate() {
+        assert_eq!(Feature::named(feature.name).unwrap().formula, feature.formula);
+        assert!(FEATURES[..i].iter().all(|other| other.name != feature.name), "{} twice", feature.name);
+    }
+    for width in [4, 10, 32] {
+        let names = all_names(width);
+        assert_eq!(FeatureSet::custom(&names, width).unwrap().names(), names);
+        assert!(names.len() <= MAX_COLUMNS);
+    }
+}
+
+#[test]
+fn lists_that_are_no_set_are_refused_with_a_reason() {
+    #[track_caller]
+    fn check(names: &[&str], message: &str) {
+        assert_eq!(FeatureSet::custom(names, 10).unwrap_err().to_string(), message);
+    }
+    check(&["holes", "hoels"], "no feature is called \"hoels\"");
+    check(&["holes", ""], "no feature is called \"\"");
+    check(&["_preclear"], "no feature is called \"_preclear\"");
+    check(&["Holes"], "no feature is called \"Holes\"");
+    check(&["holes[0"], "no feature is called \"holes[0\"");
+    check(&["holes_preclear_preclear"], "no feature is called \"holes_preclear_preclear\"");
+    check(&["column_height_preclear[0]"], "no feature is called \"column_height_preclear[0]\"");
+    check(&["holes", "max_height", "holes"], "feature \"holes\" is listed twice");
+    check(&["landing_height_preclear"], "landing_height belongs to the landing and has no _preclear form");
+    check(
+        &["column_height"],
+        "column_height is a family of features, expected column_height[0] to column_height[9] at width 10",
+    );
+    check(&["holes[0]"], "\"holes[0]\" has a wrong index, expected none at width 10");
+    for wrong in ["10", "-1", "01", "", "i", " 1", "+1", "4294967296"] {
+        let name = format!("column_height[{wrong}]");
+        check(&[&name], &format!("{name:?} has a wrong index, expected 0..=9 at width 10"));
+    }
+    check(
+        &["height_difference[9]_preclear"],
+        "\"height_difference[9]_preclear\" has a wrong index, expected 0..=8 at width 10",
+    );
+    check(&[], "the list of features is empty");
+    assert_eq!(FeatureSet::custom(&["holes"; MAX_COLUMNS + 1], 10).unwrap_err(), FeatureError::TooMany(257));
+    assert_eq!(
+        FeatureSet::custom(&["holes"; MAX_COLUMNS], 10).unwrap_err(),
+        FeatureError::Repeated("holes".to_owned())
+    );
+    assert_eq!(
+        FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
+        "no feature set is called \"bcts9\", expected one of dellacherie6, bcts8, thiery9, bertsekas, bdu, \
+         eltetris6, height4, lab4, lab8, survey6, flatstack"
+    );
+}
