@@ -200,6 +200,9 @@ pub enum RulesError {
         /// What they were.
         value: f64,
     },
+    /// Two choices that cannot go together.
+    #[error("{0}")]
+    Contradiction(&'static str),
     /// Rules that have a name but no engine yet.
     #[error("{0} is not built yet")]
     NotImplemented(&'static str),
@@ -250,6 +253,16 @@ impl Rules {
             }
         }
         if self.action_model == ActionModel::Keypress {
+            if self.reach != Reach::SidewaysWalk {
+                return Err(RulesError::Contradiction(
+                    "the keypress action model needs reach by walking sideways",
+                ));
+            }
+            if self.orientations != OrientationTable::Lab {
+                return Err(RulesError::Contradiction(
+                    "the keypress action model needs the lab's orientation table",
+                ));
+            }
             return Err(RulesError::NotImplemented("the keypress action model"));
         }
         if self.reach == Reach::SidewaysWalk {

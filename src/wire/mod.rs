@@ -6,6 +6,11 @@
 //! The comments of the generated items are those of the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
 
+pub mod error;
+pub mod rules;
+pub mod tensor;
+
+pub use error::{DecodeError, Fault, InField};
 pub use packages::dm_env_rpc::v1 as dm_env_rpc;
 pub use packages::google::rpc;
 pub use packages::tetrion::v1 as pb;

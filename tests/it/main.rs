@@ -9,6 +9,9 @@ mod features;
 /// What the proto files say is true, and nothing in them goes without saying.
 mod contract;
 
+/// Messages that say what they should, and messages that do not.
+mod wire;
+
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 

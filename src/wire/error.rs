@@ -1,0 +1,109 @@
+//! Why a request cannot be understood.
+//!
+//! A conversion knows the names of its own fields only: `width`, `scoring.lines[2]`. Whoever calls it puts the path before
+//! them with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
+
+/// What kind of mistake a request holds; one for each reason that the protocol has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A field that is absent, out of range, repeated, over a limit, of the wrong length, or an enum without a meaning.
+    Field,
+    /// A tensor of the wrong element type, shape or length, or with a number that cannot be.
+    Tensor,
+    /// Rules that contradict each other.
+    Rules,
+    /// A playfield that cannot be.
+    Position,
+    /// A snapshot that is damaged, or not one.
+    State,
+    /// A name that nothing has.
+    UnknownName,
+}
+
+/// Why a request cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// A field is wrong.
+    #[error("{field}: {problem}")]
+    Invalid {
+        /// Which kind of wrong.
+        fault: Fault,
+        /// Its path, such as `config.rules.width`.
+        field: String,
+        /// What is wrong with it, and what was expected.
+        problem: String,
+    },
+    /// Something that the protocol describes and this server does not do yet.
+    #[error("{0}")]
+    NotImplemented(String),
+    /// Rules other than those of the session, or than those of the other positions of the call.
+    #[error("{0}")]
+    RulesMismatch(String),
+    /// Made for, or by, another version of the rules.
+    #[error("made for rules_version {got:?}, this server has {expected:?}")]
+    RulesVersionMismatch {
+        /// The version of this server.
+        expected: String,
+        /// The version of the request.
+        got: String,
+    },
+    /// Weights for another version of a feature set.
+    #[error("made for version {got:?} of the feature set, this server has {expected:?}")]
+    FeatureSetMismatch {
+        /// The version of this server.
+        expected: String,
+        /// The version of the request.
+        got: String,
+    },
+}
+
+impl DecodeError {
+    /// A field that is absent, out of range, repeated, over a limit or of the wrong length.
+    pub fn field(field: impl Into<String>, problem: impl Into<String>) -> DecodeError {
+        DecodeError::invalid(Fault::Field, field, problem)
+    }
+
+    /// A field that must be there and is not.
+    pub fn missing(field: impl Into<String>) -> DecodeError {
+        DecodeError::field(field, "is required")
+    }
+
+    /// A mistake of a certain kind.
+    pub fn invalid(fault: Fault, field: impl Into<String>, problem: impl Into<String>) -> DecodeError {
+        DecodeError::Invalid { fault, field: field.into(), problem: problem.into() }
+    }
+}
+
+/// Puts the path of a message before the names of its fields.
+pub trait InField {
+    /// The error of a message that is the field `name` of another one.
+    #[must_use]
+    fn in_field(self, name: &str) -> Self;
+    /// The error of a message that is one of the list `name`.
+    #[must_use]
+    fn in_item(self, name: &str, index: usize) -> Self;
+}
+
+impl InField for DecodeError {
+    fn in_field(mut self, name: &str) -> DecodeError {
+        if let DecodeError::Invalid { field, .. } = &mut self {
+            let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
+            *field = format!("{name}{dot}{field}");
+        }
+        self
+    }
+
+    fn in_item(self, name: &str, index: usize) -> DecodeError {
+        self.in_field(&format!("{name}[{index}]"))
+    }
+}
+
+impl<T> InField for Result<T, DecodeError> {
+    fn in_field(self, name: &str) -> Self {
+        self.map_err(|error| error.in_field(name))
+    }
+
+    fn in_item(self, name: &str, index: usize) -> Self {
+        self.map_err(|error| error.in_item(name, index))
+    }
+}

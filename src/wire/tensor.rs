@@ -1,0 +1,258 @@
+//! Tensors: from the wire into slices of numbers, and back.
+//!
+//! Every length is compared with what is there before memory is taken, so the largest thing a tensor can make us allocate is
+//! as long as itself. Nothing is cast: a tensor of another element type is refused.
+
+use bytes::Bytes;
+
+use super::error::{DecodeError, Fault, InField};
+use super::pb;
+
+/// A number that a tensor can hold.
+pub trait Element: Copy {
+    /// Its type on the wire.
+    const DTYPE: pb::DataType;
+    /// Bytes it takes there.
+    const SIZE: usize;
+    /// Reads it from exactly [`Element::SIZE`] bytes.
+    fn from_le(bytes: &[u8]) -> Self;
+    /// Appends its bytes.
+    fn put_le(self, out: &mut Vec<u8>);
+    /// The number that a person wrote, if this type holds it without loss (floating-point types round it).
+    fn from_written(value: f64) -> Option<Self>;
+}
+
+/// Beyond this size doubles skip whole numbers, so what a person wrote may not be what arrived.
+const MAX_WRITTEN: f64 = 9_007_199_254_740_992.0;
+
+macro_rules! element {
+    ($type:ty, $dtype:ident, $from_written:expr) => {
+        impl Element for $type {
+            const DTYPE: pb::DataType = pb::DataType::$dtype;
+            const SIZE: usize = size_of::<$type>();
+            fn from_le(bytes: &[u8]) -> $type {
+                let mut buffer = [0; size_of::<$type>()];
+                buffer.copy_from_slice(bytes);
+                <$type>::from_le_bytes(buffer)
+            }
+            fn put_le(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            fn from_written(value: f64) -> Option<$type> {
+                $from_written(value)
+            }
+        }
+    };
+}
+
+macro_rules! integer {
+    ($type:ty, $dtype:ident) => {
+        element!($type, $dtype, |value: f64| {
+            let range = <$type>::MIN as f64..=<$type>::MAX as f64;
+            let fits = value.fract() == 0.0 && value.abs() <= MAX_WRITTEN && range.contains(&value);
+            fits.then_some(value as $type)
+        });
+    };
+}
+integer!(u8, Uint8);
+integer!(i8, Int8);
+integer!(u16, Uint16);
+integer!(i32, Int32);
+integer!(u32, Uint32);
+integer!(u64, Uint64);
+
+element!(f32, Float32, |value: f64| Some(value as f32).filter(|number| number.is_finite()));
+element!(f64, Float64, |value: f64| Some(value).filter(|number| number.is_finite()));
+
+/// A tensor as numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array<T> {
+    /// The size of each dimension.
+    pub shape: Vec<u32>,
+    /// The elements, row-major; as many as the product of the sizes.
+    pub elements: Vec<T>,
+}
+
+/// The size of a dimension that a field asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dim {
+    /// Exactly so many.
+    Exactly(u32),
+    /// Any number.
+    Any,
+}
+
+/// Reads a tensor that must have this element type and these dimensions.
+///
+/// Plain `values` without a shape are one row, or as many whole rows as they fill.
+///
+/// # Errors
+/// [`Fault::Tensor`] under the empty path, for the caller to say which field it is.
+pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+    if tensor.values.is_empty() { decode_data(tensor, dims) } else { decode_values(tensor, dims) }
+}
+
+/// Reads a tensor that must be there: see [`decode`].
+///
+/// # Errors
+/// As [`decode`], or [`Fault::Field`] when it is absent; with the path `name`.
+pub fn decode_field<T: Element>(
+    tensor: Option<&pb::Tensor>,
+    name: &str,
+    dims: &[Dim],
+) -> Result<Array<T>, DecodeError> {
+    let tensor = tensor.ok_or_else(|| DecodeError::missing(name))?;
+    decode(tensor, dims).in_field(name)
+}
+
+/// Writes numbers as a tensor.
+///
+/// # Panics
+/// In debug builds, when the shape and the number of elements do not fit.
+pub fn encode<T: Element>(shape: Vec<u32>, elements: &[T]) -> pb::Tensor {
+    let mut data = Vec::with_capacity(elements.len() * T::SIZE);
+    for element in elements {
+        element.put_le(&mut data);
+    }
+    from_bytes(T::DTYPE, shape, data)
+}
+
+/// Writes truth values as a tensor.
+pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
+    from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
+}
+
+/// A tensor of bytes that are in order already.
+///
+/// # Panics
+/// In debug builds, when the shape and the number of bytes do not fit.
+pub fn from_bytes(dtype: pb::DataType, shape: Vec<u32>, data: Vec<u8>) -> pb::Tensor {
+    debug_assert_eq!(
+        shape.iter().map(|&size| u64::from(size)).product::<u64>() * element_size(dtype) as u64,
+        data.len() as u64,
+        "{dtype:?} {shape:?}"
+    );
+    pb::Tensor { dtype: dtype.into(), shape, data: Bytes::from(data), values: Vec::new() }
+}
+
+/// Bytes that an element takes.
+pub const fn element_size(dtype: pb::DataType) -> usize {
+    match dtype {
+        pb::DataType::Unspecified => 0,
+        pb::DataType::Uint8 | pb::DataType::Int8 | pb::DataType::Bool => 1,
+        pb::DataType::Uint16 => 2,
+        pb::DataType::Int32 | pb::DataType::Uint32 | pb::DataType::Float32 => 4,
+        pb::DataType::Uint64 | pb::DataType::Float64 => 8,
+    }
+}
+
+fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+    if tensor.dtype != T::DTYPE as i32 {
+        return Err(wrong_dtype::<T>(tensor.dtype));
+    }
+    check_shape(&tensor.shape, dims)?;
+    let length = num_elements(&tensor.shape).and_then(|count| count.checked_mul(T::SIZE as u64));
+    if length != Some(tensor.data.len() as u64) {
+        let problem = format!(
+            "has {} bytes of data, expected {} bytes for each element of shape {:?}",
+            tensor.data.len(),
+            T::SIZE,
+            tensor.shape
+        );
+        return Err(invalid(problem));
+    }
+    let elements = tensor.data.chunks_exact(T::SIZE).map(T::from_le).collect();
+    Ok(Array { shape: tensor.shape.clone(), elements })
+}
+
+fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+    if !tensor.data.is_empty() {
+        return Err(invalid("has both data and values"));
+    }
+    if tensor.dtype != pb::DataType::Unspecified as i32 && tensor.dtype != T::DTYPE as i32 {
+        return Err(wrong_dtype::<T>(tensor.dtype));
+    }
+    let count = tensor.values.len();
+    let shape = if tensor.shape.is_empty() { shape_of_rows(count, dims) } else { tensor.shape.clone() };
+    check_shape(&shape, dims)?;
+    if num_elements(&shape) != Some(count as u64) {
+        return Err(invalid(format!("has {count} values, which do not fill shape {shape:?}")));
+    }
+    let parse = |(i, &value): (usize, &f64)| {
+        let problem = || format!("values[{i}] is {value}, which is no {} number", dtype_name(T::DTYPE));
+        T::from_written(value).ok_or_else(|| invalid(problem()))
+    };
+    let elements = tensor.values.iter().enumerate().map(parse).collect::<Result<_, _>>()?;
+    Ok(Array { shape, elements })
+}
+
+/// The shape of numbers that were written without one: one row, or as many rows as they fill.
+fn shape_of_rows(count: usize, dims: &[Dim]) -> Vec<u32> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    match dims {
+        [] => vec![],
+        [_] => vec![count],
+        [_, rest @ ..] => {
+            let known: Option<u32> = rest.iter().try_fold(1u32, |product, dim| match dim {
+                Dim::Exactly(size) => product.checked_mul(*size),
+                Dim::Any => None,
+            });
+            let row: Vec<u32> = rest
+                .iter()
+                .map(|dim| match dim {
+                    Dim::Exactly(size) => *size,
+                    Dim::Any => count,
+                })
+                .collect();
+            let rows = match known {
+                Some(size) if size > 0 => count.div_ceil(size),
+                _ => 1,
+            };
+            [vec![rows], row].concat()
+        }
+    }
+}
+
+fn check_shape(shape: &[u32], dims: &[Dim]) -> Result<(), DecodeError> {
+    let fits = shape.len() == dims.len()
+        && shape.iter().zip(dims).all(|(size, dim)| match dim {
+            Dim::Exactly(expected) => size == expected,
+            Dim::Any => true,
+        });
+    if fits {
+        return Ok(());
+    }
+    let expected: Vec<String> = dims
+        .iter()
+        .map(|dim| match dim {
+            Dim::Exactly(size) => size.to_string(),
+            Dim::Any => "any".to_owned(),
+        })
+        .collect();
+    // A hostile shape can be as long as a request; the message shows the beginning of it.
+    let shown = &shape[..shape.len().min(8)];
+    let more = if shown.len() < shape.len() { " and more" } else { "" };
+    Err(invalid(format!("has shape {shown:?}{more}, expected [{}]", expected.join(", "))))
+}
+
+fn num_elements(shape: &[u32]) -> Option<u64> {
+    shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()))
+}
+
+fn wrong_dtype<T: Element>(dtype: i32) -> DecodeError {
+    let got = match pb::DataType::try_from(dtype) {
+        Ok(pb::DataType::Unspecified) => "no element type".to_owned(),
+        Ok(dtype) => format!("element type {}", dtype_name(dtype)),
+        Err(_) => format!("unknown element type {dtype}"),
+    };
+    invalid(format!("has {got}, expected {}", dtype_name(T::DTYPE)))
+}
+
+/// The name in the proto file, without its prefix: `INT32`.
+pub fn dtype_name(dtype: pb::DataType) -> &'static str {
+    dtype.as_str_name().trim_start_matches("DATA_TYPE_")
+}
+
+fn invalid(problem: impl Into<String>) -> DecodeError {
+    DecodeError::invalid(Fault::Tensor, "", problem)
+}
