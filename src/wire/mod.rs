@@ -7,6 +7,9 @@
 //! `proto/tetrion/v1/environment_service.proto`.
 
 pub mod error;
+pub mod limits;
+
+pub mod features;
 pub mod rules;
 pub mod tensor;
 

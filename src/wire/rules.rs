@@ -6,6 +6,7 @@ use crate::engine::{
 };
 
 use super::error::{DecodeError, Fault};
+use super::limits::check_name;
 use super::pb;
 
 /// Rules that can be played, and the preset that a caller named for them.
@@ -36,6 +37,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
     type Error = DecodeError;
 
     fn try_from(message: &pb::Rules) -> Result<ResolvedRules, DecodeError> {
+        check_name("preset", &message.preset)?;
         let preset = match message.preset.as_str() {
             "" => &PRESETS[0],
             name => PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| unknown_preset(name))?,

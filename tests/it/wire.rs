@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 use tetrion::engine::{PRESETS, Rules};
+use tetrion::features::{FEATURE_SETS, FeatureSet};
 use tetrion::wire::rules::ResolvedRules;
 use tetrion::wire::tensor::{Dim, decode, encode};
 use tetrion::wire::{DecodeError, Fault, InField, pb};
+use tetrion::wire::{features, limits};
 
 fn data(dtype: pb::DataType, shape: &[u32], data: &'static [u8]) -> pb::Tensor {
     pb::Tensor { dtype: dtype.into(), shape: shape.to_vec(), data: Bytes::from_static(data), values: vec![] }
@@ -151,6 +153,7 @@ fn rules_out_of_bounds_are_refused_by_name() {
         check_refused(ResolvedRules::try_from(&message).in_field("config.rules"), fault, field, part);
     }
     check(|r| r.preset = "modern".into(), Fault::UnknownName, "config.rules.preset", "simplified");
+    check(|r| r.preset = "x".repeat(129), Fault::Field, "config.rules.preset", "129 bytes");
     check(|r| r.width = Some(3), Fault::Field, "config.rules.width", "4..=32");
     check(|r| r.width = Some(33), Fault::Field, "config.rules.width", "33");
     check(|r| r.width = Some(256 + 10), Fault::Field, "config.rules.width", "266");
@@ -170,4 +173,75 @@ fn rules_out_of_bounds_are_refused_by_name() {
     check(scored(piece), Fault::Field, "config.rules.scoring.piece", "1e15");
     let key_presses = |r: &mut pb::Rules| r.action_model = Some(pb::ActionModel::Keypress.into());
     check(key_presses, Fault::Rules, "config.rules", "sideways");
+}
+
+fn list(names: &[&str]) -> pb::FeatureSelection {
+    let features = names.iter().map(|&name| name.to_owned()).collect();
+    pb::FeatureSelection { features, ..Default::default() }
+}
+
+fn set(name: &str, version: &str) -> pb::FeatureSelection {
+    pb::FeatureSelection { set: name.into(), version: version.into(), ..Default::default() }
+}
+
+#[test]
+fn selections_come_back_as_they_went() {
+    for row in FEATURE_SETS {
+        let decoded = features::decode(Some(&set(row.name, "")), 7).unwrap().expect("a set");
+        assert_eq!(decoded.names(), FeatureSet::named(row.name, 7).unwrap().names());
+        assert_eq!(features::encode(&decoded), set(row.name, &row.version.to_string()));
+        let columns = features::encode_columns(&decoded);
+        assert_eq!((columns.set.as_str(), columns.names), (row.name, decoded.names()));
+        // A list of the same columns is the same numbers under no name.
+        let listed = features::decode(Some(&list(&[])), 7).unwrap();
+        assert!(listed.is_none(), "an empty selection is none");
+    }
+    let own = features::decode(Some(&list(&["holes_preclear", "column_height[3]"])), 7).unwrap().unwrap();
+    assert_eq!(features::encode(&own), list(&["holes_preclear", "column_height[3]"]));
+    let columns = features::encode_columns(&own);
+    assert_eq!((columns.set.as_str(), columns.version.as_str()), ("", ""));
+    assert!(features::decode(None, 10).unwrap().is_none());
+}
+
+#[test]
+fn the_bare_name_of_a_family_is_all_of_it() {
+    let selection = list(&["holes", "height_difference", "column_height_preclear"]);
+    let names = features::decode(Some(&selection), 4).unwrap().unwrap().names();
+    let expected = [
+        "holes",
+        "height_difference[0]",
+        "height_difference[1]",
+        "height_difference[2]",
+        "column_height[0]_preclear",
+        "column_height[1]_preclear",
+        "column_height[2]_preclear",
+        "column_height[3]_preclear",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn selections_that_mean_nothing_are_refused() {
+    #[track_caller]
+    fn check(selection: pb::FeatureSelection, fault: Fault, field: &str, part: &str) {
+        let got = features::decode(Some(&selection), 10).in_field("features");
+        check_refused(got, fault, field, part);
+    }
+    check(set("bcts9", ""), Fault::UnknownName, "features.set", "bcts8");
+    check(list(&["holes", "hole"]), Fault::UnknownName, "features.features", "\"hole\"");
+    check(list(&["holes", "holes"]), Fault::Field, "features.features", "twice");
+    check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.features", "twice");
+    check(list(&["column_height[10]"]), Fault::Field, "features.features", "0..=9");
+    check(list(&["landing_height_preclear"]), Fault::Field, "features.features", "_preclear");
+    check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.features", "257");
+    check(list(&[&"x".repeat(129)]), Fault::Field, "features.features[0]", "129 bytes");
+    let both = pb::FeatureSelection { features: vec!["holes".into()], ..set("bcts8", "") };
+    check(both, Fault::Field, "features.features", "beside set");
+    check(set("", "1"), Fault::Field, "features.version", "without a set");
+    let versioned = pb::FeatureSelection { version: "1".into(), ..list(&["holes"]) };
+    check(versioned, Fault::Field, "features.version", "list");
+    assert_eq!(
+        features::decode(Some(&set("bcts8", "0")), 10).unwrap_err(),
+        DecodeError::FeatureSetMismatch { expected: "1".into(), got: "0".into() }
+    );
 }

@@ -1,0 +1,94 @@
+//! Feature selections: a named set or a list, to and from the wire.
+//!
+//! The wire has one convenience that [`FeatureSet`] has not: the bare name of a family stands for all of its members.
+
+use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
+
+use super::error::{DecodeError, Fault};
+use super::limits::check_name;
+use super::pb;
+
+/// Reads a selection for a width; `None` where it was left out.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `FeatureSelection`.
+pub fn decode(
+    selection: Option<&pb::FeatureSelection>,
+    width: u8,
+) -> Result<Option<FeatureSet>, DecodeError> {
+    let Some(pb::FeatureSelection { set, features, version }) = selection else { return Ok(None) };
+    check_name("set", set)?;
+    check_name("version", version)?;
+    match (set.as_str(), features.as_slice()) {
+        ("", []) if version.is_empty() => Ok(None),
+        ("", []) => Err(DecodeError::field("version", "is given without a set")),
+        ("", features) => {
+            if !version.is_empty() {
+                return Err(DecodeError::field("version", "belongs to a set, and a list is given"));
+            }
+            decode_list(features, width).map(Some)
+        }
+        (set, []) => {
+            let set = FeatureSet::named(set, width)
+                .map_err(|error| DecodeError::invalid(Fault::UnknownName, "set", error.to_string()))?;
+            let expected = set.version().to_string();
+            if !version.is_empty() && *version != expected {
+                return Err(DecodeError::FeatureSetMismatch { expected, got: version.clone() });
+            }
+            Ok(Some(set))
+        }
+        _ => Err(DecodeError::field("features", "is given beside set, expected one of the two")),
+    }
+}
+
+/// A selection that gives the same set again.
+pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
+    if is_named(set) {
+        let (set, version) = (set.name().to_owned(), set.version().to_string());
+        pb::FeatureSelection { set, features: vec![], version }
+    } else {
+        pb::FeatureSelection { features: set.names(), ..Default::default() }
+    }
+}
+
+/// What each column of a feature tensor is.
+pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
+    let pb::FeatureSelection { set: name, version, .. } = encode(set);
+    pb::FeatureColumns { set: name, version, names: set.names() }
+}
+
+fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
+    // Counted before the families are written out, and again by the set itself afterwards.
+    if names.len() > MAX_COLUMNS {
+        return Err(DecodeError::field("features", FeatureError::TooMany(names.len()).to_string()));
+    }
+    let mut columns: Vec<String> = Vec::with_capacity(names.len());
+    for (i, name) in names.iter().enumerate() {
+        check_name(&format!("features[{i}]"), name)?;
+        match family(name, width) {
+            Some(members) => columns.extend(members),
+            None => columns.push(name.clone()),
+        }
+    }
+    FeatureSet::custom(&columns, width).map_err(|error| {
+        let fault = match &error {
+            FeatureError::UnknownFeature(_) => Fault::UnknownName,
+            _ => Fault::Field,
+        };
+        DecodeError::invalid(fault, "features", error.to_string())
+    })
+}
+
+/// The members of a family that was named without an index.
+fn family(name: &str, width: u8) -> Option<impl Iterator<Item = String>> {
+    let (base, suffix) = match name.strip_suffix("_preclear") {
+        Some(base) => (base, "_preclear"),
+        None => (name, ""),
+    };
+    let size = Feature::named(base)?.family_size(width)?;
+    Some((0..size).map(move |i| format!("{base}[{i}]{suffix}")))
+}
+
+fn is_named(set: &FeatureSet) -> bool {
+    FEATURE_SETS.iter().any(|row| row.name == set.name())
+}

@@ -1,0 +1,71 @@
+//! Every bound on a request, and why it is where it is.
+//!
+//! Each is told by `GetServerInfo`, so that a client need not know this file. Bounds on the server as a whole (sessions,
+//! environments of all of them) have their defaults here and can be set when it is started.
+
+use std::time::Duration;
+
+use super::error::DecodeError;
+
+/// Environments of one session. Beyond it, one call would take longer than anyone wants to wait for an answer: 65,536
+/// steps and their observations are some tens of milliseconds.
+pub const MAX_ENVS_PER_SESSION: u32 = 65_536;
+
+/// Sessions of a server that was not told otherwise: more learners than a machine can feed.
+pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
+
+/// Environments of all sessions of a server that was not told otherwise: at most 256 MiB of them.
+pub const DEFAULT_MAX_ENVS: u32 = 262_144;
+
+/// Bytes of a request. The largest sensible ones, thousands of snapshots or weight vectors, are some megabytes.
+pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
+
+/// Bytes of an answer unless the client asks for more: what gRPC clients accept unless they are told otherwise.
+pub const DEFAULT_RESPONSE_BYTES: u32 = 4 << 20;
+
+/// Bytes of an answer that a client can ask for. It is built in memory as a whole, once for each call in progress.
+pub const MAX_RESPONSE_BYTES: u32 = 64 << 20;
+
+/// The lease of a session whose request names none: longer than a learner thinks between two steps, shorter than a vanished
+/// one would be in the way.
+pub const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
+
+/// The longest lease: a day, so that what everybody has forgotten goes by itself.
+pub const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Requests of one stream that wait in the server. Enough to hide a network's latency behind small steps.
+pub const STREAM_QUEUE: u32 = 64;
+
+/// Letters of one explicit piece sequence: a game that long takes a person a month. Every snapshot of the environment
+/// holds them.
+pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
+
+/// Letters of all explicit piece sequences of one request, a byte of memory each for as long as the session lives.
+pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
+
+/// Columns of a feature selection: every feature there is, at the widest playfield, fits in several times.
+pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
+
+/// Positions of one request: as many as a session has environments.
+pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
+
+/// Sessions on a page of a list, and on one whose request names no size.
+pub const MAX_PAGE_SIZE: u32 = 1_000;
+/// See [`MAX_PAGE_SIZE`].
+pub const DEFAULT_PAGE_SIZE: u32 = 100;
+
+/// Bytes of a name in a request. The longest of ours has half as many; beyond it, a name would fill the error that refuses
+/// it.
+pub const MAX_NAME_BYTES: usize = 128;
+
+/// Refuses a name that is too long to be one.
+///
+/// # Errors
+/// With the path `field`.
+pub fn check_name(field: &str, name: &str) -> Result<(), DecodeError> {
+    if name.len() > MAX_NAME_BYTES {
+        let problem = format!("has {} bytes, expected at most {MAX_NAME_BYTES}", name.len());
+        return Err(DecodeError::field(field, problem));
+    }
+    Ok(())
+}
