@@ -7,9 +7,12 @@
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`features`] | what an agent sees of a landing | weights, agents |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
+//! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
 
 pub mod engine;
 pub mod features;
 
 pub mod optimizers;
 pub mod wire;
+
+pub mod cli;

@@ -23,3 +23,6 @@ mod twin;
 
 /// What holds the twin itself: examples, counts, vectors and games made by others.
 mod twin_facts;
+
+/// A training run survives whatever stops it.
+mod run_folder;

@@ -1,0 +1,193 @@
+//! `weights.json`: a controller, with all that is needed to play it again and to doubt its score.
+//!
+//! Weights mean nothing without the features they belong to, and a score means nothing without the rules, the seeds
+//! and the number of games. So they travel together, and whoever reads the file checks them together. Numbers come back
+//! with every bit.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The format this program writes, and the only one it reads.
+pub const WEIGHTS_FORMAT: u32 = 1;
+
+/// A linear controller and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// [`WEIGHTS_FORMAT`].
+    pub format: u32,
+    /// What the weights belong to.
+    pub feature_set: FeatureSetNote,
+    /// One name a weight, in the order of the weights.
+    pub feature_names: Vec<String>,
+    /// Signed and finite, at most 1e300 in size.
+    pub weights: Vec<f64>,
+    /// How a game-ending placement is valued: `avoid` (last choice) or `score` (by its features).
+    pub terminal: String,
+    /// What was played.
+    pub rules: RulesNote,
+    /// Where the weights, and the games of the score, come from.
+    pub seeds: SeedsNote,
+    /// What they are worth; absent if nobody has measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<ScoreNote>,
+}
+
+/// A feature set by name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureSetNote {
+    /// As the server lists it; empty for a list of the caller's own.
+    pub name: String,
+    /// Changes whenever the meaning, the order or the number of its columns changes; empty for a list of the caller's own.
+    pub version: String,
+}
+
+/// The rules of the games, every field written out, in the words of the protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RulesNote {
+    /// The rule set they started from.
+    pub preset: String,
+    /// Equal seeds and actions give equal games while this stays the same.
+    pub rules_version: String,
+    /// Columns of the playfield.
+    pub width: u32,
+    /// Rows of the playfield.
+    pub height: u32,
+    /// Who deals.
+    pub randomizer: String,
+    /// What a step is.
+    pub action_model: String,
+    /// What ends a game.
+    pub top_out: String,
+    /// How orientations are numbered.
+    pub orientation_table: String,
+    /// Where a piece may come down.
+    pub reach: String,
+    /// Next pieces shown.
+    pub preview: u32,
+    /// Points for a piece.
+    pub piece_points: f64,
+    /// Points for 1, 2, 3 and 4 lines at once.
+    pub line_points: [f64; 4],
+    /// Points for the end of a game.
+    pub game_end_points: f64,
+}
+
+/// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeedsNote {
+    /// Of the run that found the weights.
+    pub training: u64,
+    /// Of the games of the score.
+    pub evaluation: u64,
+}
+
+/// A measured score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreNote {
+    /// What was counted: `lines`, `pieces` or `points`.
+    pub unit: String,
+    /// Mean over the games.
+    pub mean: f64,
+    /// Standard deviation over the games, divided by n - 1.
+    pub std: f64,
+    /// mean - and + 1.96 std / sqrt(games).
+    pub ci95: [f64; 2],
+    /// Games played.
+    pub games: u64,
+    /// Games among them that a limit cut short; if there are any, the mean is a lower bound.
+    pub truncated: u64,
+}
+
+/// Why a file of weights cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// The file cannot be read.
+    #[error("cannot read it: {0}")]
+    Io(#[from] std::io::Error),
+    /// It is not JSON, or a field is missing, unknown or of another type.
+    #[error("it is not a file of weights: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Written by another version.
+    #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
+    Format(u32),
+    /// Not one name a weight.
+    #[error("it has {names} feature names and {weights} weights")]
+    Length {
+        /// Feature names.
+        names: usize,
+        /// Weights.
+        weights: usize,
+    },
+    /// A weight no controller can use.
+    #[error("the weight of {name} is {value:?}, not a number of at most 1e300")]
+    Weight {
+        /// Its feature.
+        name: String,
+        /// The weight.
+        value: f64,
+    },
+}
+
+impl Weights {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that [`check`](Self::check) refuses.
+    pub fn read(path: &Path) -> Result<Self, WeightsError> {
+        Self::from_json(&std::fs::read_to_string(path)?)
+    }
+
+    /// The same for text at hand.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn from_json(text: &str) -> Result<Self, WeightsError> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        // The format first: a file of another one need not have anything else we know.
+        let Format { format } = serde_json::from_str(text)?;
+        if format != WEIGHTS_FORMAT {
+            return Err(WeightsError::Format(format));
+        }
+        let weights: Self = serde_json::from_str(text)?;
+        weights.check()?;
+        Ok(weights)
+    }
+
+    /// Indented, for people to read; ends with a newline.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("strings and numbers can be written") + "\n"
+    }
+
+    /// Whether a controller can be made of it.
+    ///
+    /// # Errors
+    ///
+    /// Another format, not one name a weight, or a weight that is not a number of at most 1e300.
+    pub fn check(&self) -> Result<(), WeightsError> {
+        if self.format != WEIGHTS_FORMAT {
+            return Err(WeightsError::Format(self.format));
+        }
+        let (names, weights) = (self.feature_names.len(), self.weights.len());
+        if names != weights {
+            return Err(WeightsError::Length { names, weights });
+        }
+        match self.weights.iter().position(|weight| !(-1e300..=1e300).contains(weight)) {
+            Some(index) => Err(WeightsError::Weight {
+                name: self.feature_names[index].clone(),
+                value: self.weights[index],
+            }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The files of a training run: whatever stops it, resuming it ends with the same bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tetrion::cli::large_u64;
+use tetrion::cli::run_folder::{
+    CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
+    read_generations, write_atomically,
+};
+use tetrion::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, Weights};
+use tetrion::optimizers::{Config, Generation, Optimizer, Preset, State};
+
+use crate::cem::{advance, toy};
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Settings {
+    #[serde(with = "large_u64")]
+    seed: u64,
+    optimizer: Config,
+}
+
+/// An empty place of its own for each test.
+fn empty_folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+fn settings() -> Settings {
+    Settings { seed: u64::MAX, optimizer: Config::preset(Preset::Lab, 6) }
+}
+
+fn begin(folder: &Path) -> (RunFolder, Box<dyn Optimizer>) {
+    let settings = settings();
+    let run = RunFolder::create(folder, &settings).unwrap();
+    (run, settings.optimizer.start(3, settings.seed).unwrap())
+}
+
+fn resume(folder: &Path) -> (RunFolder, Box<dyn Optimizer>) {
+    let Resumed { run, config, state } = RunFolder::resume::<Settings, State>(folder).unwrap();
+    assert_eq!(config, settings());
+    let optimizer = match state {
+        Some(state) => config.optimizer.resume(state),
+        None => config.optimizer.start(3, config.seed),
+    };
+    (run, optimizer.unwrap())
+}
+
+fn record(run: &mut RunFolder, optimizer: &mut dyn Optimizer) -> Result<(), RunFolderError> {
+    let generation = advance(optimizer, toy);
+    run.record(&generation, &serde_json::json!({ "seconds": 0.5 }), &optimizer.state())
+}
+
+/// A run of `num_generations`, closed again.
+fn run_of(folder: &Path, num_generations: u32) {
+    let (mut run, mut optimizer) = begin(folder);
+    for _ in 0..num_generations {
+        record(&mut run, optimizer.as_mut()).unwrap();
+    }
+}
+
+#[track_caller]
+fn refused(folder: &Path) -> String {
+    match RunFolder::resume::<Settings, State>(folder) {
+        Ok(_) => panic!("resumed"),
+        Err(error) => error.to_string().replace(&folder.display().to_string(), "FOLDER"),
+    }
+}
+
+fn append(path: &Path, text: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes.extend(text);
+    fs::write(path, bytes).unwrap();
+}
+
+fn bytes_of(folder: &Path) -> [Vec<u8>; 4] {
+    [CONFIG, GENERATIONS, TIMING, CHECKPOINT].map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+/// Killed after every generation, with everything a kill can leave behind: nothing, a line whose checkpoint
+/// never came, half a line, half a character.
+#[test]
+fn an_interrupted_run_ends_with_the_same_bytes() {
+    let steady = empty_folder("run_folder_steady");
+    run_of(&steady, 6);
+    let next_line = fs::read_to_string(steady.join(GENERATIONS)).unwrap().lines().nth(3).unwrap().to_owned();
+    let whole_line = format!("{next_line}\n");
+    let leftovers = ["", &whole_line, &next_line[..40], "\n\n", &format!("{whole_line}{whole_line}{{\"a")];
+    for (case, left) in leftovers.into_iter().map(str::as_bytes).chain([&b"{\"name\":\"\xc3"[..]]).enumerate()
+    {
+        let folder = empty_folder("run_folder_interrupted");
+        drop(begin(&folder)); // stopped before there was anything
+        for generation in 0..6 {
+            append(&folder.join(GENERATIONS), left);
+            append(&folder.join(TIMING), left);
+            fs::write(folder.join(".checkpoint.tmp"), "half a checkp").unwrap();
+            let (mut run, mut optimizer) = resume(&folder);
+            assert_eq!((run.num_generations(), optimizer.generation()), (generation, generation as u32));
+            record(&mut run, optimizer.as_mut()).unwrap();
+        }
+        assert!(bytes_of(&folder) == bytes_of(&steady), "case {case}");
+    }
+}
+
+#[test]
+fn generations_can_be_read_while_they_are_written() {
+    let folder = empty_folder("run_folder_read");
+    let (mut run, mut optimizer) = begin(&folder);
+    assert_eq!(read_generations::<Generation>(&folder).unwrap(), []);
+    for generation in 1..=3 {
+        record(&mut run, optimizer.as_mut()).unwrap();
+        let lines: Vec<Generation> = read_generations(&folder).unwrap();
+        assert_eq!(lines.len(), generation);
+        assert_eq!(lines[generation - 1].mean, optimizer.incumbent().unwrap(), "every bit");
+    }
+    append(&folder.join(GENERATIONS), b"{\"generation\":3,");
+    assert_eq!(read_generations::<Generation>(&folder).unwrap().len(), 3);
+    append(&folder.join(GENERATIONS), b"\n");
+    let error = read_generations::<Generation>(&folder).unwrap_err().to_string();
+    assert!(error.contains("generations.jsonl is not what this program writes: line 4: "), "{error}");
+}
+
+#[test]
+fn one_run_has_one_writer() {
+    let folder = empty_folder("run_folder_lock");
+    let (run, _) = begin(&folder);
+    assert_eq!(refused(&folder), "another process is writing to the run in FOLDER");
+    assert!(matches!(RunFolder::create(&folder, &settings()), Err(RunFolderError::Locked { .. })));
+    drop(run);
+    drop(resume(&folder));
+    assert!(matches!(RunFolder::create(&folder, &settings()), Err(RunFolderError::Exists { .. })));
+}
+
+#[test]
+fn refuses_what_is_not_a_run() {
+    let folder = empty_folder("run_folder_none");
+    assert_eq!(refused(&folder), "FOLDER holds no run: there is no config.toml in it");
+    assert!(!folder.exists(), "asking makes nothing");
+
+    // Results without settings are somebody's; an empty record is what a kill while creating leaves.
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(GENERATIONS), "{}\n").unwrap();
+    assert!(matches!(RunFolder::create(&folder, &settings()), Err(RunFolderError::Exists { .. })));
+    fs::write(folder.join(GENERATIONS), "").unwrap();
+    RunFolder::create(&folder, &settings()).unwrap();
+}
+
+/// Whatever is wrong, the message names the file and nothing on disk changes.
+#[test]
+fn refuses_damaged_runs_and_leaves_them_alone() {
+    #[track_caller]
+    fn check(name: &str, damage: impl Fn(String) -> String, expected: &str) {
+        let folder = empty_folder("run_folder_damaged");
+        run_of(&folder, 3);
+        let path = folder.join(name);
+        fs::write(&path, damage(fs::read_to_string(&path).unwrap())).unwrap();
+        append(&folder.join(TIMING), b"torn");
+        let before = bytes_of(&folder);
+        let message = refused(&folder);
+        assert!(message.starts_with(expected), "{message}");
+        assert!(bytes_of(&folder) == before);
+    }
+    let lost =
+        "FOLDER/generations.jsonl holds 2 complete lines, but the checkpoint was written after 3 generations";
+    check(GENERATIONS, |text| text[..text.len() - 1].to_owned(), lost);
+    check(GENERATIONS, |text| text.lines().take(2).map(|line| line.to_owned() + "\n").collect(), lost);
+    check(
+        GENERATIONS,
+        |text| text.replacen("\"std\":[", "\"std\":", 1),
+        "FOLDER/generations.jsonl is not what this program writes: line 1: ",
+    );
+    check(CHECKPOINT, |text| text[..40].to_owned(), "FOLDER/checkpoint is not what this program writes: EOF");
+    check(
+        CHECKPOINT,
+        |text| text.replace("\"format\":1", "\"format\":2"),
+        "FOLDER/checkpoint is not what this program writes: its format is 2, not 1",
+    );
+    check(CHECKPOINT, |text| text.replace("\"mean\"", "\"median\""), "FOLDER/checkpoint is not what ");
+    check(
+        CONFIG,
+        |text| text.replace("seed", "sede"),
+        "FOLDER/config.toml is not what this program writes: ",
+    );
+}
+
+/// A folder in the way of the temporary file stops a checkpoint on every system, even for an administrator.
+#[test]
+fn a_checkpoint_that_cannot_be_written_keeps_the_last_one() {
+    let (folder, steady) = (empty_folder("run_folder_blocked"), empty_folder("run_folder_unblocked"));
+    run_of(&steady, 3);
+    let (mut run, mut optimizer) = begin(&folder);
+    for _ in 0..2 {
+        record(&mut run, optimizer.as_mut()).unwrap();
+    }
+    let before = fs::read(folder.join(CHECKPOINT)).unwrap();
+    let obstacle = folder.join(".checkpoint.tmp");
+    fs::create_dir(&obstacle).unwrap();
+
+    let generation = advance(optimizer.as_mut(), toy);
+    let timing = serde_json::json!({ "seconds": 0.5 });
+    for _ in 0..2 {
+        let error = run.record(&generation, &timing, &optimizer.state()).unwrap_err().to_string();
+        let error = error.replace(&folder.display().to_string(), "FOLDER");
+        assert!(error.starts_with("cannot write FOLDER/checkpoint: "), "{error}");
+        assert!(
+            error.ends_with("kept as it was after 2 generations and can be resumed from there"),
+            "{error}"
+        );
+        assert_eq!(fs::read(folder.join(CHECKPOINT)).unwrap(), before);
+    }
+    // The same process may try again ...
+    fs::remove_dir(&obstacle).unwrap();
+    run.record(&generation, &timing, &optimizer.state()).unwrap();
+    assert!(bytes_of(&folder) == bytes_of(&steady));
+
+    // ... or another one may.
+    fs::create_dir(&obstacle).unwrap();
+    record(&mut run, optimizer.as_mut()).unwrap_err();
+    drop(run);
+    fs::remove_dir(&obstacle).unwrap();
+    let (run, optimizer) = resume(&folder);
+    assert_eq!((run.num_generations(), optimizer.generation()), (3, 3));
+    assert!(bytes_of(&folder) == bytes_of(&steady));
+}
+
+/// Linux has a device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_clear_error() {
+    for name in [GENERATIONS, TIMING] {
+        let folder = empty_folder("run_folder_full");
+        drop(begin(&folder));
+        let path = folder.join(name);
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+
+        let (mut run, mut optimizer) = resume(&folder);
+        let error = record(&mut run, optimizer.as_mut()).unwrap_err().to_string();
+        let expected = format!("cannot write {}: No space left on device", path.display());
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(error.contains("after 0 generations"), "{error}");
+        assert!(!folder.join(CHECKPOINT).exists());
+        drop(run);
+
+        fs::remove_file(&path).unwrap();
+        let (mut run, mut optimizer) = resume(&folder);
+        record(&mut run, optimizer.as_mut()).unwrap();
+        assert_eq!(read_generations::<Generation>(&folder).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn files_are_replaced_whole() {
+    let folder = empty_folder("run_folder_atomic");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("file");
+    write_atomically(&path, b"long enough").unwrap();
+    write_atomically(&path, b"short").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"short");
+
+    let in_the_way = folder.join("folder");
+    fs::create_dir_all(in_the_way.join("inside")).unwrap();
+    write_atomically(&in_the_way, b"file").unwrap_err();
+    let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["file", "folder"], "no temporary file stays behind");
+}
+
+fn bcts_like() -> Weights {
+    Weights {
+        format: 1,
+        feature_set: FeatureSetNote { name: "pair".into(), version: "1".into() },
+        feature_names: vec!["holes".into(), "landing_height".into()],
+        weights: vec![-0.1 - 0.2, 5e-324],
+        terminal: "avoid".into(),
+        rules: RulesNote {
+            preset: "simplified".into(),
+            rules_version: "tetrion-rules-1".into(),
+            width: 10,
+            height: 20,
+            randomizer: "uniform".into(),
+            action_model: "placement".into(),
+            top_out: "overflow".into(),
+            orientation_table: "literature".into(),
+            reach: "straight_drop".into(),
+            preview: 0,
+            piece_points: 0.0,
+            line_points: [1.0, 2.0, 3.0, 4.0],
+            game_end_points: 0.0,
+        },
+        seeds: SeedsNote { training: u64::MAX, evaluation: 7 },
+        score: Some(ScoreNote {
+            unit: "lines".into(),
+            mean: 3981.5,
+            std: 4012.25,
+            ci95: [3195.1, 4767.9],
+            games: 100,
+            truncated: 0,
+        }),
+    }
+}
+
+#[test]
+fn weights_and_curve_are_written_and_read_back() {
+    let folder = empty_folder("run_folder_weights");
+    let (run, _) = begin(&folder);
+    let unmeasured = Weights { score: None, ..bcts_like() };
+    for weights in [unmeasured, bcts_like()] {
+        run.write_weights(&weights).unwrap();
+        assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), weights);
+    }
+    run.write_curve("<svg/>").unwrap();
+    assert_eq!(fs::read_to_string(folder.join(CURVE)).unwrap(), "<svg/>");
+
+    let mut wrong = bcts_like();
+    wrong.weights.pop();
+    let error = run.write_weights(&wrong).unwrap_err().to_string();
+    assert!(error.ends_with("it has 2 feature names and 1 weights"), "{error}");
+    assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), bcts_like(), "a refusal changes nothing");
+}
+
+#[test]
+fn weights_of_another_kind_are_refused() {
+    #[track_caller]
+    fn check(from: &str, to: &str, expected: &str) {
+        let text = bcts_like().to_json();
+        assert!(text.contains(from));
+        let message = Weights::from_json(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    check("\"format\": 1", "\"format\": 3", "its format is 3, not 1");
+    check("    \"holes\",\n", "", "it has 1 feature names and 2 weights");
+    check("5e-324", "2e300", "the weight of landing_height is 2e300, not a number of at most 1e300");
+    check("\"terminal\"", "\"terminals\"", "unknown field `terminals`");
+    check("{", "", "it is not a file of weights");
+    let missing = Weights::read(Path::new("no such file")).unwrap_err().to_string();
+    assert!(missing.starts_with("cannot read it: "), "{missing}");
+}
+
+#[test]
+fn seeds_beyond_what_toml_counts() {
+    for (seed, written) in [
+        (0, "0"),
+        (i64::MAX as u64, "9223372036854775807"),
+        (i64::MAX as u64 + 1, "\"9223372036854775808\""),
+        (u64::MAX, "\"18446744073709551615\""),
+    ] {
+        let text = toml::to_string(&Settings { seed, ..settings() }).unwrap();
+        assert_eq!(text.lines().next().unwrap(), format!("seed = {written}"));
+        assert_eq!(toml::from_str::<Settings>(&text).unwrap().seed, seed);
+    }
+    for refused in ["-1", "\"\"", "\"18446744073709551616\"", "1.5"] {
+        let text = toml::to_string(&settings()).unwrap();
+        let text = text.replace("\"18446744073709551615\"", refused);
+        assert!(toml::from_str::<Settings>(&text).is_err(), "{refused}");
+    }
+}
