@@ -10,7 +10,7 @@ use std::iter::once;
 use super::playfield::{TwinLanding, TwinPlacement, TwinPlayfield};
 
 /// The features that describe the landing and not the playfield.
-pub const LANDING_FEATURES: [&str; 7] = [
+pub const LANDING_FEATURES: [&str; 8] = [
     "landing_height",
     "eroded_piece_cells",
     "lines_cleared",
@@ -18,11 +18,12 @@ pub const LANDING_FEATURES: [&str; 7] = [
     "landing_height_mid",
     "landing_height_hint",
     "landing_height_survey",
+    "landing_top",
 ];
 
 /// The features that are one number of a playfield; `column_height[i]` and `height_difference[i]`
 /// come on top.
-pub const PLAYFIELD_FEATURES: [&str; 21] = [
+pub const PLAYFIELD_FEATURES: [&str; 22] = [
     "row_transitions",
     "column_transitions",
     "holes",
@@ -44,6 +45,7 @@ pub const PLAYFIELD_FEATURES: [&str; 21] = [
     "row_transitions_survey",
     "column_transitions_lab",
     "column_transitions_survey",
+    "open_shafts",
 ];
 
 /// Every name that `playfield_feature` knows at that width, the indexed ones spelled out.
@@ -90,6 +92,8 @@ pub fn feature(name: &str, before: &TwinPlayfield, placement: &TwinPlacement, la
             let drop_row = rows - 1.0 - highest;
             rows - drop_row + (piece_height - 1.0) / 2.0
         }
+        // The highest row the tetromino reaches, whether or not it stays.
+        "landing_top" => highest,
         _ => match name.strip_suffix("_preclear") {
             Some(plain) => playfield_feature(plain, &landing.preclear),
             None => playfield_feature(name, &landing.afterstate),
@@ -121,6 +125,7 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "row_transitions_survey" => row_transitions_survey(playfield),
         "column_transitions_lab" => column_transitions_lab(playfield),
         "column_transitions_survey" => column_transitions_survey(playfield),
+        "open_shafts" => open_shafts(playfield),
         _ => {
             let (family, index) = indexed(name).unwrap_or_else(|| panic!("no feature is called {name}"));
             match family {
@@ -369,4 +374,21 @@ fn column_transitions_lab(playfield: &TwinPlayfield) -> usize {
 /// Changes along every column, with neither floor nor ceiling.
 fn column_transitions_survey(playfield: &TwinPlayfield) -> usize {
     (0..playfield.width()).map(|column| changes(playfield.column(column).into_iter())).sum()
+}
+
+/// Looking down each column until something is in the way: from the first cell with full cells or
+/// walls on both sides, this and every further empty cell.
+fn open_shafts(playfield: &TwinPlayfield) -> usize {
+    let mut sum = 0;
+    for column in 0..playfield.width() {
+        let mut in_a_shaft = false;
+        for row in (0..playfield.height()).rev() {
+            if playfield.is_full(row, column) {
+                break;
+            }
+            in_a_shaft |= is_well_cell(playfield, row, column);
+            sum += usize::from(in_a_shaft);
+        }
+    }
+    sum
 }

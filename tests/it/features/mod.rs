@@ -1,7 +1,11 @@
-//! Features: drawings with the numbers that were counted on them by hand, and sets of features by name.
+//! Features: drawings with the numbers that were counted on them by hand, the notebooks' worked examples, every feature
+//! against its slow twin, and sets of features by name.
 
 use tetrion::engine::{OrientationTable, Placement, Playfield, Rules, Tetromino};
-use tetrion::features::{FEATURE_SETS, FEATURES, Feature, FeatureError, FeatureSet, MAX_COLUMNS, Seen};
+use tetrion::features::{FEATURES, FeatureSet, Seen};
+
+mod against_twin;
+mod sets;
 
 /// A playfield as high as its drawing.
 fn drawn(drawing: &str) -> Playfield {
@@ -40,6 +44,22 @@ fn compare(expected: &str, width: u8, measure: impl Fn(&FeatureSet, &mut [f64]))
     measure(&set, &mut found);
     let found: Vec<(&str, f64)> = names.iter().copied().zip(found).collect();
     assert_eq!(found, pairs);
+}
+
+/// Every full name there is at a width.
+fn all_names(width: u8) -> Vec<String> {
+    let mut names = Vec::new();
+    for feature in FEATURES {
+        let plain = match feature.family_size(width) {
+            None => vec![feature.name.to_owned()],
+            Some(size) => (0..size).map(|i| format!("{}[{i}]", feature.name)).collect(),
+        };
+        if !feature.is_of_landing() {
+            names.extend(plain.iter().map(|name| format!("{name}_preclear")));
+        }
+        names.extend(plain);
+    }
+    names
 }
 
 #[test]
@@ -162,6 +182,31 @@ fn features_of_a_landing_as_counted_by_hand() {
 }
 
 #[test]
+fn the_worked_examples_of_the_notebooks_come_out() {
+    // The head of the file says how it is read.
+    let blocks = include_str!("../../data/lab_features.txt").split("\n\n");
+    let mut checked = 0;
+    for block in blocks.filter_map(|block| block.strip_prefix("playfield ")) {
+        let is_drawing = |line: &&str| line.chars().all(|cell| cell == '#' || cell == '.');
+        let rows: Vec<&str> = block.lines().skip(1).take_while(is_drawing).collect();
+        for line in block.lines().skip(1 + rows.len()) {
+            let said = line.split(" (").next().unwrap();
+            let expected = match said.split_once(' ').unwrap() {
+                ("full_rows", _) => continue,
+                ("column_height", heights) => {
+                    let height = |(i, height): (usize, &str)| format!("column_height[{i}] {height}");
+                    heights.split(' ').enumerate().map(height).collect::<Vec<_>>().join(",")
+                }
+                _ => said.to_owned(),
+            };
+            check(&rows.join("/"), &expected);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 20 * 19, "nineteen statements about each of twenty playfields");
+}
+
+#[test]
 fn the_lab_counts_the_rows_of_the_anchor_it_turns_pieces_around() {
     // Its drawings in its order, the anchor drawn as @.
     let drawings = [
@@ -188,126 +233,4 @@ fn the_lab_counts_the_rows_of_the_anchor_it_turns_pieces_around() {
             assert_eq!(found[0], anchor_height as f64, "{piece} as {drawing}");
         }
     }
-}
-
-#[test]
-fn sets_have_their_features_in_the_order_of_their_weights() {
-    let names = |set: &str, width| FeatureSet::named(set, width).unwrap().names().join(" ");
-    let dellacherie =
-        "landing_height eroded_piece_cells row_transitions column_transitions holes cumulative_wells";
-    assert_eq!(names("dellacherie6", 10), dellacherie);
-    assert_eq!(names("bcts8", 10), format!("{dellacherie} hole_depth rows_with_holes"));
-    assert_eq!(names("thiery9", 10), format!("{dellacherie} hole_depth rows_with_holes pattern_diversity"));
-    assert_eq!(names("eltetris6", 10), dellacherie.replace("eroded_piece_cells", "lines_cleared"));
-    assert_eq!(names("height4", 10), "total_height lines_cleared holes bumpiness");
-    assert_eq!(names("lab4", 10), "total_height_preclear lines_cleared holes_preclear bumpiness_preclear");
-    assert_eq!(
-        names("lab8", 10),
-        "landing_height_lab eroded_piece_cells row_transitions_preclear column_transitions_lab_preclear \
-         holes_preclear wells_lab_preclear hole_depth_lab_preclear rows_with_holes_preclear"
-    );
-    assert_eq!(
-        names("survey6", 10),
-        "landing_height_survey lines_cleared row_transitions_survey column_transitions_survey hole_runs \
-         wells_survey"
-    );
-    assert_eq!(names("flatstack", 10), "lines_cleared landing_top holes open_shafts");
-    let bertsekas = "column_height[0] column_height[1] column_height[2] column_height[3] \
-                     height_difference[0] height_difference[1] height_difference[2] max_height holes";
-    assert_eq!(names("bertsekas", 4), bertsekas);
-    assert_eq!(
-        names("bdu", 4),
-        format!(
-            "{bertsekas} landing_height eroded_piece_cells row_transitions column_transitions \
-             cumulative_wells hole_depth rows_with_holes"
-        )
-    );
-    for width in [4, 10, 32] {
-        let width_of = |set| FeatureSet::named(set, width).unwrap().len();
-        assert_eq!(width_of("bertsekas"), 2 * usize::from(width) + 1);
-        assert_eq!(width_of("bdu"), 2 * usize::from(width) + 8);
-    }
-}
-
-#[test]
-fn the_names_of_a_set_make_the_same_set() {
-    for row in FEATURE_SETS {
-        for width in [4, 10, 32] {
-            let set = FeatureSet::named(row.name, width).unwrap();
-            assert_eq!((set.name(), set.version(), set.width()), (row.name, row.version, width));
-            let again = FeatureSet::custom(&set.names(), width).unwrap();
-            assert_eq!(again.name(), "custom");
-            assert_eq!(again.columns(), set.columns());
-        }
-    }
-}
-
-/// Every full name there is at a width.
-fn all_names(width: u8) -> Vec<String> {
-    let mut names = Vec::new();
-    for feature in FEATURES {
-        let plain = match feature.family_size(width) {
-            None => vec![feature.name.to_owned()],
-            Some(size) => (0..size).map(|i| format!("{}[{i}]", feature.name)).collect(),
-        };
-        if !feature.is_of_landing() {
-            names.extend(plain.iter().map(|name| format!("{name}_preclear")));
-        }
-        names.extend(plain);
-    }
-    names
-}
-
-#[test]
-fn every_feature_has_one_name_and_a_list_of_all_is_a_set() {
-    for (i, feature) in FEATURES.iter().enumerate() {
-        assert_eq!(Feature::named(feature.name).unwrap().formula, feature.formula);
-        assert!(FEATURES[..i].iter().all(|other| other.name != feature.name), "{} twice", feature.name);
-    }
-    for width in [4, 10, 32] {
-        let names = all_names(width);
-        assert_eq!(FeatureSet::custom(&names, width).unwrap().names(), names);
-        assert!(names.len() <= MAX_COLUMNS);
-    }
-}
-
-#[test]
-fn lists_that_are_no_set_are_refused_with_a_reason() {
-    #[track_caller]
-    fn check(names: &[&str], message: &str) {
-        assert_eq!(FeatureSet::custom(names, 10).unwrap_err().to_string(), message);
-    }
-    check(&["holes", "hoels"], "no feature is called \"hoels\"");
-    check(&["holes", ""], "no feature is called \"\"");
-    check(&["_preclear"], "no feature is called \"_preclear\"");
-    check(&["Holes"], "no feature is called \"Holes\"");
-    check(&["holes[0"], "no feature is called \"holes[0\"");
-    check(&["holes_preclear_preclear"], "no feature is called \"holes_preclear_preclear\"");
-    check(&["column_height_preclear[0]"], "no feature is called \"column_height_preclear[0]\"");
-    check(&["holes", "max_height", "holes"], "feature \"holes\" is listed twice");
-    check(&["landing_height_preclear"], "landing_height belongs to the landing and has no _preclear form");
-    check(
-        &["column_height"],
-        "column_height is a family of features, expected column_height[0] to column_height[9] at width 10",
-    );
-    check(&["holes[0]"], "\"holes[0]\" has a wrong index, expected none at width 10");
-    for wrong in ["10", "-1", "01", "", "i", " 1", "+1", "4294967296"] {
-        let name = format!("column_height[{wrong}]");
-        check(&[&name], &format!("{name:?} has a wrong index, expected 0..=9 at width 10"));
-    }
-    check(
-        &["height_difference[9]_preclear"],
-        "\"height_difference[9]_preclear\" has a wrong index, expected 0..=8 at width 10",
-    );
-    check(&[], "the list of features is empty");
-    assert_eq!(FeatureSet::custom(&["holes"; MAX_COLUMNS + 1], 10).unwrap_err(), FeatureError::TooMany(257));
-    assert_eq!(
-        FeatureSet::custom(&["holes"; MAX_COLUMNS], 10).unwrap_err(),
-        FeatureError::Repeated("holes".to_owned())
-    );
-    assert_eq!(
-        FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
-        "no feature set is called \"bcts9\", expected one of dellacherie6, bcts8, thiery9, bertsekas, bdu, \
-         eltetris6, height4, lab4, lab8, survey6, flatstack"
-    );
 }
