@@ -6,11 +6,14 @@
 //! | --- | --- | --- |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`features`] | what an agent sees of a landing | weights, agents |
+//! | [`agents`] | who plays: the controllers | sessions, the network |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
 
 pub mod engine;
 pub mod features;
+
+pub mod agents;
 
 pub mod optimizers;
 pub mod wire;

@@ -6,6 +6,9 @@ mod rules;
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 
+/// The controllers with a name play the games that others recorded of them.
+mod controllers;
+
 /// What the proto files say is true, and nothing in them goes without saying.
 mod contract;
 

@@ -1,0 +1,366 @@
+//! The linear controllers with a name: weights that were published, and what they are known to score.
+//!
+//! Weights are signed: the value of a landing is the sum of weight times feature, in the order of the feature set, and
+//! nothing is subtracted. Some sources write positive weights and put the signs into their formula; their signs are in
+//! the weights here. Weights are only good with their own features, so each row names its feature set.
+//!
+//! A figure is the mean of the lines of a game under rules that are named with it. `published` is what the source says,
+//! `measured` what other programs than this one gave: MDPTetris itself, or independent re-implementations. Where the two
+//! differ, this engine is expected to meet the measured one.
+
+use super::Terminal;
+use crate::features::{FeatureError, FeatureSet};
+
+/// A linear controller with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// Its name on the wire and on the command line.
+    pub name: &'static str,
+    /// The name of its feature set.
+    pub feature_set: &'static str,
+    /// One weight a feature, in the order of the set at `width`.
+    pub weights: &'static [f64],
+    /// What it makes of a placement that ends the game.
+    pub terminal: Terminal,
+    /// The rule set it was made for.
+    pub preset: &'static str,
+    /// Columns of the playfield it was made for.
+    pub width: u8,
+    /// Rows of the playfield it was made for.
+    pub height: u8,
+    /// Where the weights come from.
+    pub source: &'static str,
+    /// What it scores.
+    pub figures: &'static [Figure],
+}
+
+/// Mean lines a game, under rules that are named here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The rule set.
+    pub preset: &'static str,
+    /// Columns.
+    pub width: u8,
+    /// Rows.
+    pub height: u8,
+    /// Key presses after which a game is cut; 0 where games go on to their end.
+    pub max_steps: u64,
+    /// Lines the source gives.
+    pub published: Option<f64>,
+    /// Lines measured since.
+    pub measured: Option<Measured>,
+}
+
+/// A mean over games.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// How many games.
+    pub games: u32,
+    /// Lines a game.
+    pub mean: f64,
+    /// The 95 % interval of the mean, where it is known.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Why a controller cannot play.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ControllerError {
+    /// No controller has that name.
+    #[error("no controller is called {0:?}, expected one of {known}", known = known_names())]
+    Unknown(String),
+    /// Its features are as many as its weights at another width only.
+    #[error(
+        "{name} has {weights} weights, but {features} features at width {width}; it plays width {expected} only"
+    )]
+    Width {
+        /// The controller.
+        name: &'static str,
+        /// How many weights it has.
+        weights: usize,
+        /// How many features there are.
+        features: usize,
+        /// At which width.
+        width: u8,
+        /// At which width there are as many.
+        expected: u8,
+    },
+    /// Its feature set does not exist.
+    #[error(transparent)]
+    Features(#[from] FeatureError),
+}
+
+impl Controller {
+    /// The controller of that name.
+    ///
+    /// ```
+    /// use tetrion::agents::Controller;
+    /// let bcts = Controller::named("bcts").unwrap();
+    /// assert_eq!((bcts.feature_set, bcts.weights[0]), ("bcts8", -12.629));
+    /// ```
+    ///
+    /// # Errors
+    /// [`ControllerError::Unknown`].
+    pub fn named(name: &str) -> Result<&'static Controller, ControllerError> {
+        let found = CONTROLLERS.iter().find(|controller| controller.name == name);
+        found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
+    }
+
+    /// Its feature set at a width, as long as its weights.
+    ///
+    /// # Errors
+    /// [`ControllerError::Width`] when its features are columns of a playfield of another width.
+    pub fn features(&self, width: u8) -> Result<FeatureSet, ControllerError> {
+        let features = FeatureSet::named(self.feature_set, width)?;
+        if features.len() != self.weights.len() {
+            return Err(ControllerError::Width {
+                name: self.name,
+                weights: self.weights.len(),
+                features: features.len(),
+                width,
+                expected: self.width,
+            });
+        }
+        Ok(features)
+    }
+}
+
+/// Every controller with a name.
+pub static CONTROLLERS: &[Controller] = &[
+    Controller {
+        name: "dellacherie",
+        feature_set: "dellacherie6",
+        weights: &[-1.0, 1.0, -1.0, -1.0, -4.0, -1.0],
+        source: "Dellacherie 2003, made by hand",
+        figures: &[
+            on(10, 10).measured(10_000, 2_367.0, (2_320.0, 2_414.0)),
+            on(10, 20).published(5_000_000.0),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "bcts",
+        feature_set: "bcts8",
+        weights: &[-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087],
+        source: "Thiery and Scherrer 2009, by the cross-entropy method; all digits of MDPTetris' weight file",
+        figures: &[
+            on(10, 10).measured(7_111, 4_004.0, (3_911.0, 4_098.0)),
+            on(10, 20).published(35_000_000.0),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "bcts-rounded",
+        feature_set: "bcts8",
+        weights: &[-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04],
+        source: "Thiery and Scherrer 2009, as printed: two decimals",
+        figures: &[
+            on(10, 10).measured(10_000, 3_936.0, (3_859.0, 4_012.0)),
+            on(10, 20).published(35_000_000.0).measured(124, 35_500_000.0, (29_100_000.0, 41_900_000.0)),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "ce-d",
+        feature_set: "dellacherie6",
+        weights: &[-8.593742, 4.982987, -5.315517, -17.01111, -14.26038, -6.035001],
+        source: "MDPTetris (Thiery and Scherrer), by the cross-entropy method on Dellacherie's features",
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "cma-d",
+        feature_set: "dellacherie6",
+        weights: &[-1.168, 1.328, -1.017, -2.168, -4.335, -1.472],
+        source: "MDPTetris' weight files, by CMA-ES on Dellacherie's features",
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "dt-10",
+        feature_set: "thiery9",
+        weights: &[-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27],
+        height: 10,
+        source: "Gabillon, Ghavamzadeh and Scherrer 2013, by classification-based policy iteration on 10 x 10",
+        figures: &[on(10, 10).measured(10_000, 5_236.0, (5_135.0, 5_337.0))],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "dt-20",
+        feature_set: "thiery9",
+        weights: &[-2.68, 1.38, -2.41, -6.32, 2.03, -2.71, -0.43, -9.48, 0.89],
+        source: "Gabillon, Ghavamzadeh and Scherrer 2013, by classification-based policy iteration on 10 x 20",
+        figures: &[
+            on(10, 10).measured(10_000, 4_513.0, (4_425.0, 4_602.0)),
+            on(10, 20).published(51_000_000.0).measured(51, 61_900_000.0, (49_200_000.0, 74_600_000.0)),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "rv-ce",
+        feature_set: "thiery9",
+        weights: &[
+            -11.334763, 5.599150, -9.951538, -15.122333, -3.301414, -10.990716, -5.651008, -34.671752,
+            5.484312,
+        ],
+        height: 10,
+        source: "Robust-Validation-Cross-Entropy 2026, its best weights on 10 x 10",
+        figures: &[on(10, 10).published(5_379.0).measured(11_500, 5_307.0, (5_210.0, 5_403.0))],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "bdu",
+        feature_set: "bdu",
+        weights: &[
+            // column heights
+            -13.18725, -7.652075, 7.622007, -9.044294, -1.747279, -7.569865, -5.221819, -0.6874555, -6.483100,
+            -16.01383, //
+            // height differences
+            2.356909, 2.143912, -7.351929, 1.558139, 0.4336980, 3.655922, -4.673708, -1.997187,
+            9.122675, //
+            // maximum, holes, then the rest of bcts8
+            12.36382, -40.64000, -43.27153, -1.036039, -36.93346, -81.00232, -41.17906, -13.27585, -75.47524,
+        ],
+        source: "Thiery and Scherrer 2009, by the cross-entropy method on bertsekas and bcts8 together; width 10 only",
+        figures: &[on(10, 10).measured(1_500, 4_446.0, (4_215.0, 4_677.0))],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "el-tetris",
+        feature_set: "eltetris6",
+        weights: &EL_TETRIS,
+        source: "El-Ashi 2011, by particle swarm optimisation",
+        figures: &[
+            on(10, 10).measured(5_000, 2_997.0, (2_916.0, 3_078.0)),
+            on(10, 20).published(16_000_000.0),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "el-tetris-coded",
+        feature_set: "survey6",
+        weights: &EL_TETRIS,
+        preset: "survey",
+        source: "Tetris AI survey notebook: El-Tetris' weights on the features as they are coded there",
+        figures: &[under("survey", 10, 20).measured_roughly(20, 1_124.0)],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "yiyuan-lee",
+        feature_set: "height4",
+        weights: &[-0.510066, 0.760666, -0.35663, -0.184483],
+        source: "Lee 2013, by a genetic algorithm with one piece of lookahead, which is not used here",
+        figures: &[
+            on(10, 10).measured(2_000, 113.0, (109.0, 117.0)),
+            on(10, 20).measured(400, 686.0, (626.0, 746.0)),
+        ],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "lab-uniform",
+        feature_set: "lab4",
+        weights: &[-1.0, 1.0, -1.0, -1.0],
+        terminal: Terminal::Score,
+        preset: "lab",
+        source: "course notebook, all weights 1; its formula subtracts height, holes and bumpiness",
+        figures: &[under("lab", 10, 20).cut_at(1_000).published(58.0).measured_roughly(200, 39.0)],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "lab-optimised",
+        feature_set: "lab4",
+        weights: &[-0.434, 0.238, -0.247, -0.081],
+        terminal: Terminal::Score,
+        preset: "lab",
+        source: "course notebook, by its cross-entropy search; its formula subtracts height, holes and bumpiness",
+        figures: &[under("lab", 10, 20).cut_at(1_000).published(80.0).measured_roughly(200, 71.0)],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "lab8",
+        feature_set: "lab8",
+        weights: &[-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04],
+        terminal: Terminal::Score,
+        preset: "lab",
+        source: "course notebook: the weights of bcts-rounded on its own features; its formula holds the signs",
+        figures: &[under("lab", 10, 20).cut_at(5_000).measured_roughly(40, 481.0)],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "genetic",
+        feature_set: "lab4",
+        weights: &[0.06346301632540774, 0.2653280714475912, -1.2246601893643692, -0.27134621659306046],
+        terminal: Terminal::Score,
+        preset: "genetic",
+        height: 22,
+        source: "genetic-algorithm write-up, the weights handed in; height is rewarded, as it remarks itself",
+        figures: &[under("genetic", 10, 22).measured_roughly(100, 558.0)],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "flat-stacking",
+        feature_set: "flatstack",
+        weights: &[1.0, -1.0, -4.0, -1.0],
+        preset: "leiden",
+        height: 10,
+        source: "smart agent of the Leiden report; what its formula adds and is the same for all placements is left out",
+        figures: &[
+            under("leiden", 10, 10).published(68.0).measured_roughly(1_000, 70.2),
+            under("leiden", 15, 10).published(342.0).measured_roughly(1_000, 312.0),
+            under("leiden", 20, 10).published(1_466.0).measured_roughly(1_000, 1_411.0),
+            under("leiden", 15, 15).published(48_257.0).measured_roughly(49, 40_108.0),
+            under("leiden", 20, 15).published(1_228_724.0),
+        ],
+        ..SIMPLIFIED
+    },
+];
+
+const EL_TETRIS: [f64; 6] = [
+    -4.500158825082766,
+    3.4181268101392694,
+    -3.2178882868487753,
+    -9.348695305445199,
+    -7.899265427351652,
+    -3.3855972247263626,
+];
+
+/// What most rows have in common.
+const SIMPLIFIED: Controller = Controller {
+    name: "",
+    feature_set: "",
+    weights: &[],
+    terminal: Terminal::Avoid,
+    preset: "simplified",
+    width: 10,
+    height: 20,
+    source: "",
+    figures: &[],
+};
+
+/// Games of the literature on a playfield of this size.
+const fn on(width: u8, height: u8) -> Figure {
+    under("simplified", width, height)
+}
+
+const fn under(preset: &'static str, width: u8, height: u8) -> Figure {
+    Figure { preset, width, height, max_steps: 0, published: None, measured: None }
+}
+
+impl Figure {
+    const fn cut_at(self, max_steps: u64) -> Figure {
+        Figure { max_steps, ..self }
+    }
+
+    const fn published(self, lines: f64) -> Figure {
+        Figure { published: Some(lines), ..self }
+    }
+
+    const fn measured(self, games: u32, mean: f64, interval: (f64, f64)) -> Figure {
+        Figure { measured: Some(Measured { games, mean, interval: Some(interval) }), ..self }
+    }
+
+    const fn measured_roughly(self, games: u32, mean: f64) -> Figure {
+        Figure { measured: Some(Measured { games, mean, interval: None }), ..self }
+    }
+}
+
+fn known_names() -> String {
+    CONTROLLERS.iter().map(|controller| controller.name).collect::<Vec<_>>().join(", ")
+}
