@@ -14,6 +14,7 @@ pub mod engine;
 pub mod features;
 
 pub mod agents;
+pub mod rollout;
 
 pub mod optimizers;
 pub mod wire;

@@ -8,7 +8,7 @@
 //! `measured` what other programs than this one gave: MDPTetris itself, or independent re-implementations. Where the two
 //! differ, this engine is expected to meet the measured one.
 
-use super::Terminal;
+use super::{LinearAgent, TerminalPolicy};
 use crate::features::{FeatureError, FeatureSet};
 
 /// A linear controller with a name.
@@ -21,7 +21,7 @@ pub struct Controller {
     /// One weight a feature, in the order of the set at `width`.
     pub weights: &'static [f64],
     /// What it makes of a placement that ends the game.
-    pub terminal: Terminal,
+    pub terminal: TerminalPolicy,
     /// The rule set it was made for.
     pub preset: &'static str,
     /// Columns of the playfield it was made for.
@@ -103,6 +103,15 @@ impl Controller {
     pub fn named(name: &str) -> Result<&'static Controller, ControllerError> {
         let found = CONTROLLERS.iter().find(|controller| controller.name == name);
         found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
+    }
+
+    /// The controller, ready to play at a width.
+    ///
+    /// # Errors
+    /// As [`Controller::features`].
+    pub fn agent(&self, width: u8) -> Result<LinearAgent, ControllerError> {
+        let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.terminal);
+        Ok(agent.expect("the weights of the table are numbers, and as many as the features"))
     }
 
     /// Its feature set at a width, as long as its weights.
@@ -257,7 +266,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-uniform",
         feature_set: "lab4",
         weights: &[-1.0, 1.0, -1.0, -1.0],
-        terminal: Terminal::Score,
+        terminal: TerminalPolicy::Score,
         preset: "lab",
         source: "course notebook, all weights 1; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).published(58.0).measured_roughly(200, 39.0)],
@@ -267,7 +276,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-optimised",
         feature_set: "lab4",
         weights: &[-0.434, 0.238, -0.247, -0.081],
-        terminal: Terminal::Score,
+        terminal: TerminalPolicy::Score,
         preset: "lab",
         source: "course notebook, by its cross-entropy search; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).published(80.0).measured_roughly(200, 71.0)],
@@ -277,7 +286,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab8",
         feature_set: "lab8",
         weights: &[-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04],
-        terminal: Terminal::Score,
+        terminal: TerminalPolicy::Score,
         preset: "lab",
         source: "course notebook: the weights of bcts-rounded on its own features; its formula holds the signs",
         figures: &[under("lab", 10, 20).cut_at(5_000).measured_roughly(40, 481.0)],
@@ -287,7 +296,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "genetic",
         feature_set: "lab4",
         weights: &[0.06346301632540774, 0.2653280714475912, -1.2246601893643692, -0.27134621659306046],
-        terminal: Terminal::Score,
+        terminal: TerminalPolicy::Score,
         preset: "genetic",
         height: 22,
         source: "genetic-algorithm write-up, the weights handed in; height is rewarded, as it remarks itself",
@@ -326,7 +335,7 @@ const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",
     weights: &[],
-    terminal: Terminal::Avoid,
+    terminal: TerminalPolicy::Avoid,
     preset: "simplified",
     width: 10,
     height: 20,

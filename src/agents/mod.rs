@@ -1,18 +1,19 @@
-//! Who plays: agents choose a placement for a piece, from what they see of every landing.
+//! Who plays: ways of choosing a placement.
 //!
-//! A linear controller is a list of features and as many weights; the landing with the greatest sum wins. [`controllers`] is
-//! the table of those with a name.
+//! An agent sees the rules, the playfield and the current piece, and answers with a placement. It knows nothing of
+//! episodes, seeds or the network; what it knows of features is their names and numbers. A linear controller is a list of
+//! features and as many weights; [`controllers`] is the table of those with a name.
 
 pub mod controllers;
+pub mod linear;
 
+pub use crate::features::kernel::{Kernel, TerminalPolicy};
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
+pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 
-/// What a placement that ends the game is worth to a linear controller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Terminal {
-    /// Minus infinity: never chosen while another placement exists, and the first one if all of them end the game.
-    #[default]
-    Avoid,
-    /// Whatever its features say, as for any other placement.
-    Score,
+/// Any agent that can play an episode.
+#[derive(Clone, Debug)]
+pub enum Agent {
+    /// A weight vector over a feature set.
+    Linear(LinearAgent),
 }

@@ -22,6 +22,7 @@ pub mod leiden;
 pub mod survey;
 pub mod thiery;
 
+pub mod kernel;
 mod sets;
 
 pub use sets::{FEATURE_SETS, FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS, NamedSet};

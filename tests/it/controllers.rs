@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use tetrion::agents::{CONTROLLERS, Controller, Terminal};
+use tetrion::agents::{CONTROLLERS, Controller, TerminalPolicy};
 use tetrion::engine::{
     Dealer, Landing, PRESETS, Placement, Playfield, Randomizer, Rules, Tetromino, placements,
 };
@@ -26,7 +26,7 @@ fn choose(
 ) -> Choice {
     assert_eq!(
         controller.terminal,
-        Terminal::Avoid,
+        TerminalPolicy::Avoid,
         "the recorded games are of controllers that avoid the end"
     );
     let look = |placement: Placement| {

@@ -29,3 +29,9 @@ mod twin_facts;
 
 /// A training run survives whatever stops it.
 mod run_folder;
+
+/// Every kernel gives the bits of the features' own functions.
+mod kernel;
+
+/// Whole episodes, alone and in parallel.
+mod rollout;

@@ -1,0 +1,112 @@
+//! The linear controller: a weight a feature, and the placement with the largest sum.
+
+use crate::engine::{Placement, Playfield, Rules, Tetromino, placements};
+use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
+use crate::features::{FeatureSet, Seen};
+
+/// The largest size of a weight: sums of products with any feature stay finite below it.
+pub const MAX_WEIGHT: f64 = 1e300;
+
+/// A weight vector with the features it belongs to.
+///
+/// The score of a placement is 0, then plus weight times feature in the order of the set, in doubles without fused
+/// multiply-add. The first placement with the largest score is chosen, in ascending action order.
+#[derive(Clone, Debug)]
+pub struct LinearAgent {
+    set: FeatureSet,
+    weights: Vec<f64>,
+    terminal: TerminalPolicy,
+    /// The same, prepared for the fast kernels; `None` for features or weights they do not take.
+    scorer: Option<Scorer>,
+}
+
+/// Why weights make no controller.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum WeightError {
+    /// Not one weight a feature.
+    #[error("{weights} weights were given, expected one for each of {features} features")]
+    Length {
+        /// Weights given.
+        weights: usize,
+        /// Features there are.
+        features: usize,
+    },
+    /// A weight that is not finite, or too large.
+    #[error("weight {index} is {value}, expected a finite number of at most {MAX_WEIGHT:e} in size")]
+    Value {
+        /// Which weight.
+        index: usize,
+        /// What it was.
+        value: f64,
+    },
+}
+
+impl LinearAgent {
+    /// A controller from a feature set and one weight a feature.
+    ///
+    /// # Errors
+    /// [`WeightError`] for a wrong number of weights or one that is no finite number of at most [`MAX_WEIGHT`].
+    pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
+        if weights.len() != set.len() {
+            return Err(WeightError::Length { weights: weights.len(), features: set.len() });
+        }
+        if let Some(index) = weights.iter().position(|weight| weight.is_nan() || weight.abs() > MAX_WEIGHT) {
+            return Err(WeightError::Value { index, value: weights[index] });
+        }
+        let scorer = Scorer::new(&set, &weights, terminal);
+        Ok(LinearAgent { set, weights, terminal, scorer })
+    }
+
+    /// The features, one a weight.
+    pub fn set(&self) -> &FeatureSet {
+        &self.set
+    }
+
+    /// The weights, in the order of the features.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// What a placement that ends the game is worth.
+    pub fn terminal(&self) -> TerminalPolicy {
+        self.terminal
+    }
+
+    /// The controller prepared for the fast kernels, if they know its features.
+    pub fn scorer(&self) -> Option<&Scorer> {
+        self.scorer.as_ref()
+    }
+
+    /// Chooses a placement on the fastest path there is: the kernel if it knows the features, else [`Self::choose_plainly`].
+    pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
+        match &self.scorer {
+            Some(scorer) => scorer.choose_on(kernel, rules, playfield, piece),
+            None => self.choose_plainly(rules, playfield, piece),
+        }
+    }
+
+    /// Chooses a placement one landing at a time, by the features' own functions.
+    ///
+    /// # Panics
+    /// When the playfield has another size than the rules, or the rules another width than the set.
+    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
+        let shapes = rules.shapes(piece);
+        let first = Placement { orientation: 0, column: 0 };
+        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        let mut features = vec![0.0; self.set.len()];
+        for placement in placements(rules, piece) {
+            let shape = &shapes[usize::from(placement.orientation)];
+            let landing = playfield.land(shape, placement.column, rules.top_out);
+            if landing.terminal && self.terminal == TerminalPolicy::Avoid {
+                continue;
+            }
+            self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
+            let score =
+                self.weights.iter().zip(&features).fold(0.0, |sum, (weight, value)| sum + weight * value);
+            if score > best.score {
+                best = Choice { placement, score };
+            }
+        }
+        best
+    }
+}

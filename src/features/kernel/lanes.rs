@@ -1,0 +1,92 @@
+//! What the sweep asks of a vector: one lane a column of the playfield, or one lane a placement.
+//!
+//! The sweep is written once over this trait, and every implementation does the same integer arithmetic and the same
+//! double additions in the same order, lane by lane. That is why every path gives the same bits.
+
+use crate::engine::Column;
+
+/// A vector with one machine word a lane.
+///
+/// All arithmetic is modulo the word. Every method must be inlined into a caller that has the target features of the
+/// implementation switched on; [`dispatch`](super::dispatch) sees to that.
+pub trait Lanes: Copy + std::fmt::Debug {
+    /// The word of a lane, which is also the word of a playfield column.
+    type Word: Column;
+    /// One double a lane.
+    type Doubles: Doubles;
+    /// How many lanes; at most 32, because lane sets are `u32` masks.
+    const LANES: usize;
+
+    /// The same word in every lane.
+    fn splat(word: Self::Word) -> Self;
+    /// The first [`Lanes::LANES`] words of a slice.
+    fn load(words: &[Self::Word]) -> Self;
+    /// Writes all lanes to the beginning of a slice.
+    fn store(self, words: &mut [Self::Word]);
+
+    /// Lane i takes lane i + K; the last lanes take the first ones of `fill`.
+    fn next<const K: usize>(self, fill: Self) -> Self;
+    /// Lane i takes lane i - K; the first lanes take the last ones of `fill`.
+    fn previous<const K: usize>(self, fill: Self) -> Self;
+
+    /// Bitwise and.
+    fn and(self, other: Self) -> Self;
+    /// Bitwise and with the complement of `other`.
+    fn and_not(self, other: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, other: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Sum.
+    fn add(self, other: Self) -> Self;
+    /// Difference.
+    fn sub(self, other: Self) -> Self;
+    /// The larger of two small numbers (below half the word's range).
+    fn max(self, other: Self) -> Self;
+    /// The smaller of two small numbers (below half the word's range).
+    fn min(self, other: Self) -> Self;
+    /// Shifted towards higher rows by the same count in every lane.
+    fn up<const COUNT: u32>(self) -> Self;
+    /// Shifted towards lower rows by the same count in every lane.
+    fn down<const COUNT: u32>(self) -> Self;
+    /// The same few bits moved up by each lane's row.
+    fn place(bits: u32, rows: Self) -> Self;
+    /// How many bits are set.
+    fn count(self) -> Self;
+    /// The row just above the highest bit, 0 if there is none.
+    fn top(self) -> Self;
+
+    /// The lanes that are not zero, bit i for lane i.
+    fn nonzero(self) -> u32;
+    /// The lanes in which a small number is larger than another.
+    fn greater(self, other: Self) -> u32;
+    /// Lanes of `mask` from `other`, the rest from here.
+    fn select(self, mask: u32, other: Self) -> Self;
+    /// Sum of all lanes.
+    fn sum(self) -> Self::Word;
+    /// Bitwise or of all lanes.
+    fn any(self) -> Self::Word;
+    /// Bitwise and of all lanes.
+    fn all(self) -> Self::Word;
+    /// The largest of all lanes, as small numbers.
+    fn largest(self) -> Self::Word;
+
+    /// Adds `weight * lane` to each double, rounding after the product and after the sum.
+    fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
+}
+
+/// A vector of doubles, as many as its [`Lanes`] has words.
+pub trait Doubles: Copy {
+    /// The same double in every lane.
+    fn splat(value: f64) -> Self;
+    /// The lanes in which a number is larger than another.
+    fn greater(self, other: Self) -> u32;
+    /// The lanes that equal a number.
+    fn equal(self, value: f64) -> u32;
+    /// Lanes of `mask` from `other`, the rest from here.
+    fn select(self, mask: u32, other: Self) -> Self;
+    /// The largest of all lanes.
+    fn largest(self) -> f64;
+    /// One lane.
+    fn lane(self, index: usize) -> f64;
+}

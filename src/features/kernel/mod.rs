@@ -1,0 +1,130 @@
+//! The fast path: all placements of one orientation measured at once, on whichever vectors the machine has.
+//!
+//! A [`Job`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the lanes
+//! of a [`Kernel`], once for the whole job: inside, everything is inlined into one function compiled for that machine.
+//! Whatever the kernel, the bits are the same; the choice is only about time. This module knows the engine and nothing
+//! of agents, games or requests.
+//!
+//! Playfields up to 16 x 28 (width x height) have 16 lanes of 32 bits and kernels written for AVX2 and AVX-512. Larger
+//! ones have 32 lanes of 64 bits as plain arrays, which the compiler turns into the vectors of the chosen kernel; they
+//! cost about four times as much a placement.
+
+mod lanes;
+mod portable;
+mod scorer;
+mod sweep;
+
+pub use lanes::{Doubles, Lanes};
+pub use scorer::{Choice, Scorer, TerminalPolicy};
+pub use sweep::Size;
+
+use crate::engine::{Column, CompactPlayfield};
+use portable::Array;
+
+/// A way of doing the same arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// Plain loops, on every machine.
+    Portable,
+    /// 256-bit vectors: x86-64 from about 2013 on.
+    Avx2,
+    /// 512-bit vectors with population count: x86-64 servers from about 2019 on.
+    Avx512,
+}
+
+impl Kernel {
+    /// All there are, the fastest last.
+    pub const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kernel::Portable => "portable",
+            Kernel::Avx2 => "avx2",
+            Kernel::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this machine can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Kernel::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => {
+                Kernel::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512cd")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vpopcntdq")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The fastest one this machine can run.
+    pub fn best() -> Kernel {
+        Kernel::ALL.into_iter().rev().find(|kernel| kernel.is_available()).unwrap_or(Kernel::Portable)
+    }
+}
+
+/// Work on one playfield size, written for any lanes.
+///
+/// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
+pub trait Job {
+    /// What comes out.
+    type Output;
+    /// Does it.
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
+}
+
+/// Runs a job for playfields of a size with the lanes of a kernel.
+///
+/// # Panics
+/// When this machine cannot run the kernel.
+pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
+    assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
+    let compact = CompactPlayfield::fits(width, height);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if kernel == Kernel::Avx2 {
+            // SAFETY: the features were found by `is_available` above.
+            #[allow(unsafe_code)]
+            return unsafe { run_avx2(compact, job) };
+        }
+        if kernel == Kernel::Avx512 {
+            // SAFETY: as above.
+            #[allow(unsafe_code)]
+            return unsafe { run_avx512(compact, job) };
+        }
+    }
+    run_portable(compact, job)
+}
+
+fn run_portable<J: Job>(compact: bool, job: J) -> J::Output {
+    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx2<J: Job>(compact: bool, job: J) -> J::Output {
+    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq"
+)]
+fn run_avx512<J: Job>(compact: bool, job: J) -> J::Output {
+    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+}

@@ -1,0 +1,263 @@
+//! Lanes as plain arrays: right on every machine, and what the compiler makes vectors of where it can.
+
+use super::lanes::{Doubles, Lanes};
+use crate::engine::Column;
+
+/// `N` lanes of one word each.
+#[derive(Clone, Copy, Debug)]
+pub struct Array<W, const N: usize>([W; N]);
+
+/// `N` doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleArray<const N: usize>([f64; N]);
+
+/// The arithmetic of a word that [`Column`] has no need of.
+pub trait Word: Column {
+    /// Sum modulo the word.
+    fn plus(self, other: Self) -> Self;
+    /// Difference modulo the word.
+    fn minus(self, other: Self) -> Self;
+    /// Whether a small number is larger than another; the sign bit is free, and signed comparison is the cheap one.
+    fn above(self, other: Self) -> bool;
+    /// As a double; exact for small numbers.
+    fn double(self) -> f64;
+}
+
+macro_rules! word {
+    ($word:ty, $signed:ty) => {
+        impl Word for $word {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn above(self, other: Self) -> bool {
+                self as $signed > other as $signed
+            }
+            #[inline(always)]
+            fn double(self) -> f64 {
+                // The low half holds every number that is ever converted, and its conversion is the cheap one.
+                f64::from(self as u32 as i32)
+            }
+        }
+    };
+}
+word!(u32, i32);
+word!(u64, i64);
+
+impl<W: Word, const N: usize> Array<W, N> {
+    #[inline(always)]
+    fn map(self, f: impl Fn(W) -> W) -> Self {
+        let mut out = self;
+        for i in 0..N {
+            out.0[i] = f(self.0[i]);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(W, W) -> W) -> Self {
+        let mut out = self;
+        for i in 0..N {
+            out.0[i] = f(self.0[i], other.0[i]);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn mask(self, f: impl Fn(usize, W) -> bool) -> u32 {
+        let mut mask = 0;
+        for i in 0..N {
+            mask |= u32::from(f(i, self.0[i])) << i;
+        }
+        mask
+    }
+
+    #[inline(always)]
+    fn fold(self, f: impl Fn(W, W) -> W) -> W {
+        let mut all = self.0[0];
+        for i in 1..N {
+            all = f(all, self.0[i]);
+        }
+        all
+    }
+}
+
+impl<W: Word, const N: usize> Lanes for Array<W, N> {
+    type Word = W;
+    type Doubles = DoubleArray<N>;
+    const LANES: usize = N;
+
+    #[inline(always)]
+    fn splat(word: W) -> Self {
+        Array([word; N])
+    }
+    #[inline(always)]
+    fn load(words: &[W]) -> Self {
+        Array(*words.first_chunk().expect("a word a lane"))
+    }
+    #[inline(always)]
+    fn store(self, words: &mut [W]) {
+        *words.first_chunk_mut().expect("a word a lane") = self.0;
+    }
+    #[inline(always)]
+    fn next<const K: usize>(self, fill: Self) -> Self {
+        let mut out = fill;
+        for i in 0..N - K {
+            out.0[i] = self.0[i + K];
+        }
+        for i in 0..K {
+            out.0[N - K + i] = fill.0[i];
+        }
+        out
+    }
+    #[inline(always)]
+    fn previous<const K: usize>(self, fill: Self) -> Self {
+        let mut out = fill;
+        for i in K..N {
+            out.0[i] = self.0[i - K];
+        }
+        for i in 0..K {
+            out.0[i] = fill.0[N - K + i];
+        }
+        out
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & !b)
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, W::plus)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, W::minus)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a.above(b) { a } else { b })
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if b.above(a) { a } else { b })
+    }
+    #[inline(always)]
+    fn up<const COUNT: u32>(self) -> Self {
+        self.map(|a| a << COUNT)
+    }
+    #[inline(always)]
+    fn down<const COUNT: u32>(self) -> Self {
+        self.map(|a| a >> COUNT)
+    }
+    #[inline(always)]
+    fn place(bits: u32, rows: Self) -> Self {
+        rows.map(|row| W::from_u64(bits.into()) << (row.to_u64() as u32 & (W::BITS - 1)))
+    }
+    #[inline(always)]
+    fn count(self) -> Self {
+        self.map(|a| W::from_u64(a.count().into()))
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        self.map(|a| W::from_u64(a.top().into()))
+    }
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        self.mask(|_, a| a != W::EMPTY)
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        self.mask(|i, a| a.above(other.0[i]))
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        let mut out = self;
+        for i in 0..N {
+            out.0[i] = if mask >> i & 1 == 1 { other.0[i] } else { self.0[i] };
+        }
+        out
+    }
+    #[inline(always)]
+    fn sum(self) -> W {
+        self.fold(W::plus)
+    }
+    #[inline(always)]
+    fn any(self) -> W {
+        self.fold(|a, b| a | b)
+    }
+    #[inline(always)]
+    fn all(self) -> W {
+        self.fold(|a, b| a & b)
+    }
+    #[inline(always)]
+    fn largest(self) -> W {
+        self.fold(|a, b| if a.above(b) { a } else { b })
+    }
+    #[inline(always)]
+    fn accumulate(self, doubles: DoubleArray<N>, weight: f64) -> DoubleArray<N> {
+        let mut out = doubles;
+        for i in 0..N {
+            out.0[i] = doubles.0[i] + weight * self.0[i].double();
+        }
+        out
+    }
+}
+
+impl<const N: usize> DoubleArray<N> {
+    #[inline(always)]
+    fn mask(self, f: impl Fn(usize, f64) -> bool) -> u32 {
+        let mut mask = 0;
+        for i in 0..N {
+            mask |= u32::from(f(i, self.0[i])) << i;
+        }
+        mask
+    }
+}
+
+impl<const N: usize> Doubles for DoubleArray<N> {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        DoubleArray([value; N])
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        self.mask(|i, a| a > other.0[i])
+    }
+    #[inline(always)]
+    fn equal(self, value: f64) -> u32 {
+        self.mask(|_, a| a == value)
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        let mut out = self;
+        for i in 0..N {
+            out.0[i] = if mask >> i & 1 == 1 { other.0[i] } else { self.0[i] };
+        }
+        out
+    }
+    #[inline(always)]
+    fn largest(self) -> f64 {
+        self.0.into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+    #[inline(always)]
+    fn lane(self, index: usize) -> f64 {
+        self.0[index]
+    }
+}

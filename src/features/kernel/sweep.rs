@@ -1,0 +1,573 @@
+//! Every placement of one orientation at once, one lane a placement.
+//!
+//! Lane x is the placement whose leftmost column is x. A piece that comes straight down changes only the columns under
+//! it, never fills a hole, and rests on the surface; so most features of the afterstate are the playfield's own features
+//! plus a small correction that needs no look at the cells:
+//!
+//! | feature | correction, with r the landing row, b and t the bottom and top of the shape's column j, h the column's height |
+//! | --- | --- |
+//! | holes | + sum of gap, where gap = r + b - h |
+//! | column transitions | + 2 for every column with gap > 0 |
+//! | hole depth | + the piece's cells in every column that has a hole or a gap |
+//! | rows with holes | the rows of the gaps join the rows of the holes |
+//! | row transitions | + 2 a row of the piece, - 2 for every full cell beside the piece, walls included |
+//! | heights | r + t in place of h |
+//!
+//! Only the cumulative wells are counted again, in the columns under and beside the piece. All this holds for
+//! placements that clear nothing; the few that do (about 3 %) are taken apart and measured whole by [`Measure`].
+//!
+//! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing
+//! is ever rounded on the way. Several sums share a word in bit fields wide enough for the largest playfield a word
+//! can hold.
+
+use super::lanes::Lanes;
+use crate::engine::{Column, Shape, TopOut};
+
+/// The features the sweep knows, in the order of [`Values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // they are named as in the table of features
+pub enum Basis {
+    /// In halves.
+    LandingHeight,
+    ErodedPieceCells,
+    LinesCleared,
+    RowTransitions,
+    ColumnTransitions,
+    Holes,
+    CumulativeWells,
+    HoleDepth,
+    RowsWithHoles,
+    PatternDiversity,
+    TotalHeight,
+    MaxHeight,
+    Bumpiness,
+}
+
+/// How many there are.
+pub const NUM_BASIS: usize = 13;
+
+/// One vector a [`Basis`] feature.
+pub type Values<L> = [L; NUM_BASIS];
+
+/// Which parts of the work somebody wants done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    pub row_transitions: bool,
+    pub columns: bool,
+    pub wells: bool,
+    pub rows_with_holes: bool,
+    pub diversity: bool,
+    pub bumpiness: bool,
+}
+
+/// What depends on nothing but the size of the playfield.
+#[derive(Clone, Copy, Debug)]
+pub struct Size<L: Lanes> {
+    width: u32,
+    height: u32,
+    /// The rows of the playfield, all full: a wall.
+    wall: L::Word,
+    /// A wall in every lane from `width` on, nothing before.
+    walls: L,
+    /// Every bit in the lanes that have a right neighbour inside the playfield.
+    pairs: L,
+}
+
+impl<L: Lanes> Size<L> {
+    /// The size of a playfield that fits into the lanes.
+    #[inline(always)]
+    pub fn new(width: u8, height: u8) -> Self {
+        let (width, height) = (u32::from(width), u32::from(height));
+        let wall = L::Word::below(height);
+        let inside = lanes_below(width);
+        Size {
+            width,
+            height,
+            wall,
+            walls: L::splat(wall).select(inside, L::splat(L::Word::EMPTY)),
+            pairs: L::splat(L::Word::EMPTY).select(lanes_below(width - 1), L::splat(!L::Word::EMPTY)),
+        }
+    }
+}
+
+/// The lanes below an index, as a mask.
+#[inline(always)]
+fn lanes_below(index: u32) -> u32 {
+    ((1u64 << index) - 1) as u32
+}
+
+/// A word with a small number in it.
+#[inline(always)]
+fn small<L: Lanes>(number: u32) -> L {
+    L::splat(L::Word::from_u64(number.into()))
+}
+
+/// Where the second and third number of a packed word begin. The first holds at most `columns * (rows + 1)`, as does
+/// the second; a u32 column belongs to a playfield of at most 16 x 28, a u64 column to one of at most 32 x 40.
+struct Packing {
+    second: u32,
+    third: u32,
+}
+
+#[inline(always)]
+const fn packing<L: Lanes>() -> Packing {
+    if <L::Word as Column>::BITS == 32 {
+        Packing { second: 10, third: 20 }
+    } else {
+        Packing { second: 20, third: 40 }
+    }
+}
+
+#[inline(always)]
+fn unpack<L: Lanes>(word: L::Word) -> [u32; 3] {
+    let Packing { second, third } = packing::<L>();
+    let word = word.to_u64();
+    let field = (1 << second) - 1;
+    [(word & field) as u32, (word >> second & field) as u32, (word >> third) as u32]
+}
+
+/// The first summand, plus the second and the third moved to their fields.
+#[inline(always)]
+fn pack<L: Lanes>(first: L, second: L, third: L) -> L {
+    if <L::Word as Column>::BITS == 32 {
+        first.add(second.up::<10>()).add(third.up::<20>())
+    } else {
+        first.add(second.up::<20>()).add(third.up::<40>())
+    }
+}
+
+/// The cumulative wells of some columns: for every well cell, the empty cells from it straight down to the first full one.
+#[inline(always)]
+fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
+    let mut cells = well_cells;
+    let mut sum = small::<L>(0);
+    loop {
+        let mut left = small::<L>(0);
+        for j in 0..K {
+            sum = sum.add(cells[j].count());
+            // The cells straight under them, as far as they are empty.
+            cells[j] = cells[j].down::<1>().and_not(full[j]);
+            left = left.or(cells[j]);
+        }
+        if left.nonzero() == 0 {
+            return sum;
+        }
+    }
+}
+
+/// Bit fields that count how often each difference of -2..=2 between neighbouring heights occurs.
+///
+/// `difference` is the right height minus the left one, plus two. Five bits a value are enough for 31 pairs.
+#[inline(always)]
+fn difference_field<L: Lanes>(difference: L) -> L {
+    // 5 * difference is the place of the field; what lies outside 0..=4 counts nothing.
+    let place = difference.up::<2>().add(difference);
+    let outside = difference.greater(small(4)) | small::<L>(0).greater(difference);
+    L::place(1, place.select(outside, small(0))).select(outside, small(0))
+}
+
+/// How many of the five counts are not zero.
+#[inline(always)]
+fn diversity<L: Lanes>(fields: L) -> L {
+    let or = fields.or(fields.down::<1>());
+    let or = or.or(or.down::<2>()).or(fields.down::<4>());
+    or.and(small(0b00001_00001_00001_00001_00001)).count()
+}
+
+/// What all placements on one playfield share.
+#[derive(Clone, Copy)]
+pub struct Ground<L: Lanes> {
+    size: Size<L>,
+    /// Column x - 1 + i, for i in 0..6; walls where there is no column.
+    cells: [L; 6],
+    /// Height of column x + j, for j in 0..4.
+    heights: [L; 4],
+    /// 1 where column x + j has a hole.
+    buried: [L; 4],
+    /// The full cells common to all columns left of x, and to all columns from x on.
+    left_full: L,
+    right_full: L,
+    /// Cumulative wells of column x.
+    wells: L,
+    /// |height difference| and its counting field of the pair (x, x + 1); 0 where there is no such pair.
+    steps: L,
+    step_fields: L,
+    /// The features of the playfield itself.
+    whole: Measure<L>,
+}
+
+/// The features of one playfield, as numbers.
+#[derive(Clone, Copy)]
+pub struct Measure<L: Lanes> {
+    pub row_transitions: u32,
+    pub column_transitions: u32,
+    pub holes: u32,
+    pub cumulative_wells: u32,
+    pub hole_depth: u32,
+    pub hole_rows: L::Word,
+    pub step_fields: u32,
+    pub total_height: u32,
+    pub max_height: u32,
+    pub bumpiness: u32,
+}
+
+impl<L: Lanes> Default for Measure<L> {
+    #[inline(always)]
+    fn default() -> Self {
+        Measure {
+            row_transitions: 0,
+            column_transitions: 0,
+            holes: 0,
+            cumulative_wells: 0,
+            hole_depth: 0,
+            hole_rows: L::Word::EMPTY,
+            step_fields: 0,
+            total_height: 0,
+            max_height: 0,
+            bumpiness: 0,
+        }
+    }
+}
+
+impl<L: Lanes> Ground<L> {
+    /// Looks at a playfield: `words` are its columns, empty beyond its width.
+    #[inline(always)]
+    pub fn new(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+        let zero = small::<L>(0);
+        let ones = L::splat(!L::Word::EMPTY);
+        let wall = L::splat(size.wall);
+
+        let real = L::load(words);
+        let here = real.or(size.walls);
+        let cells = [
+            here.previous::<1>(wall),
+            here,
+            here.next::<1>(wall),
+            here.next::<2>(wall),
+            here.next::<3>(wall),
+            here.next::<4>(wall),
+        ];
+        let height = real.top();
+        let heights = [height, height.next::<1>(zero), height.next::<2>(zero), height.next::<3>(zero)];
+
+        // Running ands over the lanes, by doubling.
+        let mut left_full = here.previous::<1>(ones);
+        left_full = left_full.and(left_full.previous::<1>(ones));
+        left_full = left_full.and(left_full.previous::<2>(ones));
+        left_full = left_full.and(left_full.previous::<4>(ones));
+        left_full = left_full.and(left_full.previous::<8>(ones));
+        let mut right_full = here;
+        right_full = right_full.and(right_full.next::<1>(ones));
+        right_full = right_full.and(right_full.next::<2>(ones));
+        right_full = right_full.and(right_full.next::<4>(ones));
+        right_full = right_full.and(right_full.next::<8>(ones));
+        if L::LANES > 16 {
+            left_full = left_full.and(left_full.previous::<16>(ones));
+            right_full = right_full.and(right_full.next::<16>(ones));
+        }
+
+        let hole_cells = height.sub(real.count());
+        let buried = if needs.columns { hole_cells.min(small(1)) } else { zero };
+        let buried = [buried, buried.next::<1>(zero), buried.next::<2>(zero), buried.next::<3>(zero)];
+
+        let row_changes = if needs.row_transitions { here.xor(cells[2]).count() } else { zero };
+        let well_sums =
+            if needs.wells { wells([cells[0].and(cells[2]).and_not(here)], [here]) } else { zero };
+        let steps = height.max(heights[1]).sub(height.min(heights[1])).and(size.pairs);
+        let step_fields = if needs.diversity {
+            difference_field(heights[1].add(small(2)).sub(height)).and(size.pairs)
+        } else {
+            zero
+        };
+
+        let (column_changes, depth) = if needs.columns {
+            let changes = real.xor(real.up::<1>().or(small(1))).count();
+            (changes, real.and(real.add(small(1))).count())
+        } else {
+            (zero, zero)
+        };
+        let [column_transitions, holes, hole_depth] =
+            unpack::<L>(pack(column_changes, hole_cells, depth).sum());
+        let [row_transitions, bumpiness, total_height] = unpack::<L>(pack(row_changes, steps, height).sum());
+        let hole_rows = if needs.rows_with_holes {
+            L::place(1, height).sub(small(1)).and_not(real).any()
+        } else {
+            L::Word::EMPTY
+        };
+        let left_changes = (words[0] ^ size.wall).count();
+        let whole = Measure {
+            row_transitions: row_transitions + left_changes,
+            // The lanes beyond the width count one change each, from the floor.
+            column_transitions: column_transitions.wrapping_sub(L::LANES as u32 - size.width),
+            holes,
+            cumulative_wells: if needs.wells { well_sums.sum().to_u64() as u32 } else { 0 },
+            hole_depth,
+            hole_rows,
+            step_fields: if needs.diversity { step_fields.sum().to_u64() as u32 } else { 0 },
+            total_height,
+            max_height: height.largest().to_u64() as u32,
+            bumpiness,
+        };
+        Ground {
+            size: *size,
+            cells,
+            heights,
+            buried,
+            left_full,
+            right_full,
+            wells: well_sums,
+            steps,
+            step_fields,
+            whole,
+        }
+    }
+
+    /// The features of the playfield itself.
+    #[inline(always)]
+    pub fn whole(&self) -> &Measure<L> {
+        &self.whole
+    }
+}
+
+/// Every placement of one orientation.
+#[derive(Clone, Copy)]
+pub struct Sweep<L: Lanes> {
+    /// The features of the afterstates of the lanes that neither clear nor end; the rest is noise.
+    pub values: Values<L>,
+    /// The row of the piece's lowest cells.
+    pub rows: L,
+    /// The lanes that are placements.
+    pub exist: u32,
+    /// The lanes that clear at least one line.
+    pub clearing: u32,
+}
+
+impl<L: Lanes> Sweep<L> {
+    /// The lanes that end the game if they clear nothing; under `overflow`, whatever they clear.
+    #[inline(always)]
+    pub fn ending(&self, ground: &Ground<L>, shape: &Shape, top_out: TopOut) -> u32 {
+        let height = ground.size.height;
+        // The highest top that a piece may have, and a playfield where that is what is asked.
+        let limit = match top_out {
+            TopOut::Overflow => height,
+            TopOut::SpawnBlocked => return 0,
+            TopOut::TopRow => height - 1,
+            TopOut::AboveField => height - 3,
+        };
+        if top_out != TopOut::Overflow && ground.whole.max_height > limit {
+            return self.exist;
+        }
+        let top = self.rows.add(small(shape.height.into()));
+        top.greater(small(limit)) & self.exist
+    }
+
+    /// The height of every column, one vector a column; the rest is zero.
+    #[inline(always)]
+    pub fn column_heights(&self, ground: &Ground<L>, shape: &Shape) -> [L; 32] {
+        let mut heights = [small::<L>(0); 32];
+        let mut lanes = [L::Word::EMPTY; 32];
+        ground.heights[0].store(&mut lanes);
+        for column in 0..ground.size.width as usize {
+            let mut height = L::splat(lanes[column]);
+            for j in 0..usize::from(shape.width).min(column + 1) {
+                let over = self.rows.add(small(shape.tops[j].into()));
+                height = height.select(1 << (column - j), over);
+            }
+            heights[column] = height;
+        }
+        heights
+    }
+}
+
+/// Measures all placements of a shape.
+#[inline(always)]
+pub fn sweep<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+    match shape.width {
+        1 => sweep_of_width::<L, 1, 3>(ground, shape, needs),
+        2 => sweep_of_width::<L, 2, 4>(ground, shape, needs),
+        3 => sweep_of_width::<L, 3, 5>(ground, shape, needs),
+        _ => sweep_of_width::<L, 4, 6>(ground, shape, needs),
+    }
+}
+
+/// `K` columns under the piece, `K2 = K + 2` with those beside it.
+#[inline(always)]
+fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
+    ground: &Ground<L>,
+    shape: &Shape,
+    needs: Needs,
+) -> Sweep<L> {
+    let zero = small::<L>(0);
+    let one = small::<L>(1);
+    let size = &ground.size;
+    let whole = &ground.whole;
+    let bottom = |j: usize| small::<L>(shape.bottoms[j].into());
+
+    // The landing row: the highest of the columns' tops, each lowered by the shape's bottom there. Three is added on the
+    // way so that no number is negative.
+    let mut raised = ground.heights[0].add(small(3 - u32::from(shape.bottoms[0])));
+    for j in 1..K {
+        raised = raised.max(ground.heights[j].add(small(3 - u32::from(shape.bottoms[j]))));
+    }
+    let rows = raised.sub(small(3));
+
+    // The cells of columns x - 1 .. x + K with the piece in them.
+    let mut cells = [zero; K2];
+    cells[0] = ground.cells[0];
+    cells[K + 1] = ground.cells[K + 1];
+    let mut full = ground.left_full;
+    for j in 0..K {
+        cells[j + 1] = ground.cells[j + 1].or(L::place(shape.column_bits(j), rows));
+        full = full.and(cells[j + 1]);
+    }
+    let ones = L::splat(!L::Word::EMPTY);
+    full = full.and(match K {
+        1 => ground.right_full.next::<1>(ones),
+        2 => ground.right_full.next::<2>(ones),
+        3 => ground.right_full.next::<3>(ones),
+        _ => ground.right_full.next::<4>(ones),
+    });
+
+    let mut values = [zero; NUM_BASIS];
+    let mut set = |basis: Basis, value: L| values[basis as usize] = value;
+
+    set(Basis::LandingHeight, rows.up::<1>().add(small(u32::from(shape.height) - 1)));
+
+    let mut under = ground.heights[0];
+    for j in 1..K {
+        under = under.add(ground.heights[j]);
+    }
+    let rows_times_width = match K {
+        1 => rows,
+        2 => rows.up::<1>(),
+        3 => rows.up::<1>().add(rows),
+        _ => rows.up::<2>(),
+    };
+    let raise = rows_times_width.sub(under);
+    let sum = |of: &[u8; 4]| -> u32 { of[..K].iter().map(|&n| u32::from(n)).sum() };
+    set(Basis::Holes, small::<L>(whole.holes + sum(&shape.bottoms)).add(raise));
+    set(Basis::TotalHeight, small::<L>(whole.total_height + sum(&shape.tops)).add(raise));
+    set(Basis::MaxHeight, rows.add(small(shape.height.into())).max(small(whole.max_height)));
+
+    if needs.columns {
+        let mut with_gap = zero;
+        let mut depth = small::<L>(whole.hole_depth);
+        for j in 0..K {
+            let gap = rows.add(bottom(j)).sub(ground.heights[j]);
+            let has_gap = gap.min(one);
+            with_gap = with_gap.add(has_gap);
+            // All ones where the piece's cells come to lie over an empty one.
+            let over_hole = zero.sub(has_gap.or(ground.buried[j]));
+            let num_cells = u32::from(shape.tops[j] - shape.bottoms[j]);
+            depth = depth.add(over_hole.and(small(num_cells)));
+        }
+        set(Basis::ColumnTransitions, small::<L>(whole.column_transitions).add(with_gap.up::<1>()));
+        set(Basis::HoleDepth, depth);
+    }
+
+    if needs.row_transitions {
+        // Every row of a piece is one run of cells: two borders, and a border against a full cell is no transition.
+        let mut left_touching = zero;
+        let mut right_touching = zero;
+        for j in 0..K {
+            let bits = shape.column_bits(j);
+            let left_border = if j == 0 { bits } else { bits & !shape.column_bits(j - 1) };
+            let right_border = if j == K - 1 { bits } else { bits & !shape.column_bits(j + 1) };
+            left_touching = left_touching.or(L::place(left_border, rows).and(ground.cells[j]));
+            right_touching = right_touching.or(L::place(right_border, rows).and(ground.cells[j + 2]));
+        }
+        let touching = left_touching.count().add(right_touching.count());
+        let most = whole.row_transitions + 2 * u32::from(shape.height);
+        set(Basis::RowTransitions, small::<L>(most).sub(touching.up::<1>()));
+    }
+
+    if needs.rows_with_holes {
+        let mut hole_rows = L::splat(whole.hole_rows);
+        for j in 0..K {
+            // The empty cells of the column below the piece: its gap, and holes that count already.
+            let below = L::place(1 << shape.bottoms[j], rows).sub(one);
+            hole_rows = hole_rows.or(below.and_not(ground.cells[j + 1]));
+        }
+        set(Basis::RowsWithHoles, hole_rows.count());
+    }
+
+    if needs.wells {
+        // The columns x - 1 .. x + K are counted again; outside x - 2 and x + K + 1 nothing has changed.
+        let wall = L::splat(size.wall);
+        let before_left = ground.cells[0].previous::<1>(wall);
+        let after_right = if K < 4 { ground.cells[K + 2] } else { ground.cells[5].next::<1>(wall) };
+        let mut well_cells = [zero; K2];
+        for j in 0..K2 {
+            let left = if j == 0 { before_left } else { cells[j - 1] };
+            let right = if j == K2 - 1 { after_right } else { cells[j + 1] };
+            well_cells[j] = left.and(right).and_not(cells[j]);
+        }
+        let mut replaced =
+            ground.wells.previous::<1>(zero).add(ground.wells).add(ground.wells.next::<1>(zero));
+        if K >= 2 {
+            replaced = replaced.add(ground.wells.next::<2>(zero));
+        }
+        if K >= 3 {
+            replaced = replaced.add(ground.wells.next::<3>(zero));
+        }
+        if K >= 4 {
+            replaced = replaced.add(ground.wells.next::<4>(zero));
+        }
+        let again = wells(well_cells, cells);
+        set(Basis::CumulativeWells, small::<L>(whole.cumulative_wells).sub(replaced).add(again));
+    }
+
+    if needs.bumpiness || needs.diversity {
+        let first = rows.add(small(shape.tops[0].into()));
+        let last = rows.add(small(shape.tops[K - 1].into()));
+        let left = ground.heights[0].previous::<1>(zero);
+        let right = match K {
+            1 => ground.heights[1],
+            2 => ground.heights[2],
+            3 => ground.heights[3],
+            _ => ground.heights[3].next::<1>(zero),
+        };
+        // There is a left pair from lane 1 on, and a right pair up to lane width - K - 1.
+        let no_left = 1;
+        let no_right = !lanes_below(size.width - K as u32);
+        let inner = || (1..K).map(|j| i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]));
+        let replaced = |of: L| {
+            let mut sum = of.previous::<1>(zero).add(of);
+            if K >= 2 {
+                sum = sum.add(of.next::<1>(zero));
+            }
+            if K >= 3 {
+                sum = sum.add(of.next::<2>(zero));
+            }
+            if K >= 4 {
+                sum = sum.add(of.next::<3>(zero));
+            }
+            sum
+        };
+        if needs.bumpiness {
+            let left_step = left.max(first).sub(left.min(first)).select(no_left, zero);
+            let right_step = right.max(last).sub(right.min(last)).select(no_right, zero);
+            let inside: u32 = inner().map(i32::unsigned_abs).sum();
+            let bumpiness = small::<L>(whole.bumpiness + inside)
+                .add(left_step)
+                .add(right_step)
+                .sub(replaced(ground.steps));
+            set(Basis::Bumpiness, bumpiness);
+        }
+        if needs.diversity {
+            let two = small::<L>(2);
+            let left_field = difference_field(first.add(two).sub(left)).select(no_left, zero);
+            let right_field = difference_field(right.add(two).sub(last)).select(no_right, zero);
+            let inside: u32 = inner().filter(|d| d.abs() <= 2).map(|d| 1 << (5 * (d + 2))).sum();
+            let fields = small::<L>(whole.step_fields + inside)
+                .add(left_field)
+                .add(right_field)
+                .sub(replaced(ground.step_fields));
+            set(Basis::PatternDiversity, diversity(fields));
+        }
+    }
+
+    let exist = lanes_below(size.width - K as u32 + 1);
+    Sweep { values, rows, exist, clearing: full.nonzero() & exist }
+}

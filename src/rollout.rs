@@ -1,0 +1,368 @@
+//! Playing whole episodes with an agent: one, then many in parallel.
+//!
+//! A result depends on the rules, the agent and the seed alone, never on the number of threads, on the kernel or on what
+//! else is being played. Games are played in slices of [`SLICE`] pieces that go back to the end of the pool's queue, so
+//! that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice.
+//!
+//! This module knows nothing of requests or of the network, and reads no clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::agents::Agent;
+use crate::engine::{Column, Dealer, Playfield, PlayfieldOf, Rules, Tetromino, episode_seed};
+use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, dispatch};
+
+/// Pieces between two looks at the stop flag: about a millisecond on the fast path.
+pub const SLICE: u64 = 4096;
+
+/// An episode that is being played.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    playfield: Playfield,
+    dealer: Dealer,
+    /// Lines cleared so far.
+    pub lines: u64,
+    /// Pieces placed so far, the one that ended the game included.
+    pub pieces: u64,
+    /// Points so far, under the rules' scoring.
+    pub score: f64,
+    /// How it ended, once it has.
+    pub end: Option<End>,
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By the rules.
+    ToppedOut,
+    /// Its written piece sequence was used up.
+    OutOfPieces,
+}
+
+impl Episode {
+    /// An episode at its beginning: an empty playfield and a dealer.
+    pub fn new(rules: &Rules, dealer: Dealer) -> Episode {
+        let playfield = Playfield::empty(rules.width, rules.height);
+        Episode { playfield, dealer, lines: 0, pieces: 0, score: 0.0, end: None }
+    }
+
+    /// The playfield as it stands.
+    pub fn playfield(&self) -> &Playfield {
+        &self.playfield
+    }
+
+    /// Plays on for at most so many pieces.
+    pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, max_pieces: u64) {
+        match agent {
+            Agent::Linear(agent) => match agent.scorer() {
+                Some(scorer) => {
+                    let width = rules.width;
+                    let height = rules.height;
+                    dispatch(kernel, width, height, Advance { episode: self, rules, scorer, max_pieces });
+                }
+                None => self.advance_by(rules, max_pieces, |playfield, piece| {
+                    agent.choose_plainly(rules, playfield, piece).placement
+                }),
+            },
+        }
+    }
+
+    /// Plays on with any way of choosing.
+    fn advance_by(
+        &mut self,
+        rules: &Rules,
+        max_pieces: u64,
+        mut choose: impl FnMut(&Playfield, Tetromino) -> crate::engine::Placement,
+    ) {
+        for _ in 0..max_pieces {
+            if self.end.is_some() {
+                return;
+            }
+            let Some(piece) = self.dealer.deal() else {
+                self.end = Some(End::OutOfPieces);
+                return;
+            };
+            let placement = choose(&self.playfield, piece);
+            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+            let (lines, terminal) = self.playfield.drop(shape, placement.column, rules.top_out);
+            self.count(rules, lines, terminal);
+        }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, rules: &Rules, lines: u8, terminal: bool) {
+        self.pieces += 1;
+        self.lines += u64::from(lines);
+        self.score += rules.scoring.reward(lines, terminal);
+        if terminal {
+            self.end = Some(End::ToppedOut);
+        }
+    }
+}
+
+/// Playing on with a linear controller on one kernel: the loop where evaluations spend their time.
+struct Advance<'a> {
+    episode: &'a mut Episode,
+    rules: &'a Rules,
+    scorer: &'a Scorer,
+    max_pieces: u64,
+}
+
+impl Job for Advance<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
+        let Advance { episode, rules, scorer, max_pieces } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let mut playfield: PlayfieldOf<C, N> = episode.playfield.resized();
+        for _ in 0..max_pieces {
+            if episode.end.is_some() {
+                break;
+            }
+            let Some(piece) = episode.dealer.deal() else {
+                episode.end = Some(End::OutOfPieces);
+                break;
+            };
+            let shapes = rules.shapes(piece);
+            let placement = scorer.choose::<C, N, L>(&size, &playfield, shapes, rules.top_out).placement;
+            let shape = &shapes[usize::from(placement.orientation)];
+            let (lines, terminal) = playfield.drop(shape, placement.column, rules.top_out);
+            episode.count(rules, lines, terminal);
+        }
+        episode.playfield = playfield.resized();
+    }
+}
+
+/// Who gets which pieces in an evaluation.
+#[derive(Clone, Debug)]
+pub enum Deal {
+    /// Every policy plays all of these seeds.
+    Common(Vec<u64>),
+    /// Policy p plays row p of a matrix with so many columns.
+    PerSlot {
+        /// The matrix, row-major.
+        seeds: Vec<u64>,
+        /// Seeds a policy.
+        columns: usize,
+    },
+    /// Every policy plays all of these written sequences.
+    Sequences(Vec<Arc<[Tetromino]>>),
+}
+
+impl Deal {
+    /// Seeds or sequences a policy.
+    pub fn len(&self) -> usize {
+        match self {
+            Deal::Common(seeds) => seeds.len(),
+            Deal::PerSlot { columns, .. } => *columns,
+            Deal::Sequences(sequences) => sequences.len(),
+        }
+    }
+
+    /// Whether there is nothing to play.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Many games: every policy on its seeds, under one set of rules.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The rules.
+    pub rules: Rules,
+    /// Who plays.
+    pub policies: Vec<Agent>,
+    /// What is dealt.
+    pub deal: Deal,
+    /// Episodes of each seed, played one after the other as an environment with that seed deals them; at least 1.
+    pub episodes_per_seed: u32,
+    /// Only these (policy, seed) pairs, in this order; `None` for all, policy by policy.
+    pub pairs: Option<Vec<(u32, u32)>>,
+    /// A game is cut after so many pieces.
+    pub max_pieces: u64,
+    /// How the sums are done; never changes a result.
+    pub kernel: Kernel,
+}
+
+/// One game of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GameResult {
+    /// Its place in the evaluation's order, from 0.
+    pub game: u64,
+    /// Who played.
+    pub policy: u32,
+    /// Which of the policy's seeds.
+    pub seed_index: u32,
+    /// Which episode of that seed.
+    pub episode: u32,
+    /// The episode's seed; 0 for a written sequence.
+    pub seed: u64,
+    /// Lines cleared.
+    pub lines: u64,
+    /// Pieces placed.
+    pub pieces: u64,
+    /// Points under the rules' scoring.
+    pub score: f64,
+    /// Whether it was cut by the limit or by the end of its sequence.
+    pub truncated: bool,
+}
+
+impl Evaluation {
+    /// How many games there are.
+    pub fn num_games(&self) -> u64 {
+        let pairs = match &self.pairs {
+            Some(pairs) => pairs.len() as u64,
+            None => self.policies.len() as u64 * self.deal.len() as u64,
+        };
+        pairs * u64::from(self.episodes_per_seed)
+    }
+
+    /// Plays one game from beginning to end; `None` if it was stopped.
+    ///
+    /// # Panics
+    /// When there is no such game.
+    pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<GameResult> {
+        let mut playing = Playing::new(self, game);
+        while !playing.advance(self) {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
+        Some(playing.result())
+    }
+}
+
+/// A game under way.
+struct Playing {
+    result: GameResult,
+    episode: Episode,
+}
+
+impl Playing {
+    fn new(evaluation: &Evaluation, game: u64) -> Playing {
+        let episodes = u64::from(evaluation.episodes_per_seed);
+        let (pair, episode) = ((game / episodes) as usize, game % episodes);
+        let seeds = evaluation.deal.len();
+        let (policy, seed_index) = match &evaluation.pairs {
+            Some(pairs) => pairs[pair],
+            None => ((pair / seeds) as u32, (pair % seeds) as u32),
+        };
+        let (at, row) = (seed_index as usize, policy as usize);
+        let seed = match &evaluation.deal {
+            Deal::Common(seeds) => episode_seed(seeds[at], episode),
+            Deal::PerSlot { seeds, columns } => episode_seed(seeds[row * columns + at], episode),
+            Deal::Sequences(_) => 0,
+        };
+        let dealer = match &evaluation.deal {
+            Deal::Sequences(sequences) => Dealer::sequence(sequences[at].clone()),
+            _ => Dealer::seeded(evaluation.rules.randomizer, seed),
+        };
+        Playing {
+            result: GameResult {
+                game,
+                policy,
+                seed_index,
+                episode: episode as u32,
+                seed,
+                lines: 0,
+                pieces: 0,
+                score: 0.0,
+                truncated: false,
+            },
+            episode: Episode::new(&evaluation.rules, dealer),
+        }
+    }
+
+    /// Plays one slice; true when the game is at its end.
+    fn advance(&mut self, evaluation: &Evaluation) -> bool {
+        let left = evaluation.max_pieces - self.episode.pieces;
+        let agent = &evaluation.policies[self.result.policy as usize];
+        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, left.min(SLICE));
+        self.episode.end.is_some() || self.episode.pieces == evaluation.max_pieces
+    }
+
+    fn result(&self) -> GameResult {
+        let Episode { lines, pieces, score, end, .. } = self.episode;
+        GameResult { lines, pieces, score, truncated: end != Some(End::ToppedOut), ..self.result }
+    }
+}
+
+/// Counts that others may look at while an evaluation runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Pieces placed so far.
+    pub pieces: AtomicU64,
+    /// Lines cleared so far.
+    pub lines: AtomicU64,
+}
+
+struct Shared<F> {
+    evaluation: Evaluation,
+    next_game: AtomicU64,
+    num_games: u64,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    sink: F,
+}
+
+/// Starts an evaluation on a pool and returns at once.
+///
+/// At most `parallelism` games are under way at a time (0: one a thread). `sink` is called with every finished game, from
+/// the pool's threads, in the order in which they finish; it is dropped when the last game is done or the stop was
+/// noticed. A sink that blocks holds up its thread.
+pub fn spawn<F>(
+    pool: &Arc<rayon::ThreadPool>,
+    evaluation: Evaluation,
+    parallelism: usize,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    sink: F,
+) where
+    F: Fn(GameResult) + Send + Sync + 'static,
+{
+    let num_games = evaluation.num_games();
+    let threads = pool.current_num_threads();
+    let chains = if parallelism == 0 { threads } else { parallelism.min(threads) };
+    let shared =
+        Arc::new(Shared { evaluation, next_game: AtomicU64::new(0), num_games, stop, progress, sink });
+    for _ in 0..(chains as u64).min(num_games) {
+        start_next_game(pool, shared.clone());
+    }
+}
+
+fn start_next_game<F: Fn(GameResult) + Send + Sync + 'static>(
+    pool: &Arc<rayon::ThreadPool>,
+    shared: Arc<Shared<F>>,
+) {
+    let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
+    if game < shared.num_games && !shared.stop.load(Ordering::Relaxed) {
+        let playing = Playing::new(&shared.evaluation, game);
+        continue_game(pool, shared, playing);
+    }
+}
+
+/// Queues the next slice of a game behind whatever else waits.
+fn continue_game<F: Fn(GameResult) + Send + Sync + 'static>(
+    pool: &Arc<rayon::ThreadPool>,
+    shared: Arc<Shared<F>>,
+    mut playing: Playing,
+) {
+    let again = pool.clone();
+    pool.spawn_fifo(move || {
+        if shared.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let (pieces, lines) = (playing.episode.pieces, playing.episode.lines);
+        let over = playing.advance(&shared.evaluation);
+        shared.progress.pieces.fetch_add(playing.episode.pieces - pieces, Ordering::Relaxed);
+        shared.progress.lines.fetch_add(playing.episode.lines - lines, Ordering::Relaxed);
+        if over {
+            (shared.sink)(playing.result());
+            start_next_game(&again, shared);
+        } else {
+            continue_game(&again, shared, playing);
+        }
+    });
+}

@@ -1,0 +1,211 @@
+//! Every kernel gives the same bits as the features' own functions, on games of many sizes.
+
+use tetrion::agents::{Kernel, LinearAgent, TerminalPolicy};
+use tetrion::engine::rng::{Tag, below, word};
+use tetrion::engine::{
+    Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, num_placements,
+    placements,
+};
+use tetrion::features::FeatureSet;
+
+/// Every feature the kernels know, before and after clearing, so that nothing is left out.
+fn all_known(width: u8) -> Vec<String> {
+    let of_playfield = [
+        "row_transitions",
+        "column_transitions",
+        "holes",
+        "cumulative_wells",
+        "hole_depth",
+        "rows_with_holes",
+        "pattern_diversity",
+        "total_height",
+        "max_height",
+        "bumpiness",
+    ];
+    let mut names: Vec<String> =
+        ["landing_height", "eroded_piece_cells", "lines_cleared"].map(String::from).into();
+    for name in of_playfield {
+        names.extend([name.to_owned(), format!("{name}_preclear")]);
+    }
+    names.push(format!("column_height[{}]", width - 1));
+    names.push("height_difference[0]_preclear".to_owned());
+    names
+}
+
+/// A number in -1..1 that is a function of where it is used.
+fn weight(seed: u64, n: u64) -> f64 {
+    word(seed, Tag::Agent, n) as f64 / 2f64.powi(63) - 1.0
+}
+
+/// Compares all kernels with the plain choice along a game that plays the best placement now and a random one then.
+#[track_caller]
+fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) -> u64 {
+    let mut dealer = Dealer::seeded(rules.randomizer, seed);
+    let mut playfield = Playfield::empty(rules.width, rules.height);
+    for n in 0..max_pieces {
+        let piece = dealer.deal().unwrap();
+        let plain = agent.choose_plainly(rules, &playfield, piece);
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+            let fast = agent.choose(kernel, rules, &playfield, piece);
+            assert_eq!(
+                (fast.placement, fast.score.to_bits()),
+                (plain.placement, plain.score.to_bits()),
+                "{} kernel, seed {seed}, piece {n} ({piece}), {} x {}, {:?}, {:?} on\n{playfield}",
+                kernel.name(),
+                rules.width,
+                rules.height,
+                agent.set().names(),
+                agent.terminal(),
+            );
+        }
+        let mut chosen = plain.placement;
+        if below(word(seed, Tag::Agent, 1 << 32 | n), 4) == 0 {
+            let pick = below(word(seed, Tag::Agent, 2 << 32 | n), num_placements(rules, piece).into());
+            chosen = placements(rules, piece).nth(pick as usize).unwrap();
+        }
+        let shape = chosen.shape(rules, piece).unwrap();
+        if playfield.drop(shape, chosen.column, rules.top_out).1 {
+            return n + 1;
+        }
+    }
+    max_pieces
+}
+
+fn agent(names: &[String], width: u8, seed: u64, terminal: TerminalPolicy) -> LinearAgent {
+    let set = FeatureSet::custom(names, width).unwrap();
+    let weights = (0..set.len() as u64).map(|n| weight(seed, n)).collect();
+    LinearAgent::new(set, weights, terminal).unwrap()
+}
+
+#[test]
+fn the_kernels_this_machine_has_are_named() {
+    let has = |kernel: &Kernel| kernel.is_available();
+    let (run, missing): (Vec<Kernel>, Vec<Kernel>) = Kernel::ALL.into_iter().partition(has);
+    println!("kernels compared: {run:?}; not run, because this machine lacks them: {missing:?}");
+    assert_eq!(run[0], Kernel::Portable);
+    assert_eq!(Kernel::best(), *run.last().unwrap());
+}
+
+#[test]
+fn all_kernels_choose_as_the_plain_functions_do_on_random_games_of_every_width() {
+    let mut pieces = 0;
+    for width in 4..=32 {
+        for (height, seed) in [(4, 1), (5, 2), (8, 3), (13, 4), (20, 5), (24, 6), (28, 7), (29, 8), (40, 9)] {
+            let seed = seed + 100 * u64::from(width);
+            let rules = Rules::simplified(width, height);
+            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
+                let everything = agent(&all_known(width), width, seed, terminal);
+                assert!(everything.scorer().is_some());
+                pieces += check_game(&rules, &everything, seed, 60);
+            }
+        }
+    }
+    assert!(pieces > 10_000, "only {pieces} pieces compared");
+}
+
+#[test]
+fn all_kernels_choose_as_the_plain_functions_do_with_good_weights_and_long_games() {
+    let bcts = [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
+    for (width, height) in [(10, 10), (10, 20), (16, 12), (17, 12), (6, 28), (6, 30), (4, 10)] {
+        let set = FeatureSet::named("bcts8", width).unwrap();
+        let agent = LinearAgent::new(set, bcts.into(), TerminalPolicy::Avoid).unwrap();
+        for seed in 0..4 {
+            check_game(&Rules::simplified(width, height), &agent, seed, 400);
+        }
+    }
+}
+
+#[test]
+fn all_kernels_follow_the_other_top_outs_tables_and_randomizers() {
+    for top_out in [TopOut::Overflow, TopOut::TopRow, TopOut::AboveField] {
+        for orientations in [OrientationTable::Literature, OrientationTable::Survey, OrientationTable::Leiden]
+        {
+            for seed in 0..6 {
+                let (width, height) = (5 + seed as u8, 7 + 3 * seed as u8);
+                let rules = Rules {
+                    top_out,
+                    orientations,
+                    randomizer: Randomizer::Bag7,
+                    ..Rules::simplified(width, height)
+                };
+                for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
+                    let everything = agent(&all_known(width), width, seed, terminal);
+                    check_game(&rules, &everything, seed, 100);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_from_outside_may_hold_full_rows_and_reach_the_top() {
+    for seed in 0..3_000 {
+        let width = 4 + below(word(seed, Tag::Game, 0), 14) as u8;
+        let height = 4 + below(word(seed, Tag::Game, 1), 26) as u8;
+        let rows = (0..height).map(|row| {
+            let random = word(seed, Tag::Game, 2 + u64::from(row)) as u32;
+            if random.is_multiple_of(5) {
+                u32::MAX
+            } else {
+                random | word(seed, Tag::Game, 99 + u64::from(row)) as u32
+            }
+        });
+        let playfield = Playfield::from_rows(width, height, rows);
+        let piece = Tetromino::ALL[(seed % 7) as usize];
+        for top_out in [TopOut::Overflow, TopOut::TopRow] {
+            let rules = Rules { top_out, ..Rules::simplified(width, height) };
+            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
+                let agent = agent(&all_known(width), width, seed, terminal);
+                let plain = agent.choose_plainly(&rules, &playfield, piece);
+                for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                    assert_eq!(
+                        agent.choose(kernel, &rules, &playfield, piece),
+                        plain,
+                        "{}, seed {seed}, {piece}, {top_out:?}, {terminal:?} on\n{playfield}",
+                        kernel.name()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn if_every_placement_ends_the_game_the_first_is_chosen() {
+    let rules = Rules::simplified(4, 4);
+    let full = Playfield::from_drawing(4, 4, ".##./.##./.##./.##.").unwrap();
+    let agent = agent(&["holes".to_owned()], 4, 1, TerminalPolicy::Avoid);
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let choice = agent.choose(kernel, &rules, &full, Tetromino::O);
+        assert_eq!(choice.placement, Placement { orientation: 0, column: 0 });
+        assert_eq!(choice.score, f64::NEG_INFINITY);
+    }
+}
+
+#[test]
+fn of_equal_scores_the_first_in_action_order_is_chosen() {
+    let rules = Rules::default();
+    let empty = Playfield::empty(10, 20);
+    let zero = LinearAgent::new(FeatureSet::named("bcts8", 10).unwrap(), vec![0.0; 8], TerminalPolicy::Avoid)
+        .unwrap();
+    // One line to clear by an upright I in column 9 only, which counts as much as everything else: nothing.
+    let almost = Playfield::from_drawing(10, 20, "#########.").unwrap();
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        for playfield in [&empty, &almost] {
+            for piece in Tetromino::ALL {
+                let choice = zero.choose(kernel, &rules, playfield, piece);
+                assert_eq!(choice.placement, Placement { orientation: 0, column: 0 }, "{piece}");
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
+    let set = FeatureSet::named("height4", 10).unwrap();
+    let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalPolicy::Avoid).unwrap();
+    assert!(tiny.scorer().is_none());
+    let rules = Rules::default();
+    let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);
+    assert_eq!(choice, tiny.choose_plainly(&rules, &Playfield::empty(10, 20), Tetromino::T));
+}

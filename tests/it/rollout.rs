@@ -1,0 +1,193 @@
+//! Whole episodes: the literature's games to the last line, and results that depend on nothing but the seed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::engine::{Dealer, Playfield, Randomizer, Rules, episode_seed, parse_sequence};
+use tetrion::features::FeatureSet;
+use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Progress, spawn};
+
+const BCTS: [f64; 8] =
+    [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
+
+fn linear(set: &str, width: u8, weights: &[f64]) -> Agent {
+    let set = FeatureSet::named(set, width).unwrap();
+    Agent::Linear(LinearAgent::new(set, weights.into(), TerminalPolicy::Avoid).unwrap())
+}
+
+/// A few weak controllers, so that games are short.
+fn evaluation(kernel: Kernel) -> Evaluation {
+    let policies = (0..5)
+        .map(|p| linear("height4", 8, &[-0.5 - 0.1 * f64::from(p), 0.8, -0.2 * f64::from(p), -0.2]))
+        .collect();
+    Evaluation {
+        rules: Rules { randomizer: Randomizer::Bag7, ..Rules::simplified(8, 10) },
+        policies,
+        deal: Deal::Common((0..7).collect()),
+        episodes_per_seed: 2,
+        pairs: None,
+        max_pieces: 500,
+        kernel,
+    }
+}
+
+fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameResult> {
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let progress = Arc::new(Progress::default());
+    let sink = move |result| sender.lock().unwrap().send(result).unwrap();
+    spawn(&pool, evaluation, parallelism, Arc::default(), progress.clone(), sink);
+    let mut results: Vec<GameResult> = receiver.iter().collect();
+    results.sort_by_key(|result| result.game);
+    assert_eq!(progress.pieces.load(Ordering::Relaxed), results.iter().map(|r| r.pieces).sum::<u64>());
+    assert_eq!(progress.lines.load(Ordering::Relaxed), results.iter().map(|r| r.lines).sum::<u64>());
+    results
+}
+
+#[test]
+fn results_do_not_depend_on_threads_parallelism_or_kernel() {
+    let alone = run(1, 1, evaluation(Kernel::Portable));
+    assert_eq!(alone.len(), 70);
+    assert!(alone.iter().any(|r| r.truncated) && alone.iter().any(|r| !r.truncated));
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        for (threads, parallelism) in [(1, 0), (2, 0), (8, 0), (8, 3)] {
+            assert_eq!(run(threads, parallelism, evaluation(kernel)), alone, "{kernel:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_game_is_the_same_alone_and_in_an_evaluation() {
+    let evaluation = evaluation(Kernel::best());
+    for result in run(2, 0, evaluation.clone()) {
+        assert_eq!(evaluation.play(result.game, &AtomicBool::new(false)), Some(result));
+        let seed = episode_seed(u64::from(result.seed_index), u64::from(result.episode));
+        assert_eq!(result.seed, seed);
+    }
+}
+
+#[test]
+fn pairs_ask_for_just_those_games() {
+    let all = run(1, 0, evaluation(Kernel::best()));
+    let some = run(1, 0, Evaluation { pairs: Some(vec![(4, 6), (0, 3)]), ..evaluation(Kernel::best()) });
+    let ids: Vec<_> = some.iter().map(|r| (r.game, r.policy, r.seed_index, r.episode)).collect();
+    assert_eq!(ids, [(0, 4, 6, 0), (1, 4, 6, 1), (2, 0, 3, 0), (3, 0, 3, 1)]);
+    for result in some {
+        let same = |r: &&GameResult| {
+            (r.policy, r.seed_index, r.episode) == (result.policy, result.seed_index, result.episode)
+        };
+        let whole = all.iter().find(same).unwrap();
+        assert_eq!(GameResult { game: whole.game, ..result }, *whole);
+    }
+}
+
+#[test]
+fn per_slot_seeds_are_rows_of_a_matrix() {
+    let common = evaluation(Kernel::best());
+    let per_slot = Evaluation {
+        deal: Deal::PerSlot { seeds: (0..5).flat_map(|p| [p, 100 + p]).collect(), columns: 2 },
+        ..common
+    };
+    for result in run(2, 0, per_slot) {
+        let seed = u64::from(100 * result.seed_index + result.policy);
+        assert_eq!(result.seed, episode_seed(seed, u64::from(result.episode)));
+    }
+}
+
+#[test]
+fn a_written_sequence_ends_the_game_as_truncated() {
+    let sequence: Arc<[_]> = parse_sequence("OOOO").unwrap().into();
+    let results = run(
+        1,
+        0,
+        Evaluation {
+            deal: Deal::Sequences(vec![sequence]),
+            episodes_per_seed: 1,
+            ..evaluation(Kernel::best())
+        },
+    );
+    for result in results {
+        assert_eq!((result.pieces, result.lines, result.truncated, result.seed), (4, 2, true, 0));
+    }
+}
+
+#[test]
+fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
+    // A good controller on 10 x 20 would play for minutes.
+    let evaluation = Evaluation {
+        rules: Rules::default(),
+        policies: vec![linear("bcts8", 10, &BCTS)],
+        deal: Deal::Common(vec![1, 2, 3, 4]),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: u64::MAX,
+        kernel: Kernel::best(),
+    };
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let stop = Arc::new(AtomicBool::new(false));
+    let progress = Arc::new(Progress::default());
+    let (sender, receiver) = mpsc::channel::<()>();
+    let sender = Mutex::new(sender);
+    let sink = move |_| sender.lock().unwrap().send(()).unwrap();
+    spawn(&pool, evaluation, 0, stop.clone(), progress.clone(), sink);
+    while progress.pieces.load(Ordering::Relaxed) == 0 {
+        std::thread::yield_now();
+    }
+    let begin = Instant::now();
+    stop.store(true, Ordering::Relaxed);
+    // The sink is dropped when the last slice has noticed.
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Err(mpsc::RecvTimeoutError::Disconnected));
+    println!("stopped within {:?}", begin.elapsed());
+}
+
+/// FNV-1a over the orientation and the column of each placement.
+struct Checksum(u64);
+
+impl Checksum {
+    fn add(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    }
+}
+
+#[test]
+fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
+    let text = include_str!("../data/reference_games.txt");
+    let mut games = 0;
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [name, width, height, seed, pieces, lines, checksum, end] = words[..] else {
+            panic!("eight words a row: {line}")
+        };
+        let rules = Rules::simplified(width.parse().unwrap(), height.parse().unwrap());
+        let (pieces, lines): (u64, u64) = (pieces.parse().unwrap(), lines.parse().unwrap());
+        let seed = seed.parse().unwrap();
+        let agent = Controller::named(name).unwrap().agent(rules.width).unwrap();
+
+        // Placement by placement for the short ones, and through a rollout for all.
+        if pieces <= 3_000 {
+            let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
+            let mut dealer = Dealer::seeded(rules.randomizer, seed);
+            let mut playfield = Playfield::empty(rules.width, rules.height);
+            for _ in 0..pieces {
+                let piece = dealer.deal().unwrap();
+                let placement = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
+                sum.add(placement.orientation);
+                sum.add(placement.column);
+                playfield.drop(placement.shape(&rules, piece).unwrap(), placement.column, rules.top_out);
+            }
+            assert_eq!(format!("{:016x}", sum.0), checksum, "{line}");
+        }
+        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed));
+        episode.advance(&rules, &Agent::Linear(agent), Kernel::best(), pieces);
+        let over = match end {
+            "over" => Some(End::ToppedOut),
+            _ => None,
+        };
+        assert_eq!((episode.pieces, episode.lines, episode.end), (pieces, lines, over), "{line}");
+        games += 1;
+    }
+    assert!(games > 200, "only {games} games replayed");
+}
