@@ -7,6 +7,9 @@
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`features`] | what an agent sees of a landing | weights, agents |
 //! | [`agents`] | who plays: the controllers | sessions, the network |
+//! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
+//! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
+//! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
 
