@@ -6,6 +6,7 @@
 //! | --- | --- | --- |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`features`] | what an agent sees of a landing | weights, agents |
+//! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`agents`] | who plays: the controllers | sessions, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
@@ -15,6 +16,8 @@
 
 pub mod engine;
 pub mod features;
+
+pub mod env;
 
 pub mod agents;
 pub mod rollout;

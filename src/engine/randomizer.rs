@@ -113,6 +113,20 @@ impl Dealer {
         Some(piece)
     }
 
+    /// Goes back to the first piece, of the episode with this seed; a written sequence has no seed and begins again.
+    pub fn restart(&mut self, seed: u64) {
+        self.dealt = 0;
+        self.reseed(seed);
+    }
+
+    /// The seed of what comes next, or `None` for a written sequence.
+    pub fn seed(&self) -> Option<u64> {
+        match &self.source {
+            Source::Uniform { seed, .. } | Source::Bag7 { seed, .. } => Some(*seed),
+            Source::Sequence(_) => None,
+        }
+    }
+
     /// Goes on with another seed: what was dealt and the open bag stay, everything after them is new.
     ///
     /// A written sequence has no seed and stays as it is.

@@ -15,6 +15,9 @@ mod contract;
 /// Messages that say what they should, and messages that do not.
 mod wire;
 
+/// Environments against a slow model of one, their refusals, and whole episodes as text.
+mod env;
+
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 

@@ -1,0 +1,470 @@
+//! Environments: N of them as columns of arrays, stepped by one call.
+//!
+//! One environment is a batch of one; there is no other stepping code. This module knows the engine and the features; it
+//! knows no thread, no clock and no network.
+//!
+//! # Description
+//! A game of Tetris under [`Rules`], played again and again. The k-th episode of an environment deals pieces that are a
+//! pure function of the environment's seed, k and the randomizer, whatever happens in other environments.
+//!
+//! # Action Space
+//! One `i32` an environment: `orientation * width + column`, below `4 * width`; the column is that of the piece's leftmost
+//! cell. The mask says which of them exist for the current piece.
+//!
+//! # Observation Space
+//! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] tells type, shape
+//! and bounds.
+//!
+//! # Starting State
+//! An empty playfield. Making a batch starts no episode: [`EnvBatch::reset`] does, or a restored position.
+//!
+//! # Rewards
+//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and told in `f32`.
+//!
+//! # Episode End
+//! *Termination*: the rules end the game, or an action that does not exist does under [`InvalidActionPolicy::Terminate`].
+//! *Truncation*: `max_episode_steps` is reached, or an explicit piece sequence is used up. Never both: terminated wins.
+//! What comes then is told by [`AutoresetMode`].
+//!
+//! # Information
+//! The fields of [`Field::INFOS`], cumulative in the episode: lines, pieces, length, return, seed.
+//!
+//! # Arguments
+//! [`EnvConfig`] and [`Seeding`].
+//!
+//! # Refusals
+//! A call is checked in full before anything moves. A refused call has changed nothing, in any environment.
+
+mod columns;
+mod moves;
+mod observe;
+
+pub use columns::Statistics;
+pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+
+use std::sync::Arc;
+
+use crate::engine::{Playfield, PlayfieldOf, Rules, RulesError, Tetromino};
+use columns::{AnyEnvs, Envs, each_size};
+use moves::Moves;
+
+/// What happens to an environment whose episode has ended. The names and meanings are Gymnasium's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AutoresetMode {
+    /// The next step ignores the row's action, unchecked, and begins a new episode: its first observation, reward 0, both
+    /// flags false.
+    #[default]
+    NextStep,
+    /// The step that ends an episode begins the next one as well. Observations, mask and infos are the new episode's, reward
+    /// and flags the old one's, and [`StepOutcome::finals`] has the old one's last state. A row that has ended all the same,
+    /// which only a restored state can be, does as in `NextStep`.
+    SameStep,
+    /// Nothing: the caller resets. Stepping the row before that is refused.
+    Disabled,
+}
+
+/// What becomes of an action that is in range but not in the mask. Out of range is refused under either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InvalidActionPolicy {
+    /// The whole call is refused.
+    #[default]
+    Reject,
+    /// The row's episode is terminated: the playfield and the pieces stay, no piece is counted, the step is, and the reward
+    /// is that of the end of a game.
+    Terminate,
+}
+
+/// What all environments of a batch have in common.
+#[derive(Clone, Debug)]
+pub struct EnvConfig {
+    /// The rules of the game.
+    pub rules: Rules,
+    /// How many environments, at least 1.
+    pub num_envs: u32,
+    /// What happens after the end of an episode.
+    pub autoreset_mode: AutoresetMode,
+    /// What becomes of actions outside the mask.
+    pub invalid_action_policy: InvalidActionPolicy,
+    /// Episodes are truncated when they have taken so many steps; 0 for no limit.
+    pub max_episode_steps: u64,
+}
+
+impl Default for EnvConfig {
+    fn default() -> EnvConfig {
+        EnvConfig {
+            rules: Rules::default(),
+            num_envs: 1,
+            autoreset_mode: AutoresetMode::default(),
+            invalid_action_policy: InvalidActionPolicy::default(),
+            max_episode_steps: 0,
+        }
+    }
+}
+
+/// Where the pieces of each environment come from. An explicit sequence is dealt from its start in every episode.
+#[derive(Clone, Debug)]
+pub enum Seeding {
+    /// Environment i has the seed `word(session seed, Environment, i)`.
+    Session(u64),
+    /// One seed for each environment.
+    Environments(Vec<u64>),
+    /// Explicit pieces, one sequence for each environment or one for all.
+    Sequences(Vec<Arc<[Tetromino]>>),
+}
+
+/// Which episodes a reset begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Episodes<'a> {
+    /// Each environment's next one, the first time its first one.
+    Next,
+    /// Episode 0 of these seeds, one for each row; later episodes are counted from there. Ends an explicit sequence.
+    Seeds(&'a [u64]),
+    /// Explicit pieces for this and all later episodes, one sequence for each row or one for all.
+    Sequences(&'a [Arc<[Tetromino]>]),
+}
+
+/// Why environments could not be named by a list of ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvIdError {
+    /// No such environment.
+    #[error("env_ids[{row}] is {env_id}, expected a number below {num_envs}")]
+    Unknown {
+        /// Where in the list.
+        row: u32,
+        /// What stood there.
+        env_id: u32,
+        /// How many environments there are.
+        num_envs: u32,
+    },
+    /// The same environment twice.
+    #[error("env_ids[{row}] is {env_id}, which is in the list before")]
+    Repeated {
+        /// Where in the list the second one is.
+        row: u32,
+        /// The environment.
+        env_id: u32,
+    },
+}
+
+/// A list that should have had one entry for each row, or one for all where `or_one` says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{got} {what} for {rows} environments")]
+pub struct WrongLength {
+    /// Entries of what.
+    pub what: &'static str,
+    /// Entries given.
+    pub got: usize,
+    /// Environments of the call.
+    pub rows: usize,
+}
+
+/// Why a batch could not be made.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum CreateError {
+    /// Rules that cannot be played.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// A batch of nothing.
+    #[error("num_envs is 0, expected at least 1")]
+    NoEnvironments,
+    /// A number of seeds or sequences that does not fit.
+    #[error(transparent)]
+    WrongLength(#[from] WrongLength),
+    /// A sequence that deals no piece at all.
+    #[error("piece sequence {0} is empty")]
+    EmptySequence(usize),
+}
+
+/// Why a reset was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResetError {
+    /// A list of environments that names none or names one twice.
+    #[error(transparent)]
+    EnvIds(#[from] EnvIdError),
+    /// A number of seeds or sequences that does not fit.
+    #[error(transparent)]
+    WrongLength(#[from] WrongLength),
+    /// A sequence that deals no piece at all.
+    #[error("piece sequence {0} is empty")]
+    EmptySequence(usize),
+}
+
+/// Environments in which no episode has begun.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no episode has begun in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+pub struct NotReset {
+    /// Which; never empty.
+    pub env_ids: Vec<u32>,
+}
+
+/// Why environments could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// A list of environments that names none or names one twice.
+    #[error(transparent)]
+    EnvIds(#[from] EnvIdError),
+    /// There is no state to read yet.
+    #[error(transparent)]
+    NotReset(#[from] NotReset),
+}
+
+/// An action that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusedAction {
+    /// Its place in the list of actions.
+    pub row: u32,
+    /// The action.
+    pub action: i32,
+}
+
+/// Why a step was refused. Of several reasons the first in this order is told, with every row that it holds for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    /// A list of environments that names none or names one twice.
+    #[error(transparent)]
+    EnvIds(#[from] EnvIdError),
+    /// A number of actions that does not fit.
+    #[error(transparent)]
+    WrongLength(#[from] WrongLength),
+    /// Environments that have to be reset first.
+    #[error(transparent)]
+    NotReset(#[from] NotReset),
+    /// Environments whose episode has ended, when autoreset is disabled.
+    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+    EpisodeEnded {
+        /// Which; never empty.
+        env_ids: Vec<u32>,
+    },
+    /// Actions that are none under these rules.
+    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
+    ActionOutOfRange {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+        /// The size of the action space.
+        num_actions: u32,
+    },
+    /// Placements that the current piece does not have.
+    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
+    IllegalAction {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+    },
+}
+
+/// What a step brought, one entry a row of the call.
+#[derive(Debug)]
+pub struct StepOutcome {
+    /// Points of this step.
+    pub rewards: Vec<f32>,
+    /// Whether the rules ended the episode in this step.
+    pub terminated: Vec<bool>,
+    /// Whether a limit cut the episode in this step; never together with `terminated`.
+    pub truncated: Vec<bool>,
+    /// The last states of the episodes that ended in this step, in [`AutoresetMode::SameStep`]; else empty.
+    pub finals: FinalBatch,
+}
+
+/// The last states of episodes whose rows already show the next one.
+#[derive(Debug)]
+pub struct FinalBatch {
+    rows: Vec<u32>,
+    envs: AnyEnvs,
+}
+
+impl FinalBatch {
+    /// Their rows in the call that ended them, ascending.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+}
+
+/// N environments.
+#[derive(Debug)]
+pub struct EnvBatch {
+    config: EnvConfig,
+    moves: Moves,
+    envs: AnyEnvs,
+}
+
+impl EnvBatch {
+    /// Makes environments. No episode begins.
+    ///
+    /// # Errors
+    /// [`CreateError`] for rules that cannot be played, no environments, or seeds that do not fit their number.
+    pub fn new(config: EnvConfig, seeding: &Seeding) -> Result<EnvBatch, CreateError> {
+        config.rules.check()?;
+        if config.num_envs == 0 {
+            return Err(CreateError::NoEnvironments);
+        }
+        let num_envs = config.num_envs as usize;
+        match seeding {
+            Seeding::Session(_) => {}
+            Seeding::Environments(seeds) => one_each("seeds", seeds.len(), num_envs)?,
+            Seeding::Sequences(sequences) => {
+                one_each_or_one("piece sequences", sequences.len(), num_envs)?;
+                if let Some(empty) = first_empty(sequences) {
+                    return Err(CreateError::EmptySequence(empty));
+                }
+            }
+        }
+        let Rules { width, height, .. } = config.rules;
+        let envs = if PlayfieldOf::<u32, 16>::fits(width, height) {
+            Envs::<u32, 16>::new(&config, seeding).into()
+        } else {
+            Envs::<u64, 32>::new(&config, seeding).into()
+        };
+        Ok(EnvBatch { moves: Moves::new(&config.rules), config, envs })
+    }
+
+    /// What the environments have in common.
+    pub fn config(&self) -> &EnvConfig {
+        &self.config
+    }
+
+    /// Begins episodes, whether or not the ones before have ended; clears a pending autoreset.
+    ///
+    /// `None` means all environments in order, here and in every other call.
+    ///
+    /// # Errors
+    /// [`ResetError`] for a list of environments, seeds or sequences that does not fit.
+    pub fn reset(&mut self, env_ids: Option<&[u32]>, episodes: Episodes<'_>) -> Result<(), ResetError> {
+        let rows = self.rows(env_ids)?;
+        match episodes {
+            Episodes::Next => {}
+            Episodes::Seeds(seeds) => one_each("seeds", seeds.len(), rows.len())?,
+            Episodes::Sequences(sequences) => {
+                one_each_or_one("piece sequences", sequences.len(), rows.len())?;
+                if let Some(empty) = first_empty(sequences) {
+                    return Err(ResetError::EmptySequence(empty));
+                }
+            }
+        }
+        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, episodes));
+        Ok(())
+    }
+
+    /// Does one action in each row's environment.
+    ///
+    /// # Errors
+    /// [`StepError`]; nothing has moved then.
+    pub fn step(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<StepOutcome, StepError> {
+        let rows = self.rows(env_ids)?;
+        one_each("actions", actions.len(), rows.len())?;
+        let (config, moves) = (&self.config, &self.moves);
+        each_size!(&mut self.envs, envs => {
+            envs.check_step(config, moves, rows, actions)?;
+            Ok(envs.step(config, moves, rows, actions))
+        })
+    }
+
+    /// Type, shape and bounds of a field, for one environment.
+    pub fn spec(&self, field: Field) -> FieldSpec {
+        field.spec(&self.config)
+    }
+
+    /// Appends a field of the rows' environments: little-endian, row-major, one row an environment.
+    ///
+    /// This is the only place where observations, infos and masks are made, after a reset, a step and a restore alike.
+    /// An environment in which no episode has begun shows an empty playfield, no piece, zeros, and a mask of zeros.
+    ///
+    /// # Panics
+    /// When a listed environment does not exist: see [`EnvBatch::check`].
+    pub fn observe(&self, field: Field, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
+        let rows = Rows { env_ids, num_envs: self.config.num_envs };
+        each_size!(&self.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
+    }
+
+    /// Appends a field of last states, as [`EnvBatch::observe`] would have before the next episode began.
+    pub fn observe_finals(&self, field: Field, finals: &FinalBatch, out: &mut Vec<u8>) {
+        let rows = Rows { env_ids: None, num_envs: finals.rows.len() as u32 };
+        each_size!(&finals.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
+    }
+
+    /// Says whether a list of environments is one, and an episode has begun in each of them.
+    ///
+    /// # Errors
+    /// [`ReadError`] if not.
+    pub fn check(&self, env_ids: Option<&[u32]>) -> Result<(), ReadError> {
+        let rows = self.rows(env_ids)?;
+        each_size!(&self.envs, envs => envs.check_started(rows))?;
+        Ok(())
+    }
+
+    /// The playfield of an environment.
+    pub fn playfield(&self, env_id: u32) -> Playfield {
+        each_size!(&self.envs, envs => envs.playfields[env_id as usize].resized())
+    }
+
+    /// The current piece of an environment and the ones after it, as many as there are and are shown.
+    pub fn pieces(&self, env_id: u32) -> Vec<Tetromino> {
+        each_size!(&self.envs, envs => envs.visible[env_id as usize].pieces().collect())
+    }
+
+    /// Whether an environment's episode has ended and waits for its reset.
+    pub fn has_ended(&self, env_id: u32) -> bool {
+        each_size!(&self.envs, envs => envs.phases[env_id as usize] == columns::Phase::Ended)
+    }
+
+    /// What the current episode of an environment has come to.
+    pub fn statistics(&self, env_id: u32) -> Statistics {
+        each_size!(&self.envs, envs => envs.statistics[env_id as usize])
+    }
+
+    /// Bytes that the environments take, sequences of pieces not counted.
+    pub fn memory_bytes(&self) -> usize {
+        each_size!(&self.envs, envs => envs.memory_bytes())
+    }
+
+    fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<Rows<'a>, EnvIdError> {
+        let num_envs = self.config.num_envs;
+        if let Some(env_ids) = env_ids {
+            let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
+            for (&env_id, row) in env_ids.iter().zip(0..) {
+                if env_id >= num_envs {
+                    return Err(EnvIdError::Unknown { row, env_id, num_envs });
+                }
+                let (word, bit) = (&mut seen[env_id as usize / 64], 1 << (env_id % 64));
+                if *word & bit != 0 {
+                    return Err(EnvIdError::Repeated { row, env_id });
+                }
+                *word |= bit;
+            }
+        }
+        Ok(Rows { env_ids, num_envs })
+    }
+}
+
+/// The environments of a call, in its order; checked.
+#[derive(Clone, Copy, Debug)]
+struct Rows<'a> {
+    env_ids: Option<&'a [u32]>,
+    num_envs: u32,
+}
+
+impl Rows<'_> {
+    fn len(self) -> usize {
+        self.env_ids.map_or(self.num_envs as usize, <[u32]>::len)
+    }
+
+    /// The environment of a row.
+    #[inline]
+    fn env(self, row: usize) -> usize {
+        self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
+    }
+
+    fn envs(self) -> impl ExactSizeIterator<Item = usize> {
+        (0..self.len()).map(move |row| self.env(row))
+    }
+}
+
+fn one_each(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
+    if got == rows { Ok(()) } else { Err(WrongLength { what, got, rows }) }
+}
+
+fn one_each_or_one(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
+    if got == rows || got == 1 { Ok(()) } else { Err(WrongLength { what, got, rows }) }
+}
+
+fn first_empty(sequences: &[Arc<[Tetromino]>]) -> Option<usize> {
+    sequences.iter().position(|sequence| sequence.is_empty())
+}

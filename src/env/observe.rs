@@ -1,0 +1,314 @@
+//! What can be seen of environments: one table of fields, and one function that writes them.
+//!
+//! Fields are written as they go over the wire, little-endian and row-major, so nobody copies them again.
+
+use crate::engine::{Column, Tetromino};
+
+use super::columns::{Envs, Phase};
+use super::moves::Moves;
+use super::{EnvConfig, Rows};
+
+/// The type of the numbers of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // their names say it
+pub enum DataType {
+    Uint8,
+    Int8,
+    Uint16,
+    Int32,
+    Uint32,
+    Uint64,
+    Float32,
+    Float64,
+    /// One byte, 0 or 1.
+    Bool,
+}
+
+/// Something to be seen of an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// The cells of the playfield, one byte each, the lowest row first.
+    Board,
+    /// The rows of the playfield from the lowest, one integer each.
+    BoardBits,
+    /// The number of the current piece.
+    Current,
+    /// The numbers of the next pieces.
+    Queue,
+    /// The height of each column.
+    Heights,
+    /// Which actions exist.
+    ActionMask,
+    /// Lines cleared in this episode.
+    Lines,
+    /// Pieces landed in this episode.
+    Pieces,
+    /// Steps taken in this episode.
+    Length,
+    /// Sum of the rewards of this episode.
+    EpisodeReturn,
+    /// The seed of this episode.
+    Seed,
+}
+
+/// What there is to know of a field whatever the rules are.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInfo {
+    /// The field.
+    pub field: Field,
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Element type and shape for one environment, in words.
+    pub layout: &'static str,
+    /// Meaning and unit, in a sentence.
+    pub description: &'static str,
+}
+
+/// Every field: observations, infos, and the mask.
+pub static FIELDS: [FieldInfo; 11] = [
+    FieldInfo {
+        field: Field::Board,
+        name: "board",
+        layout: "uint8 [height, width]",
+        description: "1 where a cell is full; row 0 is the lowest",
+    },
+    FieldInfo {
+        field: Field::BoardBits,
+        name: "board_bits",
+        layout: "uint16 [height], uint32 where the width is above 16",
+        description: "one integer a row, the lowest first; bit c is column c",
+    },
+    FieldInfo {
+        field: Field::Current,
+        name: "current",
+        layout: "int8",
+        description: "the current piece as its number in I O T Z S J L, or -1 where there is none",
+    },
+    FieldInfo {
+        field: Field::Queue,
+        name: "queue",
+        layout: "int8 [preview]",
+        description: "the next pieces as their numbers in I O T Z S J L, -1 past the end of a sequence",
+    },
+    FieldInfo {
+        field: Field::Heights,
+        name: "heights",
+        layout: "uint8 [width]",
+        description: "for each column the row of its highest full cell, plus 1; 0 if it is empty",
+    },
+    FieldInfo {
+        field: Field::ActionMask,
+        name: "action_mask",
+        layout: "bool [4 * width]",
+        description: "true for the distinct placements that exist; for an episode that has ended, for action 0 only",
+    },
+    FieldInfo {
+        field: Field::Lines,
+        name: "lines",
+        layout: "uint64",
+        description: "lines cleared in this episode",
+    },
+    FieldInfo {
+        field: Field::Pieces,
+        name: "pieces",
+        layout: "uint64",
+        description: "pieces landed in this episode",
+    },
+    FieldInfo {
+        field: Field::Length,
+        name: "length",
+        layout: "uint64",
+        description: "steps taken in this episode",
+    },
+    FieldInfo {
+        field: Field::EpisodeReturn,
+        name: "episode_return",
+        layout: "float64",
+        description: "sum of the rewards of this episode, before rounding",
+    },
+    FieldInfo {
+        field: Field::Seed,
+        name: "seed",
+        layout: "uint64",
+        description: "the seed of this episode; 0 for an explicit piece sequence",
+    },
+];
+
+/// A field under given rules, for one environment; a batch puts a dimension before the shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldSpec {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// The type of its numbers.
+    pub dtype: DataType,
+    /// Empty for a single number.
+    pub shape: Vec<u32>,
+    /// The smallest number that can occur, where there is a bound to tell.
+    pub low: Option<f64>,
+    /// The largest number that can occur, where there is a bound to tell.
+    pub high: Option<f64>,
+    /// Meaning and unit, in a sentence.
+    pub description: &'static str,
+}
+
+impl Field {
+    /// What an agent sees.
+    pub const OBSERVATIONS: [Field; 5] =
+        [Field::Board, Field::BoardBits, Field::Current, Field::Queue, Field::Heights];
+
+    /// What is told beside it.
+    pub const INFOS: [Field; 5] =
+        [Field::Lines, Field::Pieces, Field::Length, Field::EpisodeReturn, Field::Seed];
+
+    /// The field's row of [`FIELDS`].
+    pub fn info(self) -> &'static FieldInfo {
+        FIELDS.iter().find(|info| info.field == self).expect("every field has a row")
+    }
+
+    pub(super) fn spec(self, config: &EnvConfig) -> FieldSpec {
+        use DataType::{Bool, Float64, Int8, Uint8, Uint16, Uint32, Uint64};
+        let width = u32::from(config.rules.width);
+        let height = u32::from(config.rules.height);
+        let preview = u32::from(config.rules.preview);
+        let last_piece = Some((Tetromino::ALL.len() - 1) as f64);
+        let (dtype, shape, low, high) = match self {
+            Field::Board => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
+            Field::BoardBits => {
+                let dtype = if width > 16 { Uint32 } else { Uint16 };
+                (dtype, vec![height], Some(0.0), Some(((1u64 << width) - 1) as f64))
+            }
+            Field::Current => (Int8, vec![], Some(-1.0), last_piece),
+            Field::Queue => (Int8, vec![preview], Some(-1.0), last_piece),
+            Field::Heights => (Uint8, vec![width], Some(0.0), Some(f64::from(height))),
+            Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
+            Field::Lines | Field::Pieces | Field::Length | Field::Seed => (Uint64, vec![], Some(0.0), None),
+            Field::EpisodeReturn => (Float64, vec![], None, None),
+        };
+        let FieldInfo { name, description, .. } = *self.info();
+        FieldSpec { name, dtype, shape, low, high, description }
+    }
+}
+
+impl<C: Column, const N: usize> Envs<C, N> {
+    /// Appends a field of some environments.
+    pub fn observe(
+        &self,
+        config: &EnvConfig,
+        moves: &Moves,
+        field: Field,
+        rows: Rows<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let preview = config.rules.preview;
+        match field {
+            Field::Board => self.write_boards(config, rows, out),
+            Field::BoardBits if config.rules.width > 16 => {
+                out.extend(rows.envs().flat_map(|i| self.playfields[i].rows().flat_map(u32::to_le_bytes)));
+            }
+            Field::BoardBits => self.write_row_bits(config, rows, out),
+            Field::Current => out.extend(rows.envs().map(|i| number(self.visible[i].current()))),
+            Field::Queue => {
+                out.extend(
+                    rows.envs().flat_map(|i| self.visible[i].next(preview).iter().copied().map(number)),
+                );
+            }
+            Field::Heights => {
+                out.extend(rows.envs().flat_map(|i| self.playfields[i].heights().map(|height| height as u8)));
+            }
+            Field::ActionMask => {
+                out.reserve(rows.len() * moves.num_actions());
+                for i in rows.envs() {
+                    out.extend_from_slice(match (self.phases[i], self.visible[i].current()) {
+                        (Phase::Running, Some(piece)) => moves.mask(piece),
+                        (Phase::NotStarted, _) => moves.not_started_mask(),
+                        (Phase::Ended, _) | (Phase::Running, None) => moves.waiting_mask(),
+                    });
+                }
+            }
+            Field::Lines => self.write_u64(rows, out, |i| self.statistics[i].lines),
+            Field::Pieces => self.write_u64(rows, out, |i| self.statistics[i].pieces),
+            Field::Length => self.write_u64(rows, out, |i| self.statistics[i].length),
+            Field::EpisodeReturn => {
+                self.write_u64(rows, out, |i| self.statistics[i].episode_return.to_bits());
+            }
+            Field::Seed => self.write_u64(rows, out, |i| self.episode_seed(i)),
+        }
+    }
+
+    fn write_u64(&self, rows: Rows<'_>, out: &mut Vec<u8>, value: impl Fn(usize) -> u64) {
+        out.extend(rows.envs().flat_map(|i| value(i).to_le_bytes()));
+    }
+
+    /// 0 for an explicit sequence, and before the first episode.
+    fn episode_seed(&self, i: usize) -> u64 {
+        match self.phases[i] {
+            Phase::NotStarted => 0,
+            Phase::Running | Phase::Ended => self.dealers[i].seed().unwrap_or(0),
+        }
+    }
+
+    /// One byte a cell.
+    fn write_boards(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+        let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
+        let start = out.len();
+        let len = rows.len() * width * height;
+        // A row is written as N bytes at once: what is too much at its end is the next row's place, which comes after it.
+        // Only behind the very last row something stays, and that is cut off.
+        out.resize(start + len + N, 0);
+        let mut at = start;
+        for i in rows.envs() {
+            let columns = self.playfields[i].words();
+            for first_row in (0..height).step_by(8) {
+                let eight_rows: [u8; N] =
+                    std::array::from_fn(|c| (columns[c] >> first_row as u32).to_u64() as u8);
+                for row in 0..(height - first_row).min(8) {
+                    let cells: [u8; N] = std::array::from_fn(|c| eight_rows[c] >> row & 1);
+                    out[at..at + N].copy_from_slice(&cells);
+                    at += width;
+                }
+            }
+        }
+        out.truncate(start + len);
+    }
+
+    /// Two bytes a row, for up to 16 columns; eight rows at once.
+    fn write_row_bits(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+        let height = usize::from(config.rules.height);
+        let start = out.len();
+        let len = rows.len() * height * 2;
+        // As for boards, what is too much is written over by what comes after it.
+        out.resize(start + len + 16, 0);
+        for (row, i) in rows.envs().enumerate() {
+            let columns = self.playfields[i].words();
+            let at = start + row * height * 2;
+            for first_row in (0..height).step_by(8) {
+                let eight_rows: [u8; N] =
+                    std::array::from_fn(|c| (columns[c] >> first_row as u32).to_u64() as u8);
+                let [left, right] = [0, 8].map(|c| transposed(eight_rows[c..c + 8].try_into().unwrap()));
+                let bits: [u8; 16] =
+                    std::array::from_fn(|i| if i % 2 == 0 { left[i / 2] } else { right[i / 2] });
+                out[at + first_row * 2..][..16].copy_from_slice(&bits);
+            }
+        }
+        out.truncate(start + len);
+    }
+}
+
+/// A piece as its number, -1 for none.
+fn number(piece: Option<Tetromino>) -> u8 {
+    piece.map_or(-1i8, |piece| piece as i8) as u8
+}
+
+/// Eight bytes of eight bits mirrored at their diagonal: bit i of byte j becomes bit j of byte i.
+///
+/// Swaps ever larger blocks across the diagonal (Warren, *Hacker's Delight*, section 7-3).
+fn transposed(bytes: [u8; 8]) -> [u8; 8] {
+    let mut x = u64::from_le_bytes(bytes);
+    for (shift, upper) in
+        [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0x0000_0000_F0F0_F0F0)]
+    {
+        let swapped = (x ^ x >> shift) & upper;
+        x ^= swapped ^ swapped << shift;
+    }
+    x.to_le_bytes()
+}

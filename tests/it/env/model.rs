@@ -1,0 +1,326 @@
+//! One environment written a second time, for the tests alone: nothing here comes from the library's environments.
+//!
+//! Cells are `bool`s, every piece that was dealt is kept in a list, and an observation is built cell by cell from its
+//! definition. Only the words for modes and errors are the library's.
+
+use std::sync::Arc;
+
+use tetrion::engine::{Randomizer, Rules, Tetromino, parse_sequence};
+use tetrion::env::{
+    AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset, RefusedAction,
+    Seeding, StepError, WrongLength,
+};
+
+use crate::twin::{
+    TETROMINOES, TwinPlayfield, bag7_sequence, environment_seed, episode_seed, land, placements,
+    uniform_tetromino,
+};
+
+/// Where a model's pieces come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    Seed { env_seed: u64, episode_seed: u64 },
+    Sequence(String),
+}
+
+/// Whether it can be stepped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    NotStarted,
+    Running,
+    Ended,
+}
+
+/// One environment.
+#[derive(Clone, Debug)]
+pub struct Model {
+    rules: Rules,
+    source: Source,
+    pub stage: Stage,
+    episode_index: u64,
+    playfield: TwinPlayfield,
+    /// Every piece dealt in this episode, the ones on the playfield included.
+    dealt: String,
+    landed: usize,
+    lines: u64,
+    pieces: u64,
+    length: u64,
+    episode_return: f64,
+}
+
+/// What a step of one environment brought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    pub reward: f32,
+    pub terminated: bool,
+    pub truncated: bool,
+    /// The environment as it ended, where its row shows the next episode already.
+    pub last: Option<Box<LastState>>,
+}
+
+/// What was to be seen of an environment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastState(pub Vec<Vec<u8>>);
+
+impl Model {
+    pub fn new(rules: Rules, source: Source) -> Model {
+        Model {
+            rules,
+            source,
+            stage: Stage::NotStarted,
+            episode_index: 0,
+            playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
+            dealt: String::new(),
+            landed: 0,
+            lines: 0,
+            pieces: 0,
+            length: 0,
+            episode_return: 0.0,
+        }
+    }
+
+    /// The environments of a batch.
+    pub fn batch(config: &EnvConfig, seeding: &Seeding) -> Vec<Model> {
+        let source = |i: u32| match seeding {
+            Seeding::Session(seed) => seeded(environment_seed(*seed, i.into())),
+            Seeding::Environments(seeds) => seeded(seeds[i as usize]),
+            Seeding::Sequences(sequences) => {
+                Source::Sequence(letters(&sequences[i as usize % sequences.len()]))
+            }
+        };
+        (0..config.num_envs).map(|i| Model::new(config.rules, source(i))).collect()
+    }
+
+    /// Begins the next episode, or the first one of something new.
+    pub fn reset(&mut self, source: Option<Source>) {
+        let index = match (&source, self.stage) {
+            (Some(_), _) => 0,
+            (None, Stage::NotStarted) => 0,
+            (None, _) => self.episode_index + 1,
+        };
+        let mut source = source.unwrap_or_else(|| self.source.clone());
+        if let Source::Seed { env_seed, episode_seed: seed } = &mut source {
+            *seed = episode_seed(*env_seed, index);
+        }
+        *self = Model { episode_index: index, stage: Stage::Running, ..Model::new(self.rules, source) };
+        self.deal();
+    }
+
+    /// Makes sure that everything visible has been dealt, as far as there is anything.
+    fn deal(&mut self) {
+        while self.dealt.len() < self.landed + 1 + usize::from(self.rules.preview) {
+            let n = self.dealt.len();
+            let next = match (&self.source, self.rules.randomizer) {
+                (Source::Sequence(letters), _) => letters.chars().nth(n),
+                (Source::Seed { episode_seed, .. }, Randomizer::Uniform) => {
+                    Some(uniform_tetromino(*episode_seed, n as u64))
+                }
+                (Source::Seed { episode_seed, .. }, _) => {
+                    bag7_sequence(*episode_seed, n as u64 / 7 + 1).chars().nth(n)
+                }
+            };
+            match next {
+                Some(letter) => self.dealt.push(letter),
+                None => break,
+            }
+        }
+    }
+
+    fn piece(&self, ahead: usize) -> Option<char> {
+        self.dealt.chars().nth(self.landed + ahead)
+    }
+
+    fn legal_actions(&self) -> Vec<i32> {
+        let Some(piece) = self.piece(0) else { return Vec::new() };
+        let width = self.rules.width.into();
+        placements(&self.playfield, piece).iter().map(|placement| placement.action(width) as i32).collect()
+    }
+
+    /// What may be sent next: a placement, or anything where it will not be looked at.
+    pub fn allowed_actions(&self) -> Vec<i32> {
+        match self.stage {
+            Stage::NotStarted => vec![],
+            Stage::Running => self.legal_actions(),
+            Stage::Ended => vec![0],
+        }
+    }
+
+    /// One step that has not been refused.
+    fn step(&mut self, config: &EnvConfig, action: i32) -> Row {
+        if self.stage == Stage::Ended {
+            self.reset(None);
+            return Row::default();
+        }
+        let (mut reward, mut terminated) = (0.0, false);
+        self.length += 1;
+        let width: usize = self.rules.width.into();
+        let piece = self.piece(0).expect("a running episode has a piece");
+        let all = placements(&self.playfield, piece);
+        match all.iter().find(|placement| placement.action(width) as i32 == action) {
+            Some(placement) => {
+                let landing = land(&self.playfield, placement);
+                reward += self.rules.scoring.piece;
+                if landing.lines > 0 {
+                    reward += self.rules.scoring.lines[landing.lines - 1];
+                }
+                terminated |= landing.terminal;
+                self.playfield = landing.afterstate;
+                self.lines += landing.lines as u64;
+                self.pieces += 1;
+                self.landed += 1;
+                self.deal();
+            }
+            None => terminated = true,
+        }
+        if terminated {
+            reward += self.rules.scoring.game_end;
+        }
+        self.episode_return += reward;
+        let out_of_time = config.max_episode_steps > 0 && self.length == config.max_episode_steps;
+        let truncated = !terminated && (self.piece(0).is_none() || out_of_time);
+        let mut last = None;
+        if terminated || truncated {
+            self.stage = Stage::Ended;
+            if config.autoreset_mode == AutoresetMode::SameStep {
+                last = Some(Box::new(self.last_state()));
+                self.reset(None);
+            }
+        }
+        Row { reward: reward as f32, terminated, truncated, last }
+    }
+
+    fn last_state(&self) -> LastState {
+        LastState(observations_and_infos().map(|field| self.see(field)).collect())
+    }
+
+    /// The bytes of a field.
+    pub fn see(&self, field: Field) -> Vec<u8> {
+        let (width, height) = (usize::from(self.rules.width), usize::from(self.rules.height));
+        let started = self.stage != Stage::NotStarted;
+        match field {
+            Field::Board => self.playfield.rows.iter().flatten().map(|&full| u8::from(full)).collect(),
+            Field::BoardBits => {
+                let mut bytes = Vec::new();
+                for row in &self.playfield.rows {
+                    let mut bits = 0u32;
+                    for (column, &full) in row.iter().enumerate() {
+                        bits += u32::from(full) << column;
+                    }
+                    bytes.extend(&bits.to_le_bytes()[..if width > 16 { 4 } else { 2 }]);
+                }
+                bytes
+            }
+            Field::Current => vec![number(self.piece(0))],
+            Field::Queue => (1..=self.rules.preview.into()).map(|ahead| number(self.piece(ahead))).collect(),
+            Field::Heights => (0..width)
+                .map(|column| {
+                    (0..height).filter(|&row| self.playfield.is_full(row, column)).max().map_or(0, |r| r + 1)
+                })
+                .map(|height| height as u8)
+                .collect(),
+            Field::ActionMask => {
+                let allowed = self.allowed_actions();
+                (0..4 * width as i32).map(|action| u8::from(allowed.contains(&action))).collect()
+            }
+            Field::Lines => self.lines.to_le_bytes().into(),
+            Field::Pieces => self.pieces.to_le_bytes().into(),
+            Field::Length => self.length.to_le_bytes().into(),
+            Field::EpisodeReturn => self.episode_return.to_le_bytes().into(),
+            Field::Seed => match self.source {
+                Source::Seed { episode_seed, .. } if started => episode_seed.to_le_bytes().into(),
+                _ => vec![0; 8],
+            },
+        }
+    }
+}
+
+/// What the library should say to a list of environments.
+pub fn expected_ids(models: &[Model], env_ids: Option<&[u32]>) -> Result<Vec<usize>, EnvIdError> {
+    let num_envs = models.len() as u32;
+    let Some(env_ids) = env_ids else { return Ok((0..models.len()).collect()) };
+    for (row, &env_id) in env_ids.iter().enumerate() {
+        if env_id >= num_envs {
+            return Err(EnvIdError::Unknown { row: row as u32, env_id, num_envs });
+        }
+        if env_ids[..row].contains(&env_id) {
+            return Err(EnvIdError::Repeated { row: row as u32, env_id });
+        }
+    }
+    Ok(env_ids.iter().map(|&env_id| env_id as usize).collect())
+}
+
+/// Resets models as the library should.
+pub fn reset(models: &mut [Model], envs: &[usize], episodes: Episodes<'_>) {
+    for (row, &i) in envs.iter().enumerate() {
+        models[i].reset(match episodes {
+            Episodes::Next => None,
+            Episodes::Seeds(seeds) => Some(seeded(seeds[row])),
+            Episodes::Sequences(sequences) => {
+                Some(Source::Sequence(letters(&sequences[row % sequences.len()])))
+            }
+        });
+    }
+}
+
+/// Steps models as the library should, or says why it should not.
+pub fn step(
+    models: &mut [Model],
+    config: &EnvConfig,
+    actions: &[i32],
+    env_ids: Option<&[u32]>,
+) -> Result<Vec<Row>, StepError> {
+    let envs = expected_ids(models, env_ids)?;
+    if actions.len() != envs.len() {
+        return Err(WrongLength { what: "actions", got: actions.len(), rows: envs.len() }.into());
+    }
+    let having = |stage: Stage| {
+        envs.iter().filter(|&&i| models[i].stage == stage).map(|&i| i as u32).collect::<Vec<_>>()
+    };
+    if !having(Stage::NotStarted).is_empty() {
+        return Err(NotReset { env_ids: having(Stage::NotStarted) }.into());
+    }
+    if config.autoreset_mode == AutoresetMode::Disabled && !having(Stage::Ended).is_empty() {
+        return Err(StepError::EpisodeEnded { env_ids: having(Stage::Ended) });
+    }
+    let num_actions = 4 * u32::from(config.rules.width);
+    let (mut out_of_range, mut illegal) = (Vec::new(), Vec::new());
+    for (row, (&i, &action)) in envs.iter().zip(actions).enumerate() {
+        let refused = RefusedAction { row: row as u32, action };
+        if models[i].stage == Stage::Running {
+            if !(0..i64::from(num_actions)).contains(&i64::from(action)) {
+                out_of_range.push(refused);
+            } else if !models[i].legal_actions().contains(&action) {
+                illegal.push(refused);
+            }
+        }
+    }
+    if !out_of_range.is_empty() {
+        return Err(StepError::ActionOutOfRange { actions: out_of_range, num_actions });
+    }
+    if config.invalid_action_policy == InvalidActionPolicy::Reject && !illegal.is_empty() {
+        return Err(StepError::IllegalAction { actions: illegal });
+    }
+    Ok(envs.iter().zip(actions).map(|(&i, &action)| models[i].step(config, action)).collect())
+}
+
+/// The fields that last states are shown in.
+pub fn observations_and_infos() -> impl Iterator<Item = Field> {
+    Field::OBSERVATIONS.into_iter().chain(Field::INFOS)
+}
+
+pub fn seeded(env_seed: u64) -> Source {
+    Source::Seed { env_seed, episode_seed: env_seed }
+}
+
+/// A sequence of the library's from letters.
+pub fn sequence(letters: &str) -> Arc<[Tetromino]> {
+    parse_sequence(letters).unwrap().into()
+}
+
+fn letters(sequence: &[Tetromino]) -> String {
+    sequence.iter().map(|piece| piece.letter()).collect()
+}
+
+fn number(piece: Option<char>) -> u8 {
+    piece.map_or(-1i8, |letter| TETROMINOES.find(letter).unwrap() as i8) as u8
+}

@@ -1,0 +1,164 @@
+//! The library's environments against the model: random calls, legal ones and others, in every mode and many sizes.
+
+use tetrion::engine::{Randomizer, Rules, Scoring};
+use tetrion::env::{
+    AutoresetMode, EnvBatch, EnvConfig, Episodes, FIELDS, Field, InvalidActionPolicy, ResetError, Seeding,
+};
+
+use super::model::{self, Model, expected_ids, observations_and_infos, sequence};
+use super::{Dice, see};
+
+const SIZES: [(u8, u8); 7] = [(10, 20), (5, 6), (4, 4), (16, 28), (17, 5), (6, 29), (32, 40)];
+const MODES: [AutoresetMode; 3] = [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled];
+const SEQUENCES: [&str; 3] = ["T", "IIOLJ", "SZSZSZTOLLJIITO"];
+
+fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
+    let (width, height) = SIZES[dice.below(SIZES.len())];
+    let scoring = match dice.below(2) {
+        0 => Scoring::LINES,
+        _ => Scoring { piece: 0.1, lines: [1.0, 3.0, 5.5, 8.0], game_end: -2.5 },
+    };
+    let randomizer = [Randomizer::Uniform, Randomizer::Bag7][dice.below(2)];
+    let preview = dice.below(7) as u8;
+    let config = EnvConfig {
+        rules: Rules { randomizer, scoring, preview, ..Rules::simplified(width, height) },
+        num_envs: 1 + dice.below(5) as u32,
+        autoreset_mode: MODES[dice.below(3)],
+        invalid_action_policy: [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate][dice.below(2)],
+        max_episode_steps: [0, 0, 1, 7][dice.below(4)],
+    };
+    let seeding = match dice.below(4) {
+        0 => Seeding::Environments((0..config.num_envs).map(|_| dice.word()).collect()),
+        1 => Seeding::Sequences(vec![sequence(SEQUENCES[dice.below(3)])]),
+        _ => Seeding::Session(dice.word()),
+    };
+    (config, seeding)
+}
+
+/// Some environments in any order, now and then a list that is wrong.
+fn random_ids(dice: &mut Dice, num_envs: u32) -> Option<Vec<u32>> {
+    if dice.below(2) == 0 {
+        return None;
+    }
+    let mut env_ids: Vec<u32> = (0..num_envs).collect();
+    for i in (1..env_ids.len()).rev() {
+        env_ids.swap(i, dice.below(i + 1));
+    }
+    env_ids.truncate(dice.below(env_ids.len() + 1));
+    match dice.below(30) {
+        0 => env_ids.push(dice.below(num_envs as usize) as u32),
+        1 => env_ids.push(num_envs + dice.below(3) as u32),
+        _ => {}
+    }
+    Some(env_ids)
+}
+
+#[track_caller]
+fn check_everything(batch: &EnvBatch, models: &[Model], context: &str) {
+    for field in FIELDS.iter().map(|info| info.field) {
+        let expected: Vec<u8> = models.iter().flat_map(|model| model.see(field)).collect();
+        assert_eq!(see(batch, field, None), expected, "{field:?}, {context}");
+    }
+}
+
+fn wander(seed: u64) {
+    let mut dice = Dice::new(seed);
+    let (config, seeding) = random_config(&mut dice);
+    let mut batch = EnvBatch::new(config.clone(), &seeding).unwrap();
+    let mut models = Model::batch(&config, &seeding);
+    for call in 0..60 {
+        let context = format!("seed {seed}, call {call}, {config:?}");
+        let env_ids = random_ids(&mut dice, config.num_envs);
+        let env_ids = env_ids.as_deref();
+        let envs = expected_ids(&models, env_ids);
+        if dice.below(12) == 0 || call == 1 {
+            let rows = envs.as_ref().map_or(1, Vec::len);
+            let seeds: Vec<u64> = (0..rows).map(|_| dice.word() >> dice.below(64)).collect();
+            let sequences = [sequence(SEQUENCES[dice.below(3)])];
+            let episodes = match dice.below(6) {
+                0 => Episodes::Seeds(&seeds),
+                1 => Episodes::Sequences(&sequences),
+                _ => Episodes::Next,
+            };
+            let result = batch.reset(env_ids, episodes);
+            match envs {
+                Ok(envs) => {
+                    assert_eq!(result, Ok(()), "{context}");
+                    model::reset(&mut models, &envs, episodes);
+                }
+                Err(error) => assert_eq!(result, Err(ResetError::EnvIds(error)), "{context}"),
+            }
+        } else {
+            let envs = envs.unwrap_or_default();
+            let mut actions: Vec<i32> = envs
+                .iter()
+                .map(|&i| {
+                    let allowed = models[i].allowed_actions();
+                    if allowed.is_empty() { 0 } else { allowed[dice.below(allowed.len())] }
+                })
+                .collect();
+            if let (Some(action), 0) = (actions.last_mut(), dice.below(10)) {
+                *action = [-1, i32::MIN, i32::MAX, 4 * i32::from(config.rules.width), 3, 7][dice.below(6)];
+            }
+            if dice.below(40) == 0 {
+                actions.push(0);
+            }
+            let outcome = batch.step(&actions, env_ids);
+            let expected = model::step(&mut models, &config, &actions, env_ids);
+            match (outcome, expected) {
+                (Ok(outcome), Ok(rows)) => {
+                    assert_eq!(
+                        outcome.rewards,
+                        rows.iter().map(|row| row.reward).collect::<Vec<_>>(),
+                        "{context}"
+                    );
+                    assert_eq!(
+                        outcome.terminated,
+                        rows.iter().map(|row| row.terminated).collect::<Vec<_>>(),
+                        "{context}"
+                    );
+                    assert_eq!(
+                        outcome.truncated,
+                        rows.iter().map(|row| row.truncated).collect::<Vec<_>>(),
+                        "{context}"
+                    );
+                    let last: Vec<_> =
+                        rows.iter().enumerate().filter(|(_, row)| row.last.is_some()).collect();
+                    assert_eq!(
+                        outcome.finals.rows(),
+                        last.iter().map(|&(row, _)| row as u32).collect::<Vec<_>>(),
+                        "{context}"
+                    );
+                    for (nth, field) in observations_and_infos().enumerate() {
+                        let mut seen = Vec::new();
+                        batch.observe_finals(field, &outcome.finals, &mut seen);
+                        let expected: Vec<u8> = last
+                            .iter()
+                            .flat_map(|(_, row)| row.last.as_ref().unwrap().0[nth].clone())
+                            .collect();
+                        assert_eq!(seen, expected, "last {field:?}, {context}");
+                    }
+                }
+                (Err(error), Err(expected)) => assert_eq!(error, expected, "{context}"),
+                (outcome, expected) => panic!("{outcome:?}, expected {expected:?}, {context}"),
+            }
+        }
+        check_everything(&batch, &models, &context);
+        if let Some(env_ids) = env_ids.filter(|env_ids| expected_ids(&models, Some(env_ids)).is_ok()) {
+            let expected: Vec<u8> =
+                env_ids.iter().flat_map(|&i| models[i as usize].see(Field::Board)).collect();
+            assert_eq!(
+                see(&batch, Field::Board, Some(env_ids)),
+                expected,
+                "rows in the order asked for, {context}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_call_does_what_the_model_does() {
+    for seed in 0..400 {
+        wander(seed);
+    }
+}
