@@ -4,15 +4,15 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
-//! | [`features`] | what an agent sees of a landing | weights, agents |
-//! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
-//! | [`agents`] | who plays: the controllers | sessions, the network |
-//! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
-//! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
-//! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
-//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
+//! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded end | what the services do |
+//! | [`wire`] | messages and what they say, both ways | sessions, threads |
+//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
+//! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
+//! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
+//! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
+//! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
+//! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 
 pub mod engine;
 pub mod features;
@@ -24,5 +24,7 @@ pub mod rollout;
 
 pub mod optimizers;
 pub mod wire;
+
+pub mod server;
 
 pub mod cli;

@@ -3,6 +3,24 @@
 //! One file a subcommand; what several of them share lies beside them. Nothing below this layer
 //! reads flags, prints, or names a file.
 
+pub mod args;
+
+pub mod perft;
+pub mod serve;
+
 pub mod large_u64;
 pub mod run_folder;
 pub mod weights;
+
+use std::process::ExitCode;
+
+/// Does what a person asked for, and tells how it went.
+///
+/// # Errors
+/// Whatever the subcommand could not do, with the reasons.
+pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
+    match command {
+        args::Command::Serve(args) => serve::run(args),
+        args::Command::Perft(args) => perft::run(args),
+    }
+}

@@ -38,3 +38,5 @@ mod kernel;
 
 /// Whole episodes, alone and in parallel.
 mod rollout;
+/// The server as a process: its one line, its signals, and whom it lets in.
+mod server;

@@ -1,0 +1,222 @@
+//! What a person can ask for, in three places.
+//!
+//! Every option of every subcommand can be given as a flag, as an environment variable, and in a TOML file, in that order of
+//! precedence. There is one definition, the struct of the subcommand in its own file, and one rule for the names:
+//!
+//! ```text
+//! tetrion serve --drain-timeout 5
+//! TETRION_SERVE_DRAIN_TIMEOUT=5 tetrion serve
+//! tetrion serve --config tetrion.toml           with   [serve]
+//!                                                      drain-timeout = 5
+//! ```
+//!
+//! The surprising decision: the file is read before the flags are parsed, and what it says becomes their defaults. So a value
+//! from the file goes through the same checks as one from a flag, and `--help` shows it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::{perft, serve};
+
+/// A Tetris environment server for reinforcement learning, spoken to over gRPC.
+#[derive(Debug, Parser)]
+#[command(name = "tetrion", version, max_term_width = 100)]
+struct Args {
+    /// A TOML file with options: a table for each subcommand, a key for each of its flags
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The subcommands; each has its options in its own file.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve environments and evaluations over gRPC
+    Serve(serve::ServeArgs),
+    /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
+    Perft(perft::PerftArgs),
+}
+
+/// Reads the flags, the environment and the file of this process.
+///
+/// Ends the process, with code 2 and a message, when a flag or a value is wrong, and with code 0 after `--help`.
+///
+/// # Errors
+/// If the file cannot be read or says something that no flag is for.
+pub fn parse() -> anyhow::Result<Command> {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let mut command = with_environment(Args::command());
+    if let Some(path) = config_path(&args) {
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        command = with_file(command, &text).with_context(|| format!("in {}", path.display()))?;
+    }
+    let matches = command.clone().get_matches_from(args);
+    Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit()).command)
+}
+
+/// The file is needed before the flags can be parsed, so it is looked for by hand.
+fn config_path(args: &[OsString]) -> Option<PathBuf> {
+    let mut args = args.iter().skip(1).take_while(|arg| *arg != "--");
+    while let Some(arg) = args.next() {
+        if arg == "--config" {
+            return args.next().map(PathBuf::from);
+        }
+        if let Some(path) = arg.to_str().and_then(|arg| arg.strip_prefix("--config=")) {
+            return Some(PathBuf::from(path));
+        }
+    }
+    std::env::var_os("TETRION_CONFIG").map(PathBuf::from)
+}
+
+/// Gives each flag of each subcommand its environment variable.
+fn with_environment(command: clap::Command) -> clap::Command {
+    command.mut_arg("config", |arg| arg.env("TETRION_CONFIG").hide_env_values(true)).mut_subcommands(
+        |subcommand| {
+            let prefix = format!("TETRION_{}_", subcommand.get_name().to_uppercase().replace('-', "_"));
+            subcommand.mut_args(|arg| {
+                if arg.is_positional() {
+                    return arg;
+                }
+                let name = prefix.clone() + &arg.get_id().as_str().to_uppercase();
+                let arg = match arg.get_action() {
+                    // `1` and `yes` are fine too in the environment.
+                    ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
+                    _ => arg,
+                };
+                arg.env(name).hide_env_values(true) // one of them is a token
+            })
+        },
+    )
+}
+
+/// Makes what a TOML text says the defaults of the flags.
+fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Command> {
+    let file: toml::Table = text.parse()?;
+    for (name, options) in file {
+        let Some(subcommand) = command.find_subcommand(&name) else {
+            bail!("[{name}] is not a subcommand");
+        };
+        let Some(options) = options.as_table() else {
+            bail!("{name} is a value, expected the table [{name}]");
+        };
+        let mut defaults = Vec::new();
+        for (key, value) in options {
+            let id = key.replace('-', "_");
+            if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
+                bail!("[{name}] has no option {key}");
+            }
+            let values = match value {
+                toml::Value::Array(values) => values.iter().map(plain).collect(),
+                value => plain(value).map(|value| vec![value]),
+            };
+            defaults.push((id, values.with_context(|| format!("[{name}] {key} is no plain value"))?));
+        }
+        command = command.mut_subcommand(name, |mut subcommand| {
+            for (id, values) in defaults {
+                subcommand = subcommand.mut_arg(id, |arg| arg.required(false).default_values(values));
+            }
+            subcommand
+        });
+    }
+    Ok(command)
+}
+
+/// A value as it would be typed after a flag.
+fn plain(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The size of a playfield as it is written everywhere: `10x20` is 10 columns and 20 rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: u8,
+    /// Rows.
+    pub height: u8,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let size = text.split_once('x').and_then(|(width, height)| {
+            Some(Size { width: width.trim().parse().ok()?, height: height.trim().parse().ok()? })
+        });
+        size.ok_or_else(|| "expected WIDTHxHEIGHT, such as 10x20".to_owned())
+    }
+}
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// Reads a file named by a flag.
+///
+/// # Errors
+/// With the file's name, if it cannot be read.
+pub fn read_text(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(file: &str) -> anyhow::Result<clap::Command> {
+        with_file(with_environment(Args::command()), file)
+    }
+
+    #[track_caller]
+    fn serve(file: &str, args: &[&str]) -> serve::ServeArgs {
+        let matches = command(file).unwrap().try_get_matches_from(args).unwrap();
+        match Args::from_arg_matches(&matches).unwrap().command {
+            Command::Serve(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        with_environment(Args::command()).debug_assert();
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = "[serve]\ndrain-timeout = 5\nlisten = '127.0.0.1:0'\nexit-on-stdin-eof = true\n[perft]\njson = true";
+        let args = serve(file, &["tetrion", "serve", "--drain-timeout", "7"]);
+        assert_eq!(args.drain_timeout, 7.0, "the flag");
+        assert_eq!(args.listen.port(), 0, "the file");
+        assert!(args.exit_on_stdin_eof, "a switch in the file");
+        assert!(!serve("", &["tetrion", "serve"]).exit_on_stdin_eof);
+    }
+
+    #[test]
+    fn what_the_file_says_is_checked() {
+        #[track_caller]
+        fn refused(file: &str, why: &str) {
+            let error = format!("{:#}", command(file).unwrap_err());
+            assert!(error.contains(why), "{error}");
+        }
+        refused("[srve]\nlisten = 'x'", "[srve] is not a subcommand");
+        refused("[serve]\nlistn = 'x'", "[serve] has no option listn");
+        refused("serve = 3", "serve is a value");
+        refused("[serve]\nlisten = {a = 1}", "[serve] listen is no plain value");
+        let bad_value = command("[serve]\nlisten = 'nowhere'").unwrap();
+        let error = bad_value.try_get_matches_from(["tetrion", "serve"]).unwrap_err();
+        assert!(error.to_string().contains("'nowhere' for '--listen"), "{error}");
+    }
+}

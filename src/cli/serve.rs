@@ -1,0 +1,163 @@
+//! `tetrion serve`: the server as a process: flags in, one line on stdout, logs on stderr, signals.
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+use tracing_subscriber::EnvFilter;
+
+use super::args::read_text;
+use crate::server::{Server, ServerConfig, Tls};
+
+/// The options of `tetrion serve`.
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// The address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
+    pub listen: SocketAddr,
+
+    /// Seconds that open calls may go on after SIGTERM or ctrl-c
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub drain_timeout: f64,
+
+    /// Stop when stdin ends, so that a server never outlives the program that started it
+    #[arg(long)]
+    pub exit_on_stdin_eof: bool,
+
+    /// A token that callers must bring as `authorization: Bearer TOKEN`; better given in the environment, where other users
+    /// of the machine do not see it
+    #[arg(long, value_name = "TOKEN", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub token: Option<String>,
+
+    /// A PEM file with the certificate to encrypt with, and those that vouch for it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// A PEM file with the key of the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
+    #[arg(long, value_name = "FILTER", default_value = "info")]
+    pub log: String,
+
+    /// How to log
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let range = 0.0..=1e6;
+    if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
+}
+
+/// Serves until told to stop.
+///
+/// # Errors
+/// If the server cannot start, or its socket fails.
+pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
+    start_log(&args)?;
+    let config = config(&args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(serve(config, args.exit_on_stdin_eof));
+    // Connections that did not end in time are dropped with their tasks.
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+async fn serve(config: ServerConfig, exit_on_stdin_eof: bool) -> anyhow::Result<()> {
+    if !config.listen.ip().is_loopback() && config.token.is_none() {
+        warn!("listening beyond this machine without a token: whoever reaches the port may use it");
+    }
+    let stop = CancellationToken::new();
+    stop_on_signal(stop.clone())?;
+    if exit_on_stdin_eof {
+        stop_on_stdin_eof(stop.clone());
+    }
+    let server = Server::bind(config).await?;
+    let address = server.local_addr();
+    info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
+    // The one line on stdout, for programs that start a server and want to know where it is.
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "tetrion listening on {address}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write to stdout")?;
+    drop(stdout);
+    server.run(stop.cancelled_owned()).await?;
+    Ok(())
+}
+
+fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificates), Some(key)) => {
+            Some(Tls { certificates: read_text(certificates)?, key: read_text(key)? })
+        }
+        _ => None, // clap saw to it that there are both or none
+    };
+    Ok(ServerConfig {
+        listen: args.listen,
+        drain_timeout: Duration::from_secs_f64(args.drain_timeout),
+        token: args.token.clone(),
+        tls,
+    })
+}
+
+fn start_log(args: &ServeArgs) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&args.log).context("--log")?;
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter);
+    let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    match args.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}
+
+/// Cancels `stop` on the first signal, and ends the process at once on the second.
+fn stop_on_signal(stop: CancellationToken) -> std::io::Result<()> {
+    #[cfg(unix)]
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let mut signal = async move || {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    tokio::spawn(async move {
+        signal().await;
+        info!("asked to stop");
+        stop.cancel();
+        signal().await;
+        warn!("asked again: stopping at once");
+        std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// Reads stdin to its end on a thread of its own; tokio's stdin would hold up the end of the process.
+fn stop_on_stdin_eof(stop: CancellationToken) {
+    std::thread::spawn(move || {
+        let mut ignored = [0; 1024];
+        while std::io::stdin().read(&mut ignored).is_ok_and(|read| read > 0) {}
+        info!("stdin has ended");
+        stop.cancel();
+    });
+}

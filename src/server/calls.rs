@@ -1,0 +1,479 @@
+//! What happens around every gRPC call, whatever it does.
+//!
+//! * It is counted and timed, by method and by the code it ended with.
+//! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
+//! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
+//!   panic's message; no text of the panic reaches the caller, and no other call notices.
+//! * While the server drains it is refused; if it is a stream that waits with nothing to say, it is ended. A call that is
+//!   being worked on gets its answer.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::{Future, poll_fn, ready};
+use std::hash::{BuildHasher, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, Response};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use metrics::{Counter, Gauge, Histogram};
+use prost::Message;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+use tower::{Layer, Service};
+use tracing::error;
+
+use crate::wire;
+
+/// The layer: wraps the router of all gRPC services.
+#[derive(Clone, Debug)]
+pub(super) struct CallLayer {
+    around: Arc<Around>,
+}
+
+/// A router with the layer around it.
+#[derive(Clone, Debug)]
+pub(super) struct Calls<S> {
+    inner: S,
+    around: Arc<Around>,
+}
+
+/// What all calls share.
+#[derive(Debug)]
+struct Around {
+    drain: CancellationToken,
+    token: Option<String>,
+    /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
+    methods: HashMap<String, Arc<Method>>,
+    unknown: Arc<Method>,
+}
+
+impl CallLayer {
+    /// A layer that refuses calls once `drain` is cancelled, and calls without the token at all times.
+    pub(super) fn new(drain: CancellationToken, token: Option<String>) -> CallLayer {
+        let descriptors = [
+            wire::FILE_DESCRIPTOR_SET,
+            tonic_health::pb::FILE_DESCRIPTOR_SET,
+            tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
+            tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
+        ];
+        let methods = descriptors.into_iter().flat_map(method_names);
+        let methods = methods.map(|name| (format!("/{name}"), Arc::new(Method::new(name)))).collect();
+        let unknown = Arc::new(Method::new("unknown".to_owned()));
+        CallLayer { around: Arc::new(Around { drain, token, methods, unknown }) }
+    }
+}
+
+/// `package.Service/Method` for each method of an encoded descriptor set.
+fn method_names(encoded: &[u8]) -> Vec<String> {
+    let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
+    let mut names = Vec::new();
+    for file in &set.file {
+        for service in &file.service {
+            let method = |m: &prost_types::MethodDescriptorProto| {
+                format!("{}.{}/{}", file.package(), service.name(), m.name())
+            };
+            names.extend(service.method.iter().map(method));
+        }
+    }
+    names
+}
+
+impl<S> Layer<S> for CallLayer {
+    type Service = Calls<S>;
+
+    fn layer(&self, inner: S) -> Calls<S> {
+        Calls { inner, around: self.around.clone() }
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Calls<S>
+where
+    S: Service<Request<B>, Response = Response<R>, Error = Infallible>,
+    S::Future: Send + 'static,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<axum::BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let around = self.around.clone();
+        let path = request.uri().path();
+        let mut record = Record::of(around.methods.get(path).unwrap_or(&around.unknown).clone());
+        if let Some(refusal) = around.refusal(path, request.headers()) {
+            record.end(Some(refusal.code()));
+            return Box::pin(ready(Ok(refusal.into_http())));
+        }
+        let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
+        Box::pin(async move {
+            let answered = match future {
+                Ok(future) => {
+                    let mut future = pin!(future);
+                    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+                        Ok(poll) => poll.map(Ok),
+                        Err(panic) => Poll::Ready(Err(panic)),
+                    })
+                    .await
+                }
+                Err(panic) => Err(panic),
+            };
+            Ok(match answered {
+                Ok(Ok(response)) => {
+                    // An answer without a body has its code in the headers.
+                    record.end(code_of(response.headers()));
+                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, around)))
+                }
+                Err(panic) => {
+                    let status = internal(panic, &record.method.name);
+                    record.end(Some(status.code()));
+                    status.into_http()
+                }
+            })
+        })
+    }
+}
+
+impl Around {
+    /// Why the call is not even tried.
+    fn refusal(&self, path: &str, headers: &HeaderMap) -> Option<Status> {
+        if path.starts_with("/grpc.") {
+            return None; // health and reflection tell what anyone may know, and health is how draining is told
+        }
+        if let Some(token) = &self.token
+            && !brings(headers, token)
+        {
+            return Some(invalid_token());
+        }
+        self.drain.is_cancelled().then(draining)
+    }
+}
+
+/// Whether the headers hold the token. Every byte is compared whatever the others were, so that the time it takes tells
+/// nothing.
+pub(super) fn brings(headers: &HeaderMap, token: &str) -> bool {
+    let brought = headers.get("authorization").and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    brought.is_some_and(|brought| {
+        let differences = brought.iter().zip(token.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        brought.len() == token.len() && std::hint::black_box(differences) == 0
+    })
+}
+
+/// The body of an answer, message by message.
+struct CallBody {
+    inner: Body,
+    record: Record,
+    around: Arc<Around>,
+    /// Made when the body has nothing to say for the first time; calls with one answer never get there.
+    drained: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    ended: bool,
+}
+
+impl CallBody {
+    fn new(inner: Body, record: Record, around: Arc<Around>) -> CallBody {
+        CallBody { inner, record, around, drained: None, ended: false }
+    }
+
+    /// Ends the answer here with this status.
+    fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.ended = true;
+        self.record.end(Some(status.code()));
+        // What the body holds is let go now and not when the connection gets to it.
+        let inner = std::mem::replace(&mut self.inner, Body::empty());
+        if catch_unwind(AssertUnwindSafe(|| drop(inner))).is_err() {
+            error!(method = self.record.method.name, "a second panic, while cleaning up after the first");
+        }
+        let mut trailers = HeaderMap::new();
+        match status.add_header(&mut trailers) {
+            Ok(()) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            Err(status) => Poll::Ready(Some(Err(axum::Error::new(status)))),
+        }
+    }
+}
+
+impl http_body::Body for CallBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = &mut *self;
+        if this.ended {
+            return Poll::Ready(None);
+        }
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
+            Ok(Poll::Ready(frame)) => {
+                if let Some(Ok(frame)) = &frame
+                    && let Some(trailers) = frame.trailers_ref()
+                {
+                    this.record.end(code_of(trailers));
+                }
+                Poll::Ready(frame)
+            }
+            Ok(Poll::Pending) => {
+                let drain = &this.around.drain;
+                let drained = this.drained.get_or_insert_with(|| Box::pin(drain.clone().cancelled_owned()));
+                match drained.as_mut().poll(cx) {
+                    Poll::Ready(()) => this.end(draining()),
+                    Poll::Pending => Poll::Pending,
+                }
+            }
+            Err(panic) => {
+                let status = internal(panic, &this.record.method.name);
+                this.end(status)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended || self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.ended { SizeHint::with_exact(0) } else { self.inner.size_hint() }
+    }
+}
+
+/// Logs a panic under an id and makes the status that tells the id.
+fn internal(panic: Box<dyn Any + Send>, method: &str) -> Status {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let id = format!("{:016x}", RandomState::new().hash_one(method));
+    error!(id, method, panic = text, "a call panicked");
+    let mut details = ErrorDetails::with_error_info("INTERNAL", "tetrion", HashMap::new());
+    details.set_request_info(id.as_str(), "");
+    let message = format!("a bug in the server; its log tells more under the id {id}");
+    Status::with_error_details(Code::Internal, message, details)
+}
+
+fn draining() -> Status {
+    let mut details = ErrorDetails::with_error_info("DRAINING", "tetrion", HashMap::new());
+    details.set_retry_info(Some(Duration::from_secs(1)));
+    Status::with_error_details(Code::Unavailable, "the server is going down", details)
+}
+
+fn invalid_token() -> Status {
+    let details = ErrorDetails::with_error_info("INVALID_TOKEN", "tetrion", HashMap::new());
+    let message = "the server wants its token as the metadata `authorization: Bearer TOKEN`";
+    Status::with_error_details(Code::Unauthenticated, message, details)
+}
+
+/// The numbers kept of one method.
+#[derive(Debug)]
+struct Method {
+    name: String,
+    in_flight: Gauge,
+    seconds: Histogram,
+    /// By code, made when first needed: a page of zeros helps nobody.
+    ended: [OnceLock<Counter>; CODES.len()],
+}
+
+impl Method {
+    fn new(name: String) -> Method {
+        super::web::install_metrics();
+        Method {
+            in_flight: metrics::gauge!("tetrion_calls_in_flight", "method" => name.clone()),
+            seconds: metrics::histogram!("tetrion_call_seconds", "method" => name.clone()),
+            ended: Default::default(),
+            name,
+        }
+    }
+}
+
+/// One call, written into its method's numbers when it is over.
+struct Record {
+    method: Arc<Method>,
+    start: Instant,
+    /// How it ended; nothing if the caller left before.
+    code: Option<Code>,
+}
+
+impl Record {
+    fn of(method: Arc<Method>) -> Record {
+        method.in_flight.increment(1);
+        Record { method, start: Instant::now(), code: None }
+    }
+
+    /// Notes the code that the call ends with, which is told last.
+    fn end(&mut self, code: Option<Code>) {
+        self.code = code;
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let code = self.code.unwrap_or(Code::Cancelled) as usize;
+        let labels = || metrics::counter!("tetrion_calls_total", "method" => self.method.name.clone(), "code" => CODES[code]);
+        self.method.ended[code].get_or_init(labels).increment(1);
+        self.method.seconds.record(self.start.elapsed());
+        self.method.in_flight.decrement(1);
+    }
+}
+
+/// The canonical names, by number.
+const CODES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// The code that an answer ends with: in its trailers, or in its headers if it has no body.
+fn code_of(headers: &HeaderMap) -> Option<Code> {
+    headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tower::{ServiceExt, service_fn};
+
+    /// What the inner service does.
+    #[derive(Clone, Copy)]
+    enum Does {
+        PanicsAtOnce,
+        PanicsInItsFuture,
+        PanicsAfterAMessage,
+        Waits,
+    }
+
+    /// A body of one message, and then what `does` says.
+    struct Answer {
+        does: Does,
+        sent: bool,
+    }
+
+    impl http_body::Body for Answer {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            if !std::mem::replace(&mut self.sent, true) {
+                return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"message")))));
+            }
+            match self.does {
+                Does::Waits => Poll::Pending,
+                _ => panic!("a secret"),
+            }
+        }
+    }
+
+    fn layer() -> (CallLayer, CancellationToken) {
+        let drain = CancellationToken::new();
+        (CallLayer::new(drain.clone(), Some("token".to_owned())), drain)
+    }
+
+    fn request(path: &str, token: &str) -> Request<Body> {
+        Request::post(path).header("authorization", format!("Bearer {token}")).body(Body::empty()).unwrap()
+    }
+
+    async fn call(layer: &CallLayer, request: Request<Body>, does: Does) -> Response<Body> {
+        let inner = service_fn(move |_: Request<Body>| {
+            if matches!(does, Does::PanicsAtOnce) {
+                panic!("a secret");
+            }
+            async move {
+                if matches!(does, Does::PanicsInItsFuture) {
+                    panic!("a secret");
+                }
+                Ok::<_, Infallible>(Response::new(Answer { does, sent: false }))
+            }
+        });
+        layer.layer(inner).oneshot(request).await.unwrap()
+    }
+
+    /// The next frame of a body: its data, or the status in its trailers.
+    async fn frame(body: &mut Body) -> Result<Bytes, Status> {
+        let frame =
+            poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut *body), cx)).await.unwrap().unwrap();
+        frame.into_data().map_err(|frame| Status::from_header_map(frame.trailers_ref().unwrap()).unwrap())
+    }
+
+    const STEP: &str = "/tetrion.v1.EnvironmentService/Step";
+
+    #[tokio::test]
+    async fn a_panic_becomes_internal_wherever_it_happens_and_says_nothing_of_itself() {
+        #[track_caller]
+        fn check(status: &Status) {
+            assert_eq!(status.code(), Code::Internal);
+            assert!(!status.message().contains("secret"), "{status}");
+            let id = status.get_details_request_info().unwrap().request_id;
+            assert!(status.message().contains(&id), "{status}");
+        }
+        let (layer, _) = layer();
+        for does in [Does::PanicsAtOnce, Does::PanicsInItsFuture] {
+            let response = call(&layer, request(STEP, "token"), does).await;
+            check(&Status::from_header_map(response.headers()).unwrap());
+        }
+        let mut body = call(&layer, request(STEP, "token"), Does::PanicsAfterAMessage).await.into_body();
+        assert_eq!(frame(&mut body).await.unwrap(), "message");
+        check(&frame(&mut body).await.unwrap_err());
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_waits_is_ended_when_the_server_drains() {
+        let (layer, drain) = layer();
+        let mut body = call(&layer, request(STEP, "token"), Does::Waits).await.into_body();
+        assert_eq!(frame(&mut body).await.unwrap(), "message");
+        let (end, ()) = tokio::join!(frame(&mut body), async { drain.cancel() });
+        let end = end.unwrap_err();
+        assert_eq!(
+            (end.code(), end.get_details_error_info().unwrap().reason.as_str()),
+            (Code::Unavailable, "DRAINING")
+        );
+
+        let refused = call(&layer, request(STEP, "token"), Does::PanicsAtOnce).await;
+        assert_eq!(
+            Status::from_header_map(refused.headers()).unwrap().code(),
+            Code::Unavailable,
+            "and not tried"
+        );
+        let mut health =
+            call(&layer, request("/grpc.health.v1.Health/Check", "token"), Does::Waits).await.into_body();
+        assert_eq!(frame(&mut health).await.unwrap(), "message", "health answers to the last");
+    }
+
+    #[tokio::test]
+    async fn without_the_token_a_call_is_not_tried() {
+        let (layer, _) = layer();
+        for wrong in ["", "Token", "toke", "tokens", "token "] {
+            let response = call(&layer, request(STEP, wrong), Does::PanicsAtOnce).await;
+            let status = Status::from_header_map(response.headers()).unwrap();
+            assert_eq!(status.code(), Code::Unauthenticated, "{wrong:?}");
+            assert_eq!(status.get_details_error_info().unwrap().reason, "INVALID_TOKEN");
+        }
+        let without = Request::post(STEP).body(Body::empty()).unwrap();
+        let response = call(&layer, without, Does::PanicsAtOnce).await;
+        assert_eq!(Status::from_header_map(response.headers()).unwrap().code(), Code::Unauthenticated);
+    }
+}

@@ -1,0 +1,220 @@
+//! The server: one port, from the socket to the services and back to silence.
+//!
+//! On that port answer, by what the caller speaks: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in
+//! browsers; plain HTTP for `/`, a page for people, and `/metrics`, for Prometheus. Health and reflection are services like
+//! the others.
+//!
+//! The end is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time after its shutdown future,
+//! however many streams are open: health turns to NOT_SERVING, new calls are refused, streams are ended between two
+//! messages, calls in progress are answered, and what is left after [`ServerConfig::drain_timeout`] is dropped.
+//!
+//! The surprising decision: no service knows of any of this. What happens around every call (counting, the token, a panic,
+//! the end) is one layer of [`calls`], so that a service cannot forget it.
+
+mod calls;
+mod web;
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use axum::http::{HeaderName, Method};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Identity, ServerTlsConfig};
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+use tonic_web::GrpcWebLayer;
+use tower_http::cors::{AllowHeaders, Any, CorsLayer};
+use tracing::{info, warn};
+
+use crate::wire;
+
+/// The services that health answers for, besides "" for the whole server.
+const SERVICES: [&str; 0] = [];
+
+/// What one stream may have on its way to the server before it must wait. Messages of a megabyte travel at full speed from
+/// here on; 64 KiB, HTTP/2's own default, makes them five times slower.
+const STREAM_WINDOW: u32 = 4 << 20;
+/// The same for all streams of a connection together.
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// Calls that one connection may have open at a time; further ones wait in the client.
+const MAX_STREAMS_PER_CONNECTION: u32 = 1024;
+/// How often a silent connection is asked whether anyone is there, and how long the answer may take.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
+
+/// What a server is started with. [`ServerConfig::default`] is what `tetrion serve` does without flags.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Where to listen; port 0 takes a free one, which [`Server::local_addr`] tells.
+    pub listen: SocketAddr,
+    /// How long open calls may go on after the shutdown began.
+    pub drain_timeout: Duration,
+    /// The token that calls must bring as `authorization: Bearer TOKEN`; health and reflection stay open.
+    pub token: Option<String>,
+    /// The certificate to encrypt with; without one, connections are plain.
+    pub tls: Option<Tls>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> ServerConfig {
+        ServerConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
+            drain_timeout: Duration::from_secs(10),
+            token: None,
+            tls: None,
+        }
+    }
+}
+
+/// A certificate chain and its private key, both as the text of PEM files.
+#[derive(Clone)]
+pub struct Tls {
+    /// The server's certificate first, then those that vouch for it.
+    pub certificates: String,
+    /// The key of the first certificate.
+    pub key: String,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls(..)") // a key has no place in a log
+    }
+}
+
+/// Why a server could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address is taken, or not ours.
+    #[error("cannot listen on {listen}")]
+    Listen {
+        /// What was asked for.
+        listen: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A certificate or key that cannot be used, or a failure of the listening socket.
+    #[error("cannot serve")]
+    Transport(#[from] tonic::transport::Error),
+}
+
+/// A server that listens and does not serve yet; connections wait for [`Server::run`].
+#[derive(Debug)]
+pub struct Server {
+    local_addr: SocketAddr,
+    incoming: TcpIncoming,
+    transport: tonic::transport::Server,
+    config: ServerConfig,
+}
+
+impl Server {
+    /// Takes the port.
+    ///
+    /// # Errors
+    /// If the address cannot be bound or the certificate cannot be used.
+    pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
+        let listen = config.listen;
+        let unbound = |source| ServerError::Listen { listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(unbound)?;
+        let local_addr = listener.local_addr().map_err(unbound)?;
+        // tonic's own `tcp_nodelay` has no effect on listeners made outside of it, and without it small answers are held
+        // back for 40 ms.
+        let incoming = TcpIncoming::from(listener)
+            .with_nodelay(Some(true))
+            .with_keepalive(Some(Duration::from_secs(60)));
+        let mut transport = tonic::transport::Server::builder()
+            .accept_http1(true) // gRPC-Web, the page and the metrics
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_concurrent_streams(MAX_STREAMS_PER_CONNECTION)
+            .http2_keepalive_interval(Some(KEEPALIVE.0))
+            .http2_keepalive_timeout(Some(KEEPALIVE.1));
+        if let Some(tls) = &config.tls {
+            let identity = Identity::from_pem(&tls.certificates, &tls.key);
+            transport = transport.tls_config(ServerTlsConfig::new().identity(identity))?;
+        }
+        Ok(Server { local_addr, incoming, transport, config })
+    }
+
+    /// Where the server listens, with the port that it got.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later.
+    ///
+    /// # Errors
+    /// If the listening socket fails.
+    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
+        let drain = CancellationToken::new();
+        let health = HealthReporter::new();
+        set_health(&health, ServingStatus::Serving).await;
+        let app = app(&self.config, &health, drain.clone());
+        let begin_drain = async {
+            shutdown.await;
+            info!("draining: no new calls, open streams end");
+            set_health(&health, ServingStatus::NotServing).await;
+            drain.cancel();
+        };
+        let serving = self
+            .transport
+            .add_routes(Routes::from(app))
+            .serve_with_incoming_shutdown(self.incoming, begin_drain);
+        let out_of_time = async {
+            drain.cancelled().await;
+            tokio::time::sleep(self.config.drain_timeout).await;
+        };
+        tokio::select! {
+            served = serving => served?,
+            () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
+            never = web::keep_metrics_small() => match never {},
+        }
+        info!("stopped");
+        Ok(())
+    }
+}
+
+/// Everything behind the port.
+fn app(config: &ServerConfig, health: &HealthReporter, drain: CancellationToken) -> axum::Router {
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(wire::FILE_DESCRIPTOR_SET)
+    };
+    let broken = "build.rs wrote a descriptor set that cannot be read";
+    let health = tonic_health::pb::health_server::HealthServer::new(
+        tonic_health::server::HealthService::from_health_reporter(health.clone()),
+    );
+    let services = Routes::new(health)
+        .add_service(reflection().build_v1().expect(broken))
+        .add_service(reflection().build_v1alpha().expect(broken))
+        .prepare()
+        .into_axum_router()
+        .reset_fallback();
+    // From the outside in: browsers' questions about origins, the translation of gRPC-Web, what happens around every call.
+    let around = tower::ServiceBuilder::new()
+        .layer(cors())
+        .layer(GrpcWebLayer::new())
+        .layer(calls::CallLayer::new(drain, config.token.clone()));
+    services.layer(around).merge(web::routes(config.token.clone()))
+}
+
+/// Lets pages of any origin call the server: it keeps no cookies, so a page gains nothing that its reader could not do.
+fn cors() -> CorsLayer {
+    let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::POST])
+        // `*` would not cover `authorization`.
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(answered.map(HeaderName::from_static))
+        .max_age(Duration::from_secs(24 * 60 * 60))
+}
+
+async fn set_health(health: &HealthReporter, status: ServingStatus) {
+    health.set_service_status("", status).await;
+    for service in SERVICES {
+        health.set_service_status(service, status).await;
+    }
+}

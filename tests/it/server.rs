@@ -1,0 +1,229 @@
+//! The server as others start it: a process with a port, a line on stdout, and an end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tonic::Code;
+use tonic::transport::Channel;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+use tonic_reflection::pb::v1::{ListServiceResponse, ServerReflectionRequest};
+use tonic_types::StatusExt;
+
+/// A running `tetrion serve`, killed when a test is done with it.
+struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<std::process::ChildStdout>,
+    address: SocketAddr,
+}
+
+impl Process {
+    /// Starts a server on a free port, with these flags, and waits for its line.
+    fn start(flags: &[&str]) -> Process {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tetrion"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(flags)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address =
+            line.strip_prefix("tetrion listening on ").unwrap_or_else(|| panic!("stdout says {line:?}"));
+        let address = address.trim_end().parse().unwrap();
+        Process { child, stdin, stdout, address }
+    }
+
+    async fn channel(&self) -> Channel {
+        Channel::from_shared(format!("http://{}", self.address)).unwrap().connect().await.unwrap()
+    }
+
+    fn terminate(&self) {
+        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+    }
+
+    /// Waits for the end; returns the status, how long it took, and what else was on stdout.
+    fn wait(mut self) -> (ExitStatus, Duration, String) {
+        let start = Instant::now();
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap(); // ends with the process
+        (self.child.wait().unwrap(), start.elapsed(), rest)
+    }
+
+    /// Sends a request of plain HTTP and reads the answer to its end.
+    fn http(&self, request: &[u8]) -> Vec<u8> {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        answer
+    }
+
+    fn get(&self, path: &str) -> String {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        String::from_utf8(self.http(request.as_bytes())).unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn health(channel: Channel, service: &str) -> Result<ServingStatus, Code> {
+    let request = HealthCheckRequest { service: service.to_owned() };
+    let answer = HealthClient::new(channel).check(request).await;
+    answer.map(|answer| answer.into_inner().status()).map_err(|status| status.code())
+}
+
+#[tokio::test]
+async fn it_says_where_it_listens_and_that_it_is_well() {
+    let process = Process::start(&[]);
+    assert!(process.address.ip().is_loopback());
+    assert_ne!(process.address.port(), 0);
+    let channel = process.channel().await;
+    assert_eq!(health(channel.clone(), "").await, Ok(ServingStatus::Serving));
+    assert_eq!(health(channel, "no.such.Service").await, Err(Code::NotFound));
+}
+
+#[tokio::test]
+async fn reflection_lists_every_service() {
+    let process = Process::start(&[]);
+    let question = MessageRequest::ListServices(String::new());
+    let request = ServerReflectionRequest { host: String::new(), message_request: Some(question) };
+    let mut client = ServerReflectionClient::new(process.channel().await);
+    let mut answers = client.server_reflection_info(tokio_stream::once(request)).await.unwrap().into_inner();
+    let answer = answers.message().await.unwrap().unwrap().message_response;
+    let Some(MessageResponse::ListServicesResponse(ListServiceResponse { service })) = answer else {
+        panic!("{answer:?}");
+    };
+    let names: Vec<&str> = service.iter().map(|service| service.name.as_str()).collect();
+    for name in [
+        "tetrion.v1.EnvironmentService",
+        "tetrion.v1.EvaluationService",
+        "grpc.reflection.v1.ServerReflection",
+    ] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn sigterm_ends_open_streams_and_then_the_process() {
+    let process = Process::start(&["--drain-timeout", "60"]);
+    let request = HealthCheckRequest::default();
+    let mut watch = HealthClient::new(process.channel().await).watch(request).await.unwrap().into_inner();
+    assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::Serving);
+
+    process.terminate();
+    assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
+    let end = watch.message().await.unwrap_err();
+    assert_eq!(end.code(), Code::Unavailable);
+    assert_eq!(end.get_details_error_info().unwrap().reason, "DRAINING");
+
+    // Elsewhere, so that this thread can say goodbye to the server.
+    let (status, took, rest) = tokio::task::spawn_blocking(|| process.wait()).await.unwrap();
+    assert!(status.success(), "{status}");
+    assert!(took < Duration::from_secs(30), "the stream held it up for {took:?}");
+    assert_eq!(rest, "", "one line on stdout and no more");
+}
+
+#[test]
+fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
+    let process = Process::start(&["--drain-timeout", "0.3"]);
+    let mut stream = TcpStream::connect(process.address).unwrap();
+    // A request that promises a message of 95 bytes and sends none of them.
+    let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\ncontent-type: application/grpc-web\r\n\
+                   content-length: 100\r\n\r\n\0\0\0\0\x5f";
+    stream.write_all(request.as_bytes()).unwrap();
+    // The server has begun with that one when it has answered one that came later.
+    process.get("/");
+    process.terminate();
+    let (status, took, _) = process.wait();
+    assert!(status.success(), "{status}");
+    assert!(took >= Duration::from_millis(250), "the call had {took:?} to end");
+    assert!(took < Duration::from_secs(30), "it took {took:?}");
+}
+
+#[test]
+fn the_end_of_stdin_is_the_end_where_that_is_asked_for() {
+    let mut process = Process::start(&["--exit-on-stdin-eof"]);
+    process.stdin.take();
+    let (status, ..) = process.wait();
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_port_in_use_is_an_error_and_no_line() {
+    let first = Process::start(&[]);
+    let second = Command::new(env!("CARGO_BIN_EXE_tetrion"))
+        .args(["serve", "--listen", &first.address.to_string()])
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(second.stdout, b"");
+    let stderr = String::from_utf8(second.stderr).unwrap();
+    assert!(stderr.contains(&format!("error: cannot listen on {}", first.address)), "{stderr}");
+}
+
+#[tokio::test]
+async fn plain_http_shows_a_page_and_the_metrics() {
+    let process = Process::start(&[]);
+    health(process.channel().await, "").await.unwrap();
+    health(process.channel().await, "nobody").await.unwrap_err();
+
+    let page = process.get("/");
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    assert!(page.contains("<h1>Tetrion</h1>"), "{page}");
+    assert!(process.get("/nothing").starts_with("HTTP/1.1 404"));
+
+    let metrics = process.get("/metrics");
+    assert!(metrics.starts_with("HTTP/1.1 200"), "{metrics}");
+    for line in [
+        r#"tetrion_calls_total{method="grpc.health.v1.Health/Check",code="OK"} 1"#,
+        r#"tetrion_calls_total{method="grpc.health.v1.Health/Check",code="NOT_FOUND"} 1"#,
+        r#"tetrion_call_seconds_count{method="grpc.health.v1.Health/Check"} 2"#,
+        r#"tetrion_calls_in_flight{method="grpc.health.v1.Health/Check"} 0"#,
+    ] {
+        assert!(metrics.contains(line), "no line {line} in:\n{metrics}");
+    }
+}
+
+#[test]
+fn browsers_reach_it_over_grpc_web_from_any_origin() {
+    let process = Process::start(&[]);
+    let preflight = process.http(
+        b"OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://page.example\r\nconnection: close\r\n\
+          access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n",
+    );
+    let preflight = String::from_utf8(preflight).unwrap();
+    assert!(preflight.starts_with("HTTP/1.1 200"), "{preflight}");
+    assert!(preflight.contains("access-control-allow-origin: *\r\n"), "{preflight}");
+    assert!(preflight.contains("access-control-allow-headers: authorization,x-grpc-web\r\n"), "{preflight}");
+
+    // An empty message: no compression, no bytes.
+    let answer = process.http(
+        b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://page.example\r\nconnection: close\r\n\
+          content-type: application/grpc-web+proto\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0",
+    );
+    let text = String::from_utf8_lossy(&answer).to_lowercase();
+    assert!(text.starts_with("http/1.1 200"), "{text}");
+    assert!(text.contains("access-control-allow-origin: *\r\n"), "{text}");
+    let exposed = "access-control-expose-headers: grpc-status,grpc-message,grpc-status-details-bin\r\n";
+    assert!(text.contains(exposed), "{text}");
+    // A message of two bytes: field 1, SERVING. Then the trailers, as a message of their own.
+    assert!(answer.windows(7).any(|bytes| bytes == b"\0\0\0\0\x02\x08\x01"), "{text}");
+    assert!(text.contains("grpc-status:0"), "{text}");
+}
