@@ -9,6 +9,7 @@ pub mod perft;
 pub mod serve;
 
 pub mod large_u64;
+pub mod plot;
 pub mod run_folder;
 pub mod weights;
 

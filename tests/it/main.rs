@@ -36,6 +36,8 @@ mod run_folder;
 /// Every kernel gives the bits of the features' own functions.
 mod kernel;
 
+/// Learning curves, as text and as SVG.
+mod plot;
 /// Whole episodes, alone and in parallel.
 mod rollout;
 /// The server as a process: its one line, its signals, and whom it lets in.

@@ -1,0 +1,88 @@
+//! Charts of what was learned: as SVG for a folder, as text for a terminal.
+//!
+//! A [`Chart`] is data, and a drawing of it is a function of that data alone: [`Chart::to_svg`], [`Chart::to_text`].
+//! Both share their axes, so a person sees the same curve in both places. Scores of a search grow over orders of magnitude; when
+//! they do, the vertical axis counts in powers of ten, and what lies below its lowest tick (a zero, say) is drawn on that tick.
+
+mod axis;
+mod svg;
+mod text;
+
+use axis::Axis;
+
+use crate::optimizers::Generation;
+
+/// Lines over one pair of axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// What is shown, in a few words.
+    pub title: String,
+    /// Unit of the horizontal axis.
+    pub x_label: String,
+    /// Unit of the vertical axis.
+    pub y_label: String,
+    /// The most important first: it is drawn on top of the others.
+    pub lines: Vec<Line>,
+}
+
+/// A line with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// As the legend calls it.
+    pub name: String,
+    /// From left to right. Points with something that is not a number are left out.
+    pub points: Vec<Point>,
+}
+
+/// A point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub x: f64,
+    /// How high.
+    pub y: f64,
+    /// An interval around `y`, low and high. Charts in text leave it out.
+    pub band: Option<[f64; 2]>,
+}
+
+/// The learning curve of a search. `incumbents` are measurements, on games of their own, of what the search would have
+/// handed in after a generation, with their intervals; there need not be one for every generation.
+pub fn learning_curve(title: &str, unit: &str, generations: &[Generation], incumbents: &[Point]) -> Chart {
+    let line = |name: &str, point: fn(&Generation) -> (f64, Option<[f64; 2]>)| Line {
+        name: name.to_owned(),
+        points: generations
+            .iter()
+            .map(|generation| {
+                let (y, band) = point(generation);
+                Point { x: f64::from(generation.generation), y, band }
+            })
+            .collect(),
+    };
+    let mut lines = vec![
+        line("best candidate", |g| (g.best_score, None)),
+        line("all candidates, mean and deviation", |g| {
+            (g.mean_score, Some([g.mean_score - g.std_score, g.mean_score + g.std_score]))
+        }),
+    ];
+    if !incumbents.is_empty() {
+        let name = "result so far, 95 % interval".to_owned();
+        lines.insert(0, Line { name, points: incumbents.to_vec() });
+    }
+    Chart { title: title.to_owned(), x_label: "generation".to_owned(), y_label: unit.to_owned(), lines }
+}
+
+impl Line {
+    fn finite_points(&self) -> impl Iterator<Item = Point> + Clone {
+        self.points.iter().copied().filter(|point| point.x.is_finite() && point.y.is_finite())
+    }
+}
+
+impl Chart {
+    /// The two axes, with about so many ticks; `None` if there is nothing to draw.
+    fn axes(&self, num_x_ticks: usize, num_y_ticks: usize) -> Option<(Axis, Axis)> {
+        let points = || self.lines.iter().flat_map(Line::finite_points);
+        let x = Axis::tight(points().map(|point| point.x), num_x_ticks)?;
+        let y = Axis::rounded(points().map(|point| point.y), num_y_ticks)?;
+        Some((x, y))
+    }
+}

@@ -1,0 +1,229 @@
+//! Learning curves: small enough to be checked by eye as text, taken apart as SVG.
+
+use tetrion::cli::plot::{Chart, Line, Point, learning_curve};
+use tetrion::optimizers::Generation;
+
+fn chart(lines: &[(&str, &[(f64, f64)])]) -> Chart {
+    let line = |&(name, points): &(&str, &[(f64, f64)])| Line {
+        name: name.to_owned(),
+        points: points.iter().map(|&(x, y)| Point { x, y, band: None }).collect(),
+    };
+    Chart {
+        title: "Title".into(),
+        x_label: "generation".into(),
+        y_label: "lines".into(),
+        lines: lines.iter().map(line).collect(),
+    }
+}
+
+#[track_caller]
+fn check(chart: &Chart, columns: usize, rows: usize, expected: &str) {
+    let text = chart.to_text(columns, rows, false);
+    assert_eq!(text, expected.strip_prefix('\n').unwrap(), "\n{text}");
+}
+
+/// The axis ends at 150, half way to a next tick, and the line at four fifths of it.
+#[test]
+fn a_straight_line() {
+    check(
+        &chart(&[("mean", &[(0.0, 0.0), (50.0, 120.0)])]),
+        30,
+        6,
+        "
+Title
+    lines
+    │
+    │                     ⢀⡠⠤⠒
+100 ┤                ⣀⡠⠔⠒⠉⠁
+    │          ⢀⣀⠤⠒⠊⠉
+    │     ⣀⡠⠔⠒⠉⠁
+  0 ┤⣀⠤⠔⠊⠉
+    └┬─────────┬────────┬─────
+     0         20       40
+                    generation
+     ⠤⠤⠤ mean
+",
+    );
+}
+
+#[test]
+fn lines_are_told_apart_by_their_gaps() {
+    let flat = |y| [(0.0, y), (10.0, y)];
+    check(
+        &chart(&[
+            ("first", &flat(4.0)),
+            ("second", &flat(3.0)),
+            ("third", &flat(2.0)),
+            ("fourth", &flat(1.0)),
+        ]),
+        36,
+        8,
+        "
+Title
+  lines
+4 ┤⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
+  │
+  │⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁
+2 ┤⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀ ⡀
+  │
+  │⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀ ⣀⡀
+  │
+0 ┤
+  └┬───────────────┬───────────────┬
+   0               5              10
+                          generation
+   ⠤⠤⠤ first
+   ⠄⠄⠄ second
+   ⠄ ⠄ third
+   ⠤⠄  fourth
+",
+    );
+}
+
+/// From 3 to 30,000 in equal factors is a straight line; the 0 before it is drawn on the lowest tick.
+#[test]
+fn powers_of_ten() {
+    check(
+        &chart(&[(
+            "mean",
+            &[(0.0, 0.0), (1.0, 3.0), (2.0, 30.0), (3.0, 300.0), (4.0, 3000.0), (5.0, 30000.0)],
+        )]),
+        40,
+        9,
+        "
+Title
+       lines
+       │                              ⢀⡠
+10,000 ┤                          ⢀⡠⠔⠊⠁
+       │                       ⢀⠤⠊⠁
+ 1,000 ┤                    ⢀⠤⠊⠁
+       │                 ⣀⠤⠊⠁
+   100 ┤             ⣀⠤⠒⠉
+       │         ⢀⡠⠔⠊
+    10 ┤      ⣀⠤⠒⠁
+     1 ┤⣀⠤⠔⠒⠊⠉
+       └┬───────────┬────────────┬──────
+        0           2            4
+                              generation
+        ⠤⠤⠤ mean
+",
+    );
+}
+
+#[test]
+fn below_zero_and_between_whole_numbers() {
+    check(
+        &chart(&[("score", &[(0.5, -0.2), (1.0, 0.1), (1.5, 0.3)])]),
+        36,
+        5,
+        "
+Title
+    lines
+0.5 ┤
+    │                       ⣀⣀⣀⠤⠤⠤⠒⠒
+    │             ⣀⣀⠤⠤⠒⠒⠒⠉⠉⠉
+  0 ┤     ⣀⣀⠤⠤⠒⠒⠉⠉
+    │⠤⠒⠒⠉⠉
+    └┬──────────────┬──────────────┬
+     0.5            1            1.5
+                          generation
+     ⠤⠤⠤ score
+",
+    );
+}
+
+#[test]
+fn one_point_and_none() {
+    check(
+        &chart(&[("mean", &[(3.0, 7.0)])]),
+        30,
+        3,
+        "
+Title
+   lines
+10 ┤             ⡀
+   │
+ 0 ┤
+   └─────────────┬────────────
+                 3  generation
+    ⠤⠤⠤ mean
+",
+    );
+    let nothing = "Title\n(nothing to show yet)\n";
+    assert_eq!(chart(&[("mean", &[])]).to_text(80, 20, false), nothing);
+    assert_eq!(chart(&[("mean", &[(0.0, f64::NAN)])]).to_text(80, 20, false), nothing);
+    assert!(chart(&[]).to_svg().contains("Title: nothing to show yet"));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let chart = chart(&[("a", &[(0.0, 1.0), (9.0, 5.0)]), ("b", &[(0.0, 5.0), (9.0, 2.0)])]);
+    let (plain, mut coloured) = (chart.to_text(50, 8, false), chart.to_text(50, 8, true));
+    assert!(coloured.contains("\x1b[34m") && coloured.contains("\x1b[33m"));
+    for code in ["\x1b[34m", "\x1b[33m", "\x1b[0m"] {
+        coloured = coloured.replace(code, "");
+    }
+    assert_eq!(coloured, plain);
+}
+
+#[test]
+fn text_keeps_to_its_width() {
+    let points: Vec<(f64, f64)> =
+        (0..500).map(|x| (f64::from(x) * 37.0, f64::from(x * x % 1009) * 1e3)).collect();
+    for columns in [30, 31, 57, 80, 200] {
+        let text = chart(&[("m", &points)]).to_text(columns, 10, false);
+        for line in text.lines() {
+            assert!(line.chars().count() <= columns, "{columns} columns:\n{text}");
+        }
+    }
+}
+
+fn generations() -> Vec<Generation> {
+    let generation = |index: u32| Generation {
+        generation: index,
+        best_score: f64::from(index) * 30.0 + 20.0,
+        mean_score: f64::from(index) * 10.0 + 5.0,
+        std_score: 4.0,
+        best: vec![],
+        mean: vec![],
+        std: vec![],
+    };
+    (0..5).map(generation).collect()
+}
+
+/// How often `part` occurs.
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn svg_of_a_learning_curve() {
+    let incumbents: Vec<Point> =
+        (0..5).map(|x| Point { x: f64::from(x), y: 15.0, band: Some([12.0, 18.0]) }).collect();
+    let svg = learning_curve("Tetris <10 x 20> & more", "lines a game", &generations(), &incumbents).to_svg();
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    for text in [
+        "Tetris &lt;10 x 20&gt; &amp; more",
+        "lines a game",
+        "generation",
+        "result so far, 95 % interval",
+        "best candidate",
+        "all candidates, mean and deviation",
+        "\n150\n",
+    ] {
+        assert_eq!(count(&svg, text), 1, "{text}\n{svg}");
+    }
+    assert_eq!(count(&svg, "<polygon "), 2, "an interval for the result and one for all candidates");
+    // Each line and its sample in the legend.
+    for colour in ["#0072B2", "#D55E00", "#009E73"] {
+        let lines = svg.lines().filter(|line| line.starts_with("<polyline ") && line.contains(colour));
+        assert_eq!(lines.count(), 2, "{colour}");
+    }
+}
+
+#[test]
+fn svg_of_one_generation_has_dots() {
+    let svg = learning_curve("Title", "lines", &generations()[..1], &[]).to_svg();
+    assert_eq!((count(&svg, "<circle "), count(&svg, "<polygon ")), (2, 0));
+    assert!(!svg.contains("result so far"));
+}
