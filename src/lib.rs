@@ -9,6 +9,7 @@
 //! | [`wire`] | messages and what they say, both ways | sessions, threads |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
+//! | [`pool`] | threads, and jobs begun in the order in which they came | what the jobs do |
 //! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
@@ -20,6 +21,7 @@ pub mod features;
 pub mod env;
 
 pub mod agents;
+pub mod pool;
 pub mod rollout;
 
 pub mod optimizers;
