@@ -10,7 +10,11 @@ pub mod error;
 pub mod limits;
 
 pub mod features;
+pub mod fields;
+pub mod positions;
 pub mod rules;
+pub mod sequences;
+pub mod session;
 pub mod tensor;
 
 pub use error::{DecodeError, Fault, InField};

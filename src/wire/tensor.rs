@@ -122,6 +122,12 @@ pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
 }
 
+/// Playfields as rows of cells, one integer each: as wide as the playfield asks for.
+pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor {
+    let dtype = if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
+    from_bytes(dtype, vec![rows, height.into()], data)
+}
+
 /// A tensor of bytes that are in order already.
 ///
 /// # Panics

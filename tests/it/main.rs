@@ -17,6 +17,8 @@ mod wire;
 
 /// Environments against a slow model of one, their refusals, and whole episodes as text.
 mod env;
+/// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
+mod service;
 
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
@@ -42,3 +44,5 @@ mod plot;
 mod rollout;
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
+/// A server to talk to, and what tests say over and over.
+mod support;

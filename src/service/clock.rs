@@ -1,0 +1,41 @@
+//! Time for leases. Games never see it.
+
+use std::fmt;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A clock: how long it has been running, and what the calendar said when it started.
+///
+/// Leases are counted on the running time, which no one sets; the calendar is for telling people.
+pub struct Clock {
+    started: SystemTime,
+    elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
+}
+
+impl Clock {
+    /// The machine's.
+    pub fn system() -> Clock {
+        let start = Instant::now();
+        Clock::new(SystemTime::now(), move || start.elapsed())
+    }
+
+    /// A clock that someone else turns.
+    pub fn new(started: SystemTime, elapsed: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
+        Clock { started, elapsed: Box::new(elapsed) }
+    }
+
+    /// How long it has been running; never goes back.
+    pub fn elapsed(&self) -> Duration {
+        (self.elapsed)()
+    }
+
+    /// What the calendar says at a running time.
+    pub fn date(&self, elapsed: Duration) -> SystemTime {
+        self.started + elapsed
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clock").field("started", &self.started).field("elapsed", &self.elapsed()).finish()
+    }
+}

@@ -1,0 +1,155 @@
+//! EnumeratePlacements: whose placements, how large the answer becomes, and the answer.
+
+use crate::engine::Rules;
+use crate::features::FeatureSet;
+use crate::placements::{Options, Placements, Position, bytes_per_cell_row, enumerate, num_rows};
+use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
+use crate::wire::positions::{Drawn, Kind};
+use crate::wire::rules::ResolvedRules;
+use crate::wire::session::response_bytes;
+use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
+
+use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
+use super::session::{State, listed};
+use super::status::Refusal;
+
+/// Positions and what is wanted of their placements.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub rules: Rules,
+    pub positions: Vec<Position>,
+    pub features: Option<FeatureSet>,
+    pub options: Options,
+    pub max_response_bytes: u32,
+    /// Of the session that the positions come from; 0 for a caller's own.
+    pub sequence: u64,
+}
+
+impl Question {
+    /// About environments of a session.
+    pub fn of_session(
+        state: &State,
+        envs: &pb::SessionEnvs,
+        request: &pb::EnumeratePlacementsRequest,
+    ) -> Result<Question, Refusal> {
+        let rules = state.batch().config().rules;
+        let own = decode_features(request, &rules)?;
+        Ok(Question {
+            rules,
+            positions: state
+                .positions(listed(&envs.env_ids))
+                .map_err(|error| error.in_field("session_envs"))?,
+            features: own.or_else(|| state.features().cloned()),
+            options: options(request),
+            max_response_bytes: response_bytes(request.max_response_bytes, state.max_response_bytes())?,
+            sequence: state.sequence(),
+        })
+    }
+
+    /// About positions that came along.
+    pub fn of_positions(
+        positions: &pb::Positions,
+        request: &pb::EnumeratePlacementsRequest,
+    ) -> Result<Question, Refusal> {
+        let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+        let (rules, positions) = decode_positions(positions).in_field("positions")?;
+        let features = decode_features(request, &rules)?;
+        Ok(Question {
+            rules,
+            positions,
+            features,
+            options: options(request),
+            max_response_bytes,
+            sequence: 0,
+        })
+    }
+
+    /// Finds every placement, if the answer is not too large.
+    pub fn answer(&self) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+        if self.options.position_features && self.features.is_none() {
+            return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
+        }
+        self.check_size()?;
+        let columns = enumerate(&self.rules, &self.positions, self.features.as_ref(), self.options);
+        Ok(self.encode(columns))
+    }
+
+    fn check_size(&self) -> Result<(), Refusal> {
+        let num_features = self.features.as_ref().map_or(0, FeatureSet::len) as u64;
+        let afterstate_bytes = match self.options.afterstates {
+            true => bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height),
+            false => 0,
+        };
+        // Action, placement, reward, lines, terminal; features; afterstate.
+        let row_bytes = 4 + 4 + 4 + 1 + 1 + 4 * num_features + afterstate_bytes;
+        let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
+        let names = self.features.iter().flat_map(FeatureSet::names);
+        let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
+        let rest = (self.positions.len() as u64 + 1) * position_bytes
+            + names_bytes
+            + 9 * TENSOR_OVERHEAD
+            + 2 * ANSWER_OVERHEAD;
+        let max_bytes = self.max_response_bytes;
+        let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
+        let rows: u64 =
+            self.positions.iter().map(|position| u64::from(num_rows(&self.rules, position))).sum();
+        if rows > max_rows || rest > u64::from(max_bytes) {
+            return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
+        }
+        Ok(())
+    }
+
+    fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {
+        let num_positions = self.positions.len() as u32;
+        let rows = columns.actions.len() as u32;
+        let matrix = |rows: u32, set: &FeatureSet, values: &[f32]| {
+            tensor::encode(vec![rows, set.len() as u32], values)
+        };
+        let set = self.features.as_ref();
+        pb::EnumeratePlacementsResponse {
+            row_offsets: Some(tensor::encode(vec![num_positions + 1], &columns.row_offsets)),
+            actions: Some(tensor::encode(vec![rows], &columns.actions)),
+            placements: Some(tensor::encode(vec![rows], &columns.placements)),
+            features: set.map(|set| matrix(rows, set, &columns.features)),
+            rewards: Some(tensor::encode(vec![rows], &columns.rewards)),
+            lines: Some(tensor::encode(vec![rows], &columns.lines)),
+            terminal: Some(tensor::encode_bools(vec![rows], &columns.terminal)),
+            afterstates: self
+                .options
+                .afterstates
+                .then(|| tensor::cell_rows(self.rules.width, self.rules.height, rows, columns.afterstates)),
+            position_features: set
+                .filter(|_| self.options.position_features)
+                .map(|set| matrix(num_positions, set, &columns.position_features)),
+            feature_columns: set.map(features::encode_columns),
+            sequence: self.sequence,
+        }
+    }
+}
+
+fn decode_features(
+    request: &pb::EnumeratePlacementsRequest,
+    rules: &Rules,
+) -> Result<Option<FeatureSet>, DecodeError> {
+    features::decode(request.features.as_ref(), rules.width).in_field("features")
+}
+
+fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
+    Options { afterstates: request.include_afterstates, position_features: request.include_position_features }
+}
+
+fn decode_positions(message: &pb::Positions) -> Result<(Rules, Vec<Position>), DecodeError> {
+    let resolved = match &message.rules {
+        Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
+        None => ResolvedRules::default(),
+    };
+    let rules = resolved.rules;
+    let drawn = match Kind::of(message)? {
+        Kind::States(_) => return Err(DecodeError::NotImplemented("snapshots are not built yet".to_owned())),
+        Kind::Drawings(drawings) => positions::decode_drawings(drawings, &rules)?,
+        Kind::Packed(packed) => positions::decode_packed(packed, &rules)?,
+    };
+    let position =
+        |drawn: Drawn| Position { playfield: drawn.playfield, piece: drawn.pieces.first().copied() };
+    Ok((rules, drawn.into_iter().map(position).collect()))
+}

@@ -1,0 +1,254 @@
+//! `EnvironmentService`: one short method for each call.
+
+use std::sync::Arc;
+
+use prost::Message;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::wire::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name};
+use crate::wire::pb::environment_service_server::{EnvironmentService, EnvironmentServiceServer};
+use crate::wire::pb::step_stream_request::Request as Asked;
+use crate::wire::pb::step_stream_response::Response as Answered;
+use crate::wire::session::decode_ttl;
+use crate::wire::{DecodeError, InField, pb, session};
+
+use super::enumerate::Question;
+use super::session::State;
+use super::sessions::{NewSession, RequestId, Session, SessionStore};
+use super::status::Refusal;
+
+/// The service: handlers around a store of sessions.
+#[derive(Clone, Debug)]
+pub struct Environments {
+    store: Arc<SessionStore>,
+}
+
+impl Environments {
+    /// A service on a store.
+    pub fn new(store: Arc<SessionStore>) -> Environments {
+        Environments { store }
+    }
+
+    /// The service as tonic serves it, with the bound on requests set.
+    pub fn into_server(self) -> EnvironmentServiceServer<Environments> {
+        EnvironmentServiceServer::new(self).max_decoding_message_size(MAX_REQUEST_BYTES as usize)
+    }
+
+    fn session(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+        self.store.find("session", name)
+    }
+
+    fn create(&self, request: &pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
+        check_name("request_id", &request.request_id)?;
+        let ttl = decode_ttl(request.ttl.as_ref())?;
+        let defaults = pb::SessionConfig::default();
+        let message = request.config.as_ref().unwrap_or(&defaults);
+        let (config, seeding) = session::decode(message, random_seed).in_field("config")?;
+        let request = (!request.request_id.is_empty()).then(|| RequestId {
+            name: request.request_id.clone(),
+            digest: xxh3_128(&request.encode_to_vec()),
+        });
+        let new = NewSession { request, num_envs: config.env.num_envs, ttl, config: (&config).into() };
+        self.store.create(new, || State::new(config, &seeding))
+    }
+
+    async fn describe(&self, session: &Session) -> Result<pb::Session, Refusal> {
+        let summary = self.store.summary(session);
+        session.call(|state| Ok(state.describe(summary))).await
+    }
+
+    async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+        self.session(&request.session)?.call(|state| state.reset(request)).await
+    }
+
+    async fn step(&self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+        self.session(&request.session)?.call(|state| state.step(request)).await
+    }
+
+    async fn render(&self, request: &pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
+        self.session(&request.session)?.call(|state| state.render(request)).await
+    }
+
+    async fn save_state(&self, request: &pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
+        self.session(&request.session)?.call(|_| Err(not_built("snapshots"))).await
+    }
+
+    async fn restore_state(
+        &self,
+        request: &pb::RestoreStateRequest,
+    ) -> Result<pb::RestoreStateResponse, Refusal> {
+        self.session(&request.session)?.call(|_| Err(not_built("snapshots"))).await
+    }
+
+    async fn enumerate_placements(
+        &self,
+        request: &pb::EnumeratePlacementsRequest,
+    ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+        use pb::enumerate_placements_request::Source;
+        let question = match &request.source {
+            Some(Source::SessionEnvs(envs)) => {
+                let session = self.session(&envs.session).map_err(|error| error.in_field("session_envs"))?;
+                session.call(|state| Question::of_session(state, envs, request)).await?
+            }
+            Some(Source::Positions(positions)) => Question::of_positions(positions, request)?,
+            None => return Err(DecodeError::missing("source").into()),
+        };
+        // Outside of the session's lock: whoever steps it meanwhile does not wait for this.
+        question.answer()
+    }
+
+    async fn answer(&self, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
+        let answered = match &request.request {
+            Some(Asked::Step(step)) => self.step(step).await.map(Answered::Step),
+            Some(Asked::Reset(reset)) => self.reset(reset).await.map(Answered::Reset),
+            Some(Asked::EnumeratePlacements(enumerate)) => {
+                self.enumerate_placements(enumerate).await.map(Answered::EnumeratePlacements)
+            }
+            Some(Asked::SaveState(save)) => self.save_state(save).await.map(Answered::SaveState),
+            Some(Asked::RestoreState(restore)) => {
+                self.restore_state(restore).await.map(Answered::RestoreState)
+            }
+            None => Err(DecodeError::missing("request").into()),
+        };
+        pb::StepStreamResponse {
+            response: Some(answered.unwrap_or_else(|refusal| Answered::Error(refusal.into()))),
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl EnvironmentService for Environments {
+    type StepStreamStream =
+        std::pin::Pin<Box<dyn Stream<Item = Result<pb::StepStreamResponse, Status>> + Send>>;
+
+    async fn get_server_info(
+        &self,
+        _request: Request<pb::GetServerInfoRequest>,
+    ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
+        Err(not_built("GetServerInfo").into())
+    }
+
+    async fn create_session(
+        &self,
+        request: Request<pb::CreateSessionRequest>,
+    ) -> Result<Response<pb::CreateSessionResponse>, Status> {
+        let session = self.create(request.get_ref())?;
+        let session = self.describe(&session).await?;
+        Ok(Response::new(pb::CreateSessionResponse { session: Some(session) }))
+    }
+
+    async fn get_session(
+        &self,
+        request: Request<pb::GetSessionRequest>,
+    ) -> Result<Response<pb::GetSessionResponse>, Status> {
+        let session = self.store.find("name", &request.get_ref().name)?;
+        let session = self.describe(&session).await?;
+        Ok(Response::new(pb::GetSessionResponse { session: Some(session) }))
+    }
+
+    async fn list_sessions(
+        &self,
+        request: Request<pb::ListSessionsRequest>,
+    ) -> Result<Response<pb::ListSessionsResponse>, Status> {
+        let pb::ListSessionsRequest { page_size, page_token } = request.get_ref();
+        let size = match u32::try_from(*page_size) {
+            Ok(0) => DEFAULT_PAGE_SIZE,
+            Ok(size) => size.min(MAX_PAGE_SIZE),
+            Err(_) => {
+                return Err(Refusal::field("page_size", format!("is {page_size}, expected 0 or more")).into());
+            }
+        };
+        let after = decode_page_token(page_token)?;
+        let (sessions, more) = self.store.page(after, size as usize);
+        let next_page_token = match sessions.last() {
+            Some(last) if more => last.serial().to_string(),
+            _ => String::new(),
+        };
+        let sessions = sessions.iter().map(|session| self.store.summary(session)).collect();
+        Ok(Response::new(pb::ListSessionsResponse { sessions, next_page_token }))
+    }
+
+    async fn delete_session(
+        &self,
+        request: Request<pb::DeleteSessionRequest>,
+    ) -> Result<Response<pb::DeleteSessionResponse>, Status> {
+        let pb::DeleteSessionRequest { name, allow_missing } = request.get_ref();
+        match self.store.remove("name", name) {
+            Err(Refusal::SessionNotFound(_) | Refusal::SessionExpired(_)) if *allow_missing => {}
+            removed => removed?,
+        }
+        Ok(Response::new(pb::DeleteSessionResponse {}))
+    }
+
+    async fn reset(&self, request: Request<pb::ResetRequest>) -> Result<Response<pb::ResetResponse>, Status> {
+        Ok(Response::new(self.reset(request.get_ref()).await?))
+    }
+
+    async fn step(&self, request: Request<pb::StepRequest>) -> Result<Response<pb::StepResponse>, Status> {
+        Ok(Response::new(self.step(request.get_ref()).await?))
+    }
+
+    /// One request after the other is taken from the connection, done and answered: whoever sends ahead waits in the
+    /// connection's flow control, and whoever does not read the answers is not worked for.
+    async fn step_stream(
+        &self,
+        request: Request<Streaming<pb::StepStreamRequest>>,
+    ) -> Result<Response<Self::StepStreamStream>, Status> {
+        let service = self.clone();
+        let answers = request.into_inner().then(move |request| {
+            let service = service.clone();
+            async move { Ok(service.answer(request?).await) }
+        });
+        Ok(Response::new(Box::pin(answers)))
+    }
+
+    async fn render(
+        &self,
+        request: Request<pb::RenderRequest>,
+    ) -> Result<Response<pb::RenderResponse>, Status> {
+        Ok(Response::new(self.render(request.get_ref()).await?))
+    }
+
+    async fn save_state(
+        &self,
+        request: Request<pb::SaveStateRequest>,
+    ) -> Result<Response<pb::SaveStateResponse>, Status> {
+        Ok(Response::new(self.save_state(request.get_ref()).await?))
+    }
+
+    async fn restore_state(
+        &self,
+        request: Request<pb::RestoreStateRequest>,
+    ) -> Result<Response<pb::RestoreStateResponse>, Status> {
+        Ok(Response::new(self.restore_state(request.get_ref()).await?))
+    }
+
+    async fn enumerate_placements(
+        &self,
+        request: Request<pb::EnumeratePlacementsRequest>,
+    ) -> Result<Response<pb::EnumeratePlacementsResponse>, Status> {
+        Ok(Response::new(self.enumerate_placements(request.get_ref()).await?))
+    }
+}
+
+fn not_built(what: &str) -> Refusal {
+    DecodeError::NotImplemented(format!("{what} is not built yet")).into()
+}
+
+/// Reads where a list goes on: behind the session with this serial number.
+fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
+    check_name("page_token", token)?;
+    if token.is_empty() {
+        return Ok(None);
+    }
+    let serial =
+        token.parse().map_err(|_| Refusal::field("page_token", format!("{token:?} is no page token")))?;
+    Ok(Some(serial))
+}
+
+/// A seed for those who give none, from the operating system.
+fn random_seed() -> u64 {
+    getrandom::u64().expect("the operating system has randomness")
+}

@@ -1,0 +1,119 @@
+//! What the answers of a session hold, tensor by tensor, and how large they can become.
+
+use crate::env::{AutoresetMode, EnvBatch, Field, FieldSpec, FinalBatch};
+use crate::wire::pb;
+use crate::wire::session::SessionConfig;
+use crate::wire::tensor::{self, element_size};
+
+/// What a tensor takes besides its data, at most: tags and lengths, the element type, and the sizes of four dimensions.
+pub(super) const TENSOR_OVERHEAD: u64 = 40;
+
+/// What an answer takes besides its tensors, at most: the sequence number, the frame of the last states, and the frame that
+/// StepStream puts around it.
+pub(super) const ANSWER_OVERHEAD: u64 = 64;
+
+/// Bytes that writers of observations may use behind the last row before they cut them off.
+const SLACK: usize = 64;
+
+/// A tensor of each answer.
+#[derive(Clone, Debug)]
+struct Part {
+    field: Field,
+    dtype: pb::DataType,
+    /// For one environment.
+    shape: Vec<u32>,
+    row_bytes: usize,
+}
+
+/// The tensors of each answer, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    observations: Vec<Part>,
+    infos: Vec<Part>,
+    action_mask: Option<Part>,
+}
+
+impl Layout {
+    pub fn new(config: &SessionConfig, batch: &EnvBatch) -> Layout {
+        let part = |field: &Field| {
+            let FieldSpec { dtype, shape, .. } = batch.spec(*field);
+            let dtype = pb::DataType::from(dtype);
+            let row_bytes = shape.iter().product::<u32>() as usize * element_size(dtype);
+            Part { field: *field, dtype, shape, row_bytes }
+        };
+        Layout {
+            observations: config.observations.iter().map(part).collect(),
+            infos: config.infos.iter().map(part).collect(),
+            action_mask: config.action_mask.then(|| part(&Field::ActionMask)),
+        }
+    }
+
+    pub fn observation_specs(&self, batch: &EnvBatch) -> Vec<pb::TensorSpec> {
+        self.observations.iter().map(|part| (&batch.spec(part.field)).into()).collect()
+    }
+
+    pub fn info_specs(&self, batch: &EnvBatch) -> Vec<pb::TensorSpec> {
+        self.infos.iter().map(|part| (&batch.spec(part.field)).into()).collect()
+    }
+
+    pub fn observations(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Vec<pb::Tensor> {
+        self.observations.iter().map(|part| part.tensor(batch, env_ids)).collect()
+    }
+
+    pub fn infos(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Vec<pb::Tensor> {
+        self.infos.iter().map(|part| part.tensor(batch, env_ids)).collect()
+    }
+
+    pub fn action_mask(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Option<pb::Tensor> {
+        self.action_mask.as_ref().map(|part| part.tensor(batch, env_ids))
+    }
+
+    /// The last states of the episodes that ended, where there are any.
+    pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
+        let tensors = |parts: &[Part]| parts.iter().map(|part| part.final_tensor(batch, finals)).collect();
+        (!finals.rows().is_empty()).then(|| pb::FinalBatch {
+            rows: finals.rows().to_vec(),
+            observations: tensors(&self.observations),
+            infos: tensors(&self.infos),
+        })
+    }
+
+    /// How many environments can be stepped by one call whose answer is to have at most `max_bytes`.
+    ///
+    /// Answers of other calls on as many environments are smaller.
+    pub fn max_rows(&self, mode: AutoresetMode, max_bytes: u32) -> u64 {
+        let seen = || self.observations.iter().chain(&self.infos);
+        let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();
+        let seen_overhead = seen().count() as u64 * TENSOR_OVERHEAD;
+        let mask_bytes = self.action_mask.as_ref().map_or(0, |part| part.row_bytes as u64);
+        // A reward of four bytes and two flags.
+        let mut row_bytes = seen_bytes + mask_bytes + 6;
+        let mut overhead = seen_overhead + 4 * TENSOR_OVERHEAD + ANSWER_OVERHEAD;
+        if mode == AutoresetMode::SameStep {
+            // All of them can end at once; each then has a row number of up to three bytes.
+            row_bytes += seen_bytes + 3;
+            overhead += seen_overhead;
+        }
+        u64::from(max_bytes).saturating_sub(overhead) / row_bytes
+    }
+}
+
+impl Part {
+    fn tensor(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> pb::Tensor {
+        let rows = env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len);
+        self.filled(rows, |data| batch.observe(self.field, env_ids, data))
+    }
+
+    fn final_tensor(&self, batch: &EnvBatch, finals: &FinalBatch) -> pb::Tensor {
+        self.filled(finals.rows().len(), |data| batch.observe_finals(self.field, finals, data))
+    }
+
+    fn filled(&self, rows: usize, write: impl FnOnce(&mut Vec<u8>)) -> pb::Tensor {
+        let mut data = Vec::with_capacity(rows * self.row_bytes + SLACK);
+        write(&mut data);
+        let mut shape = Vec::with_capacity(1 + self.shape.len());
+        shape.push(rows as u32);
+        shape.extend(&self.shape);
+        tensor::from_bytes(self.dtype, shape, data)
+    }
+}

@@ -1,0 +1,24 @@
+//! The services: decode, call, encode.
+//!
+//! # Layout
+//! * [`environment`] has one short method for each call of `EnvironmentService`.
+//! * [`sessions`] knows who is here; `session` what one of them does; `sequence` what was answered last.
+//! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
+//! * [`status`] has the one table from what went wrong to what the caller is told.
+//!
+//! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
+//! server either: that is around every call, in the server.
+
+pub mod clock;
+pub mod environment;
+pub mod sessions;
+pub mod status;
+
+mod enumerate;
+mod layout;
+mod sequence;
+mod session;
+
+pub use clock::Clock;
+pub use environment::Environments;
+pub use sessions::{SessionStore, StoreLimits, reap_forever};

@@ -1,0 +1,175 @@
+//! What a session does: its environments, its numbers, and the answers made of them.
+//!
+//! Everything here is synchronous and done under the session's lock.
+
+use crate::env::{EnvBatch, Episodes, Seeding, StepOutcome};
+use crate::features::FeatureSet;
+use crate::placements::Position;
+use crate::render::{self, Scene};
+use crate::wire::session::SessionConfig;
+use crate::wire::tensor::{self, Dim};
+use crate::wire::{features, fields, pb, sequences};
+
+use super::layout::Layout;
+use super::sequence::Sequence;
+use super::status::Refusal;
+
+/// The part of a session that calls change.
+#[derive(Debug)]
+pub(super) struct State {
+    batch: EnvBatch,
+    sequence: Sequence,
+    layout: Layout,
+    features: Option<FeatureSet>,
+    max_response_bytes: u32,
+}
+
+impl State {
+    /// Makes the environments; no episode begins.
+    pub fn new(config: SessionConfig, seeding: &Seeding) -> Result<State, Refusal> {
+        let batch = EnvBatch::new(config.env.clone(), seeding)?;
+        let layout = Layout::new(&config, &batch);
+        let SessionConfig { features, max_response_bytes, .. } = config;
+        let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
+        if u64::from(config.env.num_envs) > max_rows {
+            return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
+        }
+        Ok(State { batch, sequence: Sequence::default(), layout, features, max_response_bytes })
+    }
+
+    /// Adds to a summary of the session what its environments know.
+    pub fn describe(&self, summary: pb::Session) -> pb::Session {
+        let rules = &self.batch.config().rules;
+        pb::Session {
+            observation_specs: self.layout.observation_specs(&self.batch),
+            action_spec: Some(fields::action_spec(rules.num_actions())),
+            info_specs: self.layout.info_specs(&self.batch),
+            features: self.features.as_ref().map(features::encode_columns),
+            ..summary
+        }
+    }
+
+    /// The sequence number of the last call that changed something.
+    pub fn sequence(&self) -> u64 {
+        self.sequence.last()
+    }
+
+    /// The columns of the session's own feature selection.
+    pub fn features(&self) -> Option<&FeatureSet> {
+        self.features.as_ref()
+    }
+
+    /// The largest answer that the session's client takes.
+    pub fn max_response_bytes(&self) -> u32 {
+        self.max_response_bytes
+    }
+
+    pub fn batch(&self) -> &EnvBatch {
+        &self.batch
+    }
+
+    pub fn reset(&mut self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+        let State { batch, sequence, layout, .. } = self;
+        sequence.run(request.sequence, request, |sequence| {
+            let env_ids = listed(&request.env_ids);
+            let rows = num_rows(batch, env_ids);
+            match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
+                ([], []) => batch.reset(env_ids, Episodes::Next)?,
+                (seeds, []) => batch.reset(env_ids, Episodes::Seeds(seeds))?,
+                ([], letters) => {
+                    batch.reset(env_ids, Episodes::Sequences(&sequences::decode(letters, rows)?))?;
+                }
+                _ => {
+                    return Err(Refusal::field(
+                        "piece_sequences",
+                        "is given beside seeds, expected one of the two",
+                    ));
+                }
+            }
+            Ok(pb::ResetResponse {
+                observations: layout.observations(batch, env_ids),
+                action_mask: layout.action_mask(batch, env_ids),
+                infos: layout.infos(batch, env_ids),
+                sequence,
+            })
+        })
+    }
+
+    pub fn step(&mut self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+        let State { batch, sequence, layout, .. } = self;
+        sequence.run(request.sequence, request, |sequence| {
+            let env_ids = listed(&request.env_ids);
+            let rows = num_rows(batch, env_ids);
+            let actions =
+                tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[Dim::Exactly(rows)])?;
+            let StepOutcome { rewards, terminated, truncated, finals } =
+                batch.step(&actions.elements, env_ids)?;
+            Ok(pb::StepResponse {
+                observations: layout.observations(batch, env_ids),
+                rewards: Some(tensor::encode(vec![rows], &rewards)),
+                terminated: Some(tensor::encode_bools(vec![rows], &terminated)),
+                truncated: Some(tensor::encode_bools(vec![rows], &truncated)),
+                action_mask: layout.action_mask(batch, env_ids),
+                infos: layout.infos(batch, env_ids),
+                final_batch: layout.final_batch(batch, &finals),
+                sequence,
+            })
+        })
+    }
+
+    pub fn render(&mut self, request: &pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
+        let format = render::Format::try_from(request.format())?;
+        let env_ids = listed(&request.env_ids);
+        self.batch.check(env_ids)?;
+        let rules = &self.batch.config().rules;
+        // Each frame has a tag and a length before it.
+        let frame_bytes = render::max_bytes(format, rules.width, rules.height) as u64 + 4;
+        self.check_size(num_rows(&self.batch, env_ids).into(), frame_bytes)?;
+        let frame = |env_id: u32| {
+            let playfield = self.batch.playfield(env_id);
+            let statistics = self.batch.statistics(env_id);
+            let pieces = self.batch.pieces(env_id);
+            let scene = Scene {
+                playfield: &playfield,
+                pieces: &pieces,
+                lines: statistics.lines,
+                num_pieces: statistics.pieces,
+            };
+            render::render(format, &scene)
+        };
+        let frames = self.each(env_ids, frame);
+        Ok(pb::RenderResponse { frames, sequence: self.sequence() })
+    }
+
+    /// What the current pieces of environments can be placed on.
+    pub fn positions(&self, env_ids: Option<&[u32]>) -> Result<Vec<Position>, Refusal> {
+        self.batch.check(env_ids)?;
+        Ok(self.each(env_ids, |env_id| Position {
+            playfield: self.batch.playfield(env_id),
+            piece: self.batch.pieces(env_id).first().copied().filter(|_| !self.batch.has_ended(env_id)),
+        }))
+    }
+
+    fn each<T>(&self, env_ids: Option<&[u32]>, each: impl Fn(u32) -> T) -> Vec<T> {
+        match env_ids {
+            Some(env_ids) => env_ids.iter().map(|&env_id| each(env_id)).collect(),
+            None => (0..self.batch.config().num_envs).map(each).collect(),
+        }
+    }
+
+    /// Refuses an answer of so many rows if it could be too large.
+    fn check_size(&self, rows: u64, row_bytes: u64) -> Result<(), Refusal> {
+        let max_bytes = self.max_response_bytes;
+        let max_rows = u64::from(max_bytes).saturating_sub(super::layout::ANSWER_OVERHEAD) / row_bytes;
+        if rows > max_rows { Err(Refusal::ResponseTooLarge { max_rows, max_bytes }) } else { Ok(()) }
+    }
+}
+
+/// The environments that a request names; none named means all.
+pub(super) fn listed(env_ids: &[u32]) -> Option<&[u32]> {
+    if env_ids.is_empty() { None } else { Some(env_ids) }
+}
+
+fn num_rows(batch: &EnvBatch, env_ids: Option<&[u32]>) -> u32 {
+    env_ids.map_or(batch.config().num_envs, |env_ids| env_ids.len() as u32)
+}

@@ -1,0 +1,391 @@
+//! Who is here: sessions by name, how many there may be, and when each has to go.
+//!
+//! A session outlives connections. It ends when it is deleted, or when nobody has called for as long as its lease says. The
+//! lease is looked at whenever someone asks for the session, and once in a while for all of them ([`reap_forever`]), so that
+//! what is forgotten does not take room.
+//!
+//! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that is handed on in
+//! the order of arrival; what is done under it has no `.await` inside, so a caller who leaves has either not begun or left a
+//! finished call behind.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use crate::engine::RULES_VERSION;
+use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
+use crate::wire::{DecodeError, pb};
+
+use super::clock::Clock;
+use super::session::State;
+use super::status::Refusal;
+
+/// How many sessions that ended by their lease are remembered, to tell their clients what happened.
+const REMEMBERED: usize = 4096;
+
+/// How often all leases are looked at.
+const REAPING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What resource names begin with.
+const PREFIX: &str = "sessions/";
+
+/// How much a store may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreLimits {
+    /// Sessions at one time.
+    pub max_sessions: u32,
+    /// Environments of all sessions at one time.
+    pub max_envs: u32,
+}
+
+impl Default for StoreLimits {
+    fn default() -> StoreLimits {
+        StoreLimits { max_sessions: DEFAULT_MAX_SESSIONS, max_envs: DEFAULT_MAX_ENVS }
+    }
+}
+
+/// All sessions of a server.
+#[derive(Debug)]
+pub struct SessionStore {
+    limits: StoreLimits,
+    clock: Clock,
+    table: RwLock<Table>,
+    /// Held while a session is made, so that its room is still there when it is finished.
+    making: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<SessionId, Arc<Session>>,
+    num_envs: u32,
+    next_serial: u64,
+    /// The sessions that were made with a request_id.
+    requests: HashMap<String, SessionId>,
+    /// The last sessions that ended by their lease, the oldest first.
+    reaped: VecDeque<SessionId>,
+    reaped_ids: HashSet<SessionId>,
+}
+
+/// 128 random bits: whoever knows them may use the session.
+type SessionId = u128;
+
+/// A session: a name, a lease, and a state behind a lock.
+#[derive(Debug)]
+pub(super) struct Session {
+    id: SessionId,
+    /// Counted up; the order of age.
+    serial: u64,
+    request: Option<RequestId>,
+    num_envs: u32,
+    ttl: Duration,
+    /// On the clock of the store, as all times here.
+    made: Duration,
+    /// In nanoseconds.
+    expires: AtomicU64,
+    ended: AtomicBool,
+    /// Of the last call, for those who look from outside.
+    sequence: AtomicU64,
+    /// Every default filled in.
+    config: pb::SessionConfig,
+    state: tokio::sync::Mutex<State>,
+}
+
+/// A client's name for the request that made a session, and the request's digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RequestId {
+    pub name: String,
+    pub digest: u128,
+}
+
+/// What a new session is made of.
+#[derive(Debug)]
+pub(super) struct NewSession {
+    pub request: Option<RequestId>,
+    pub num_envs: u32,
+    pub ttl: Duration,
+    pub config: pb::SessionConfig,
+}
+
+impl SessionStore {
+    /// An empty store.
+    pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
+        SessionStore { limits, clock, table: RwLock::default(), making: Mutex::default() }
+    }
+
+    /// How much it may hold.
+    pub fn limits(&self) -> StoreLimits {
+        self.limits
+    }
+
+    /// How many sessions there are, those whose lease has run out unnoticed included.
+    pub fn num_sessions(&self) -> u32 {
+        self.read().sessions.len() as u32
+    }
+
+    /// How many environments they have together.
+    pub fn num_envs(&self) -> u32 {
+        self.read().num_envs
+    }
+
+    /// Ends the sessions whose lease has run out; returns how many.
+    pub fn reap(&self) -> usize {
+        let now = self.clock.elapsed();
+        let mut table = self.write();
+        let over = table.sessions.values().filter(|session| session.is_over(now));
+        let over: Vec<SessionId> = over.map(|session| session.id).collect();
+        for id in &over {
+            table.reap(*id);
+        }
+        over.len()
+    }
+
+    /// Makes a session, or finds the one that the same request made before.
+    pub(super) fn create(
+        &self,
+        new: NewSession,
+        make: impl FnOnce() -> Result<State, Refusal>,
+    ) -> Result<Arc<Session>, Refusal> {
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        self.reap();
+        if let Some(request) = &new.request
+            && let Some(session) = self.made_by(request)?
+        {
+            return Ok(session);
+        }
+        self.check_room(new.num_envs)?;
+        let state = make()?;
+        let made = self.clock.elapsed();
+        let NewSession { request, num_envs, ttl, config } = new;
+        let mut table = self.write();
+        let session = Arc::new(Session {
+            id: random_id(),
+            serial: table.next_serial,
+            request,
+            num_envs,
+            ttl,
+            made,
+            expires: AtomicU64::new(nanoseconds(made + ttl)),
+            ended: AtomicBool::new(false),
+            sequence: AtomicU64::new(0),
+            config,
+            state: tokio::sync::Mutex::new(state),
+        });
+        table.next_serial += 1;
+        table.num_envs += num_envs;
+        if let Some(request) = &session.request {
+            table.requests.insert(request.name.clone(), session.id);
+        }
+        table.sessions.insert(session.id, session.clone());
+        Ok(session)
+    }
+
+    /// The session of a request's field, its lease renewed.
+    pub(super) fn find(&self, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
+        let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
+        let now = self.clock.elapsed();
+        if let Some(session) = self.read().sessions.get(&id)
+            && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
+        {
+            session.renew(now);
+            return Ok(session.clone());
+        }
+        let mut table = self.write();
+        if table.sessions.get(&id).is_some_and(|session| session.is_over(now)) {
+            table.reap(id);
+        }
+        match table.sessions.get(&id) {
+            Some(session) => {
+                session.renew(now);
+                Ok(session.clone())
+            }
+            None if table.reaped_ids.contains(&id) => Err(Refusal::SessionExpired(name.to_owned())),
+            None => Err(Refusal::SessionNotFound(name.to_owned())),
+        }
+    }
+
+    /// Ends a session; calls that wait for it will not find it any more.
+    pub(super) fn remove(&self, field: &str, name: &str) -> Result<(), Refusal> {
+        let session = self.find(field, name)?;
+        session.ended.store(true, Ordering::Release);
+        self.write().remove(session.id);
+        Ok(())
+    }
+
+    /// Sessions younger than the one with the serial number `after`, the oldest first, at most `size`; and whether there are
+    /// more of them.
+    pub(super) fn page(&self, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
+        let now = nanoseconds(self.clock.elapsed());
+        let mut sessions: Vec<Arc<Session>> = {
+            let table = self.read();
+            let listed = table.sessions.values().filter(|session| {
+                after.is_none_or(|after| session.serial > after)
+                    && session.expires.load(Ordering::Relaxed) > now
+            });
+            listed.cloned().collect()
+        };
+        sessions.sort_unstable_by_key(|session| session.serial);
+        let more = sessions.len() > size;
+        sessions.truncate(size);
+        (sessions, more)
+    }
+
+    /// A session as lists show it: without its specs and feature columns.
+    pub(super) fn summary(&self, session: &Session) -> pb::Session {
+        let date = |time| Some(self.clock.date(time).into());
+        pb::Session {
+            name: session.name(),
+            config: Some(session.config.clone()),
+            expire_time: date(Duration::from_nanos(session.expires.load(Ordering::Relaxed))),
+            ttl: prost_types::Duration::try_from(session.ttl).ok(),
+            sequence: session.sequence.load(Ordering::Relaxed),
+            rules_version: RULES_VERSION.to_owned(),
+            create_time: date(session.made),
+            ..Default::default()
+        }
+    }
+
+    fn made_by(&self, request: &RequestId) -> Result<Option<Arc<Session>>, Refusal> {
+        let table = self.read();
+        let Some(session) = table.requests.get(&request.name).and_then(|id| table.sessions.get(id)) else {
+            return Ok(None);
+        };
+        if session.request.as_ref() != Some(request) {
+            return Err(Refusal::RequestIdReused(request.name.clone()));
+        }
+        session.renew(self.clock.elapsed());
+        Ok(Some(session.clone()))
+    }
+
+    fn check_room(&self, wanted: u32) -> Result<(), Refusal> {
+        let StoreLimits { max_sessions, max_envs } = self.limits;
+        let table = self.read();
+        let used = table.num_envs;
+        let full = table.sessions.len() >= max_sessions as usize;
+        if !full && wanted <= max_envs.saturating_sub(used) {
+            return Ok(());
+        }
+        let next = table.sessions.values().map(|session| session.expires.load(Ordering::Relaxed)).min();
+        let next = Duration::from_nanos(next.unwrap_or(0));
+        let retry_after = next.saturating_sub(self.clock.elapsed()).max(Duration::from_millis(1));
+        Err(if full {
+            Refusal::SessionLimit { limit: max_sessions, retry_after }
+        } else {
+            Refusal::EnvLimit { used, limit: max_envs, wanted, retry_after }
+        })
+    }
+
+    /// Nothing panics while it holds the table, so a poisoned one would be as good as any.
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Table> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends sessions whose lease has run out, for as long as it is polled.
+pub async fn reap_forever(store: Arc<SessionStore>) {
+    let mut interval = tokio::time::interval(REAPING_INTERVAL);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        interval.tick().await;
+        let reaped = store.reap();
+        if reaped > 0 {
+            tracing::info!(reaped, "sessions ended by their lease");
+        }
+    }
+}
+
+impl Table {
+    fn remove(&mut self, id: SessionId) {
+        let Some(session) = self.sessions.remove(&id) else { return };
+        self.num_envs -= session.num_envs;
+        if let Some(request) = &session.request {
+            self.requests.remove(&request.name);
+        }
+    }
+
+    fn reap(&mut self, id: SessionId) {
+        self.remove(id);
+        self.reaped.push_back(id);
+        self.reaped_ids.insert(id);
+        if self.reaped.len() > REMEMBERED
+            && let Some(oldest) = self.reaped.pop_front()
+        {
+            self.reaped_ids.remove(&oldest);
+        }
+    }
+}
+
+impl Session {
+    /// `sessions/ID`.
+    pub fn name(&self) -> String {
+        format!("{PREFIX}{:032x}", self.id)
+    }
+
+    /// Where it stands in the order of age.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Does something to the session when all calls that came before are done.
+    ///
+    /// `work` cannot be left in the middle, because it has no `.await`: whoever gives up waits in line at most.
+    pub async fn call<T>(&self, work: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let mut state = self.state.lock().await;
+        if self.ended.load(Ordering::Acquire) {
+            return Err(Refusal::SessionNotFound(self.name()));
+        }
+        let broken = EndOnPanic(self);
+        let answer = work(&mut state);
+        drop(broken);
+        self.sequence.store(state.sequence(), Ordering::Relaxed);
+        answer
+    }
+
+    fn renew(&self, now: Duration) {
+        self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
+    }
+
+    /// Whether its lease has run out and no call is using it. Whoever asks holds the table, so no call can begin meanwhile.
+    fn is_over(self: &Arc<Session>, now: Duration) -> bool {
+        self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
+    }
+}
+
+/// Ends a session in which a call panics: nobody knows what state it is in.
+struct EndOnPanic<'a>(&'a Session);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.ended.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Reads a resource name; `None` for one that we never gave.
+fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError> {
+    if name.is_empty() {
+        return Err(DecodeError::missing(field));
+    }
+    check_name(field, name)?;
+    let digits = name.strip_prefix(PREFIX).filter(|digits| {
+        digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    });
+    Ok(digits.and_then(|digits| SessionId::from_str_radix(digits, 16).ok()))
+}
+
+/// Of the operating system's randomness: nobody can guess it, and no two servers give the same.
+fn random_id() -> SessionId {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    SessionId::from_le_bytes(bytes)
+}
+
+/// A running time; a u64 of nanoseconds lasts for 584 years.
+fn nanoseconds(time: Duration) -> u64 {
+    time.as_nanos() as u64
+}

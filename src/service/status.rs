@@ -1,0 +1,366 @@
+//! The one table from what went wrong to what the caller is told.
+//!
+//! Below this module errors are plain values; here each of them becomes a canonical code, a reason for programs
+//! (`ErrorInfo`), a message for people, and details of the kind that the reason has. The table of the protocol, at the head
+//! of `environment_service.proto`, is this one in prose.
+//!
+//! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report something
+//! else, so whatever a request had in it is cut here before it comes back: details never exceed [`MAX_DETAILS_BYTES`].
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use prost::Message;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
+
+use crate::env::{
+    CreateError, EnvIdError, NotReset, ReadError, RefusedAction, ResetError, StepError, WrongLength,
+};
+use crate::wire::{DecodeError, Fault, InField, rpc};
+
+/// `ErrorInfo.domain` of every error of ours.
+pub const DOMAIN: &str = "tetrion";
+
+/// Bytes of the details of one error.
+pub const MAX_DETAILS_BYTES: usize = 4096;
+
+/// Entries of a list in details; how many there are in all is told beside it.
+const MAX_ENTRIES: usize = 16;
+
+/// Bytes of a text in details or of a message, which may repeat what a request said.
+const MAX_TEXT_BYTES: usize = 400;
+
+/// Why a call was refused: everything that a handler can answer instead of an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The request cannot be understood.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// No session has this name.
+    #[error("there is no session {0:?}")]
+    SessionNotFound(String),
+    /// The session's lease ran out.
+    #[error("the lease of session {0:?} has run out")]
+    SessionExpired(String),
+    /// A request_id that came with another request before.
+    #[error("request_id {0:?} came with another request before")]
+    RequestIdReused(String),
+    /// As many sessions as the server may have.
+    #[error("the server has {limit} sessions, as many as it may")]
+    SessionLimit {
+        /// How many that is.
+        limit: u32,
+        /// When the next lease may run out.
+        retry_after: Duration,
+    },
+    /// As many environments as the server may have.
+    #[error("the server has {used} environments and may have {limit}; {wanted} more were asked for")]
+    EnvLimit {
+        /// How many there are.
+        used: u32,
+        /// How many there may be.
+        limit: u32,
+        /// How many were asked for.
+        wanted: u32,
+        /// When the next lease may run out.
+        retry_after: Duration,
+    },
+    /// As many evaluations as may run or wait.
+    #[error("{limit} evaluations run or wait, as many as may")]
+    EvaluationLimit {
+        /// How many that is.
+        limit: u32,
+        /// When to come again.
+        retry_after: Duration,
+    },
+    /// A sequence number that is neither the next one nor the last one with the last request.
+    #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
+    SequenceMismatch {
+        /// The next one.
+        expected: u64,
+        /// The one of the request.
+        got: u64,
+    },
+    /// The answer could be larger than the client takes.
+    #[error("the answer could exceed {max_bytes} bytes; {max_rows} rows would fit")]
+    ResponseTooLarge {
+        /// Rows that fit into an answer of that size.
+        max_rows: u64,
+        /// The size: the client's wish, or the server's default.
+        max_bytes: u32,
+    },
+    /// Environments in which no episode has begun.
+    #[error(transparent)]
+    NotReset(#[from] NotReset),
+    /// Environments whose episode has ended.
+    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+    EpisodeEnded {
+        /// Which; never empty.
+        env_ids: Vec<u32>,
+    },
+    /// Actions that are none.
+    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
+    ActionOutOfRange {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+        /// The size of the action space.
+        num_actions: u32,
+    },
+    /// Actions that the mask forbids.
+    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
+    IllegalAction {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+    },
+    /// The server wants a bearer token, and the call has none or another one.
+    #[error("this server wants the metadata `authorization: Bearer TOKEN`")]
+    InvalidToken,
+    /// The server is going down.
+    #[error("the server is going down")]
+    Draining {
+        /// When to come again.
+        retry_after: Duration,
+    },
+    /// A bug. What it was is in the server's log, beside the id.
+    #[error("internal error {id}")]
+    Internal {
+        /// Where to find it in the log.
+        id: String,
+    },
+}
+
+impl Refusal {
+    /// A refusal of an argument by the path of its field.
+    pub fn field(field: impl Into<String>, problem: impl Into<String>) -> Refusal {
+        DecodeError::field(field, problem).into()
+    }
+
+    /// The same refusal for a message that is the field `name` of another one.
+    #[must_use]
+    pub fn in_field(self, name: &str) -> Refusal {
+        match self {
+            Refusal::Decode(error) => Refusal::Decode(error.in_field(name)),
+            other => other,
+        }
+    }
+}
+
+impl From<EnvIdError> for Refusal {
+    fn from(error: EnvIdError) -> Refusal {
+        let (EnvIdError::Unknown { row, .. } | EnvIdError::Repeated { row, .. }) = error;
+        Refusal::field(format!("env_ids[{row}]"), error.to_string())
+    }
+}
+
+impl From<WrongLength> for Refusal {
+    fn from(error: WrongLength) -> Refusal {
+        Refusal::field(error.what.replace(' ', "_"), error.to_string())
+    }
+}
+
+impl From<CreateError> for Refusal {
+    fn from(error: CreateError) -> Refusal {
+        match error {
+            CreateError::Rules(error) => DecodeError::from(error).into(),
+            CreateError::NoEnvironments => Refusal::field("num_envs", error.to_string()),
+            CreateError::WrongLength(error) => error.into(),
+            CreateError::EmptySequence(i) => {
+                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ResetError> for Refusal {
+    fn from(error: ResetError) -> Refusal {
+        match error {
+            ResetError::EnvIds(error) => error.into(),
+            ResetError::WrongLength(error) => error.into(),
+            ResetError::EmptySequence(i) => {
+                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Refusal {
+        match error {
+            ReadError::EnvIds(error) => error.into(),
+            ReadError::NotReset(error) => error.into(),
+        }
+    }
+}
+
+impl From<StepError> for Refusal {
+    fn from(error: StepError) -> Refusal {
+        match error {
+            StepError::EnvIds(error) => error.into(),
+            StepError::WrongLength(error) => error.into(),
+            StepError::NotReset(error) => error.into(),
+            StepError::EpisodeEnded { env_ids } => Refusal::EpisodeEnded { env_ids },
+            StepError::ActionOutOfRange { actions, num_actions } => {
+                Refusal::ActionOutOfRange { actions, num_actions }
+            }
+            StepError::IllegalAction { actions } => Refusal::IllegalAction { actions },
+        }
+    }
+}
+
+/// A row of the table: the code, the reason, and what else the reason has.
+struct Row {
+    code: Code,
+    reason: &'static str,
+    details: ErrorDetails,
+    metadata: HashMap<String, String>,
+}
+
+impl Row {
+    fn new(code: Code, reason: &'static str) -> Row {
+        Row { code, reason, details: ErrorDetails::new(), metadata: HashMap::new() }
+    }
+
+    fn with(mut self, key: &str, value: impl ToString) -> Row {
+        self.metadata.insert(key.to_owned(), cut(&value.to_string()));
+        self
+    }
+
+    /// The first entries of a list of environments.
+    fn env_ids(self, env_ids: &[u32]) -> Row {
+        let shown: Vec<String> = env_ids.iter().take(MAX_ENTRIES).map(u32::to_string).collect();
+        self.with("env_ids", shown.join(",")).with("count", env_ids.len())
+    }
+
+    fn field(mut self, field: &str, problem: &str) -> Row {
+        self.details.set_bad_request(vec![FieldViolation::new(cut(field), cut(problem))]);
+        self
+    }
+
+    fn actions(mut self, actions: &[RefusedAction], problem: &str) -> Row {
+        let violation = |refused: &RefusedAction| {
+            FieldViolation::new(format!("actions[{}]", refused.row), format!("{} {problem}", refused.action))
+        };
+        let shown: Vec<FieldViolation> = actions.iter().take(MAX_ENTRIES).map(violation).collect();
+        self.details.set_bad_request(shown);
+        self.with("count", actions.len())
+    }
+
+    fn session(mut self, name: &str, message: &str) -> Row {
+        self.details.set_resource_info("tetrion.v1.Session", cut(name), "", cut(message));
+        self
+    }
+
+    fn retry(mut self, after: Duration) -> Row {
+        self.details.set_retry_info(Some(after));
+        self
+    }
+
+    fn quota(mut self, subject: &str, message: &str) -> Row {
+        self.details.set_quota_failure(vec![tonic_types::QuotaViolation::new(subject, cut(message))]);
+        self
+    }
+
+    fn request(mut self, id: &str) -> Row {
+        self.details.set_request_info(id, "");
+        self
+    }
+}
+
+impl Refusal {
+    fn row(&self, message: &str) -> Row {
+        use Code::*;
+        match self {
+            Refusal::Decode(DecodeError::Invalid { fault, field, problem }) => {
+                let reason = match fault {
+                    Fault::Field => "INVALID_FIELD",
+                    Fault::Tensor => "INVALID_TENSOR",
+                    Fault::Rules => "INVALID_RULES",
+                    Fault::Position => "INVALID_POSITION",
+                    Fault::State => "INVALID_STATE",
+                    Fault::UnknownName => "UNKNOWN_NAME",
+                };
+                Row::new(InvalidArgument, reason).field(field, problem)
+            }
+            Refusal::ActionOutOfRange { actions, num_actions } => {
+                Row::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
+                    .actions(actions, &format!("is outside 0..={}", num_actions - 1))
+            }
+            Refusal::IllegalAction { actions } => Row::new(InvalidArgument, "ILLEGAL_ACTION")
+                .actions(actions, "is no placement of the current piece"),
+            Refusal::ResponseTooLarge { max_rows, max_bytes } => {
+                Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")
+                    .with("max_rows", max_rows)
+                    .with("max_bytes", max_bytes)
+            }
+            Refusal::InvalidToken => Row::new(Unauthenticated, "INVALID_TOKEN"),
+            Refusal::SessionNotFound(name) => Row::new(NotFound, "SESSION_NOT_FOUND").session(name, message),
+            Refusal::SessionExpired(name) => Row::new(NotFound, "SESSION_EXPIRED").session(name, message),
+            Refusal::RequestIdReused(_) => Row::new(AlreadyExists, "REQUEST_ID_REUSED").session("", message),
+            Refusal::NotReset(NotReset { env_ids }) => {
+                Row::new(FailedPrecondition, "NOT_RESET").env_ids(env_ids)
+            }
+            Refusal::EpisodeEnded { env_ids } => {
+                Row::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
+            }
+            Refusal::Decode(DecodeError::RulesMismatch(_)) => Row::new(FailedPrecondition, "RULES_MISMATCH"),
+            Refusal::Decode(DecodeError::RulesVersionMismatch { expected, got }) => {
+                Row::new(FailedPrecondition, "RULES_VERSION_MISMATCH")
+                    .with("expected", expected)
+                    .with("got", got)
+            }
+            Refusal::Decode(DecodeError::FeatureSetMismatch { expected, got }) => {
+                Row::new(FailedPrecondition, "FEATURE_SET_MISMATCH")
+                    .with("expected", expected)
+                    .with("got", got)
+            }
+            Refusal::SequenceMismatch { expected, got } => {
+                Row::new(Aborted, "SEQUENCE_MISMATCH").with("expected", expected).with("got", got)
+            }
+            Refusal::SessionLimit { retry_after, .. } => {
+                Row::new(ResourceExhausted, "SESSION_LIMIT").retry(*retry_after).quota("sessions", message)
+            }
+            Refusal::EnvLimit { retry_after, .. } => {
+                Row::new(ResourceExhausted, "ENV_LIMIT").retry(*retry_after).quota("environments", message)
+            }
+            Refusal::EvaluationLimit { retry_after, .. } => Row::new(ResourceExhausted, "EVALUATION_LIMIT")
+                .retry(*retry_after)
+                .quota("evaluations", message),
+            Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),
+            Refusal::Decode(DecodeError::NotImplemented(_)) => Row::new(Unimplemented, "NOT_IMPLEMENTED"),
+            Refusal::Internal { id } => Row::new(Internal, "INTERNAL").request(id),
+        }
+    }
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Status {
+        let message = cut(&refusal.to_string());
+        let Row { code, reason, mut details, metadata } = refusal.row(&message);
+        details.set_error_info(reason, DOMAIN, metadata);
+        let status = Status::with_error_details(code, message, details);
+        debug_assert!(
+            status.details().len() <= MAX_DETAILS_BYTES,
+            "{reason}: {} bytes",
+            status.details().len()
+        );
+        status
+    }
+}
+
+/// The same as a message, for streams that go on after it.
+impl From<Refusal> for rpc::Status {
+    fn from(refusal: Refusal) -> rpc::Status {
+        let status = Status::from(refusal);
+        rpc::Status::decode(status.details()).expect("details are a google.rpc.Status of our own making")
+    }
+}
+
+/// The beginning of a text, with a mark where something is missing.
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text.to_owned();
+    }
+    let end = (0..=MAX_TEXT_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    format!("{}...", &text[..end])
+}

@@ -1,0 +1,105 @@
+//! Fields of environments: their names, their types and what a session is told of them.
+
+use crate::env::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+use crate::render::Format;
+
+use super::error::{DecodeError, Fault};
+use super::limits::check_name;
+use super::pb;
+
+/// Reads a list of names, each of them one of `known`, in the order wanted and none twice.
+///
+/// # Errors
+/// With the path `list[i]` of the first name that is not.
+pub fn decode(names: &[String], list: &str, known: &[Field]) -> Result<Vec<Field>, DecodeError> {
+    let mut fields = Vec::with_capacity(known.len());
+    for (i, name) in names.iter().enumerate() {
+        let path = || format!("{list}[{i}]");
+        check_name(&path(), name)?;
+        let Some(field) = known.iter().copied().find(|field| field.info().name == name) else {
+            let known: Vec<&str> = known.iter().map(|field| field.info().name).collect();
+            let problem = format!("no field is called {name:?}, expected one of {}", known.join(", "));
+            return Err(DecodeError::invalid(Fault::UnknownName, path(), problem));
+        };
+        if fields.contains(&field) {
+            return Err(DecodeError::field(path(), format!("{name} is listed twice")));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+/// Their names, as a request lists them.
+pub fn encode(fields: &[Field]) -> Vec<String> {
+    fields.iter().map(|field| field.info().name.to_owned()).collect()
+}
+
+/// The one action of an environment.
+pub fn action_spec(num_actions: u32) -> pb::TensorSpec {
+    pb::TensorSpec {
+        name: "action".to_owned(),
+        dtype: pb::DataType::Int32.into(),
+        shape: vec![],
+        low: Some(0.0),
+        high: Some(f64::from(num_actions - 1)),
+        description: "orientation * width + column of the leftmost cell".to_owned(),
+    }
+}
+
+impl From<&FieldSpec> for pb::TensorSpec {
+    fn from(spec: &FieldSpec) -> pb::TensorSpec {
+        pb::TensorSpec {
+            name: spec.name.to_owned(),
+            dtype: pb::DataType::from(spec.dtype).into(),
+            shape: spec.shape.clone(),
+            low: spec.low,
+            high: spec.high,
+            description: spec.description.to_owned(),
+        }
+    }
+}
+
+impl From<&FieldInfo> for pb::FieldInfo {
+    fn from(info: &FieldInfo) -> pb::FieldInfo {
+        pb::FieldInfo {
+            name: info.name.to_owned(),
+            r#type: info.layout.to_owned(),
+            description: info.description.to_owned(),
+        }
+    }
+}
+
+impl From<DataType> for pb::DataType {
+    fn from(dtype: DataType) -> pb::DataType {
+        match dtype {
+            DataType::Uint8 => pb::DataType::Uint8,
+            DataType::Int8 => pb::DataType::Int8,
+            DataType::Uint16 => pb::DataType::Uint16,
+            DataType::Int32 => pb::DataType::Int32,
+            DataType::Uint32 => pb::DataType::Uint32,
+            DataType::Uint64 => pb::DataType::Uint64,
+            DataType::Float32 => pb::DataType::Float32,
+            DataType::Float64 => pb::DataType::Float64,
+            DataType::Bool => pb::DataType::Bool,
+        }
+    }
+}
+
+/// What `GetServerInfo` says of some fields.
+pub fn infos(fields: &[Field]) -> Vec<pb::FieldInfo> {
+    FIELDS.iter().filter(|info| fields.contains(&info.field)).map(pb::FieldInfo::from).collect()
+}
+
+impl TryFrom<pb::RenderFormat> for Format {
+    type Error = DecodeError;
+
+    fn try_from(format: pb::RenderFormat) -> Result<Format, DecodeError> {
+        match format {
+            pb::RenderFormat::Unspecified => Err(DecodeError::field("format", "is unspecified or unknown")),
+            pb::RenderFormat::Ascii => Ok(Format::Ascii),
+            pb::RenderFormat::Lab => Ok(Format::Lab),
+            pb::RenderFormat::Leiden => Ok(Format::Leiden),
+            pb::RenderFormat::Ansi => Ok(Format::Ansi),
+        }
+    }
+}

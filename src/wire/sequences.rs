@@ -1,0 +1,42 @@
+//! Explicit pieces: strings of letters.
+
+use std::sync::Arc;
+
+use crate::engine::{Tetromino, parse_sequence};
+
+use super::error::DecodeError;
+use super::limits::{MAX_REQUEST_SEQUENCE_PIECES, MAX_SEQUENCE_PIECES};
+
+/// Reads one string for each environment, or one for all.
+///
+/// # Errors
+/// With the path `piece_sequences`, or that of one of them.
+pub fn decode(sequences: &[String], num_envs: u32) -> Result<Vec<Arc<[Tetromino]>>, DecodeError> {
+    if sequences.len() != 1 && sequences.len() != num_envs as usize {
+        let problem =
+            format!("has {} strings for {num_envs} environments, expected one each or one", sequences.len());
+        return Err(DecodeError::field("piece_sequences", problem));
+    }
+    let letters: usize = sequences.iter().map(String::len).sum();
+    if letters > MAX_REQUEST_SEQUENCE_PIECES as usize {
+        let problem = format!("has {letters} letters in all, expected at most {MAX_REQUEST_SEQUENCE_PIECES}");
+        return Err(DecodeError::field("piece_sequences", problem));
+    }
+    sequences
+        .iter()
+        .enumerate()
+        .map(|(i, letters)| decode_one(letters, &format!("piece_sequences[{i}]")))
+        .collect()
+}
+
+fn decode_one(letters: &str, path: &str) -> Result<Arc<[Tetromino]>, DecodeError> {
+    if letters.len() > MAX_SEQUENCE_PIECES as usize {
+        let problem = format!("has {} letters, expected at most {MAX_SEQUENCE_PIECES}", letters.len());
+        return Err(DecodeError::field(path, problem));
+    }
+    let pieces = parse_sequence(letters).map_err(|error| DecodeError::field(path, error.to_string()))?;
+    if pieces.is_empty() {
+        return Err(DecodeError::field(path, "has no letters, expected at least one"));
+    }
+    Ok(pieces.into())
+}

@@ -1,0 +1,197 @@
+//! What a session is made of: its configuration, to and from the wire, and its lease.
+
+use std::time::Duration;
+
+use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
+use crate::features::FeatureSet;
+
+use super::error::{DecodeError, InField};
+use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
+use super::rules::ResolvedRules;
+use super::{features, fields, pb, sequences};
+
+/// A session's configuration with every default filled in.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// The preset that the rules were made from.
+    pub preset: &'static str,
+    /// The environments.
+    pub env: EnvConfig,
+    /// The observations, in order.
+    pub observations: Vec<Field>,
+    /// The infos, in order.
+    pub infos: Vec<Field>,
+    /// The columns of the observation `features`, and what placements are described by.
+    pub features: Option<FeatureSet>,
+    /// The session seed; `None` where the environments have their own seeds or explicit pieces.
+    pub seed: Option<u64>,
+    /// Whether answers hold an action mask.
+    pub action_mask: bool,
+    /// The largest answer in bytes that the client can take.
+    pub max_response_bytes: u32,
+}
+
+/// Reads a configuration; `draw_seed` is asked for a seed if the request has none.
+///
+/// The seeding comes apart: it is of use once, and can be as large as the request.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `SessionConfig`.
+pub fn decode(
+    message: &pb::SessionConfig,
+    draw_seed: impl FnOnce() -> u64,
+) -> Result<(SessionConfig, Seeding), DecodeError> {
+    let num_envs = message.num_envs.unwrap_or(1);
+    if !(1..=MAX_ENVS_PER_SESSION).contains(&num_envs) {
+        let problem = format!("is {num_envs}, expected 1..={MAX_ENVS_PER_SESSION}");
+        return Err(DecodeError::field("num_envs", problem));
+    }
+    let ResolvedRules { preset, rules } = match &message.rules {
+        Some(rules) => rules.try_into().in_field("rules")?,
+        None => ResolvedRules::default(),
+    };
+    let env = EnvConfig {
+        rules,
+        num_envs,
+        autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
+        invalid_action_policy: decode_invalid_action_policy(message.invalid_action_policy)?,
+        max_episode_steps: message.max_episode_steps,
+    };
+    let features = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
+    let mut observations =
+        fields::decode(&message.observation_fields, "observation_fields", &Field::OBSERVATIONS)?;
+    if observations.is_empty() {
+        observations = vec![Field::Board, Field::Current];
+        if rules.preview > 0 {
+            observations.push(Field::Queue);
+        }
+    }
+    let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
+    if infos.is_empty() {
+        infos = Field::INFOS.to_vec();
+    }
+    let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+    let seeding = decode_seeding(message, num_envs, draw_seed)?;
+    let seed = match seeding {
+        Seeding::Session(seed) => Some(seed),
+        Seeding::Environments(_) | Seeding::Sequences(_) => None,
+    };
+    let action_mask = message.action_mask;
+    let config =
+        SessionConfig { preset, env, observations, infos, features, seed, action_mask, max_response_bytes };
+    Ok((config, seeding))
+}
+
+impl From<&SessionConfig> for pb::SessionConfig {
+    fn from(config: &SessionConfig) -> pb::SessionConfig {
+        let EnvConfig { rules, num_envs, autoreset_mode, invalid_action_policy, max_episode_steps } =
+            config.env;
+        pb::SessionConfig {
+            num_envs: Some(num_envs),
+            rules: Some((&ResolvedRules { preset: config.preset, rules }).into()),
+            observation_fields: fields::encode(&config.observations),
+            info_fields: fields::encode(&config.infos),
+            features: config.features.as_ref().map(features::encode),
+            autoreset_mode: pb::AutoresetMode::from(autoreset_mode).into(),
+            invalid_action_policy: pb::InvalidActionPolicy::from(invalid_action_policy).into(),
+            seed: config.seed,
+            env_seeds: vec![],
+            piece_sequences: vec![],
+            max_episode_steps,
+            action_mask: config.action_mask,
+            max_response_bytes: config.max_response_bytes,
+        }
+    }
+}
+
+/// The largest answer that a request allows; 0 is the default.
+///
+/// # Errors
+/// With the path `max_response_bytes` if it is over the limit.
+pub fn response_bytes(wanted: u32, default: u32) -> Result<u32, DecodeError> {
+    match wanted {
+        0 => Ok(default),
+        1..=MAX_RESPONSE_BYTES => Ok(wanted),
+        _ => {
+            let problem = format!("is {wanted}, expected at most {MAX_RESPONSE_BYTES}");
+            Err(DecodeError::field("max_response_bytes", problem))
+        }
+    }
+}
+
+/// Reads the lease of a session.
+///
+/// # Errors
+/// With the path `ttl` if it is not above 0 or too long.
+pub fn decode_ttl(ttl: Option<&prost_types::Duration>) -> Result<Duration, DecodeError> {
+    let Some(ttl) = ttl else { return Ok(DEFAULT_TTL) };
+    match Duration::try_from(*ttl) {
+        Ok(ttl) if ttl > Duration::ZERO && ttl <= MAX_TTL => Ok(ttl),
+        _ => {
+            let problem = format!("is {ttl}, expected above 0 s and at most {} s", MAX_TTL.as_secs());
+            Err(DecodeError::field("ttl", problem))
+        }
+    }
+}
+
+fn decode_seeding(
+    message: &pb::SessionConfig,
+    num_envs: u32,
+    draw_seed: impl FnOnce() -> u64,
+) -> Result<Seeding, DecodeError> {
+    let pb::SessionConfig { seed, env_seeds, piece_sequences, .. } = message;
+    let given = [seed.is_some(), !env_seeds.is_empty(), !piece_sequences.is_empty()];
+    if given.into_iter().filter(|&given| given).count() > 1 {
+        let problem = "more than one of seed, env_seeds and piece_sequences is given";
+        return Err(DecodeError::field("seed", problem));
+    }
+    if !env_seeds.is_empty() {
+        if env_seeds.len() != num_envs as usize {
+            let problem = format!("has {} seeds for {num_envs} environments", env_seeds.len());
+            return Err(DecodeError::field("env_seeds", problem));
+        }
+        return Ok(Seeding::Environments(env_seeds.clone()));
+    }
+    if !piece_sequences.is_empty() {
+        return Ok(Seeding::Sequences(sequences::decode(piece_sequences, num_envs)?));
+    }
+    Ok(Seeding::Session(seed.unwrap_or_else(draw_seed)))
+}
+
+fn decode_autoreset_mode(mode: i32) -> Result<AutoresetMode, DecodeError> {
+    match pb::AutoresetMode::try_from(mode) {
+        Ok(pb::AutoresetMode::Unspecified | pb::AutoresetMode::NextStep) => Ok(AutoresetMode::NextStep),
+        Ok(pb::AutoresetMode::SameStep) => Ok(AutoresetMode::SameStep),
+        Ok(pb::AutoresetMode::Disabled) => Ok(AutoresetMode::Disabled),
+        Err(_) => Err(DecodeError::field("autoreset_mode", format!("{mode} is unknown"))),
+    }
+}
+
+impl From<AutoresetMode> for pb::AutoresetMode {
+    fn from(mode: AutoresetMode) -> pb::AutoresetMode {
+        match mode {
+            AutoresetMode::NextStep => pb::AutoresetMode::NextStep,
+            AutoresetMode::SameStep => pb::AutoresetMode::SameStep,
+            AutoresetMode::Disabled => pb::AutoresetMode::Disabled,
+        }
+    }
+}
+
+fn decode_invalid_action_policy(policy: i32) -> Result<InvalidActionPolicy, DecodeError> {
+    match pb::InvalidActionPolicy::try_from(policy) {
+        Ok(pb::InvalidActionPolicy::Unspecified | pb::InvalidActionPolicy::Reject) => {
+            Ok(InvalidActionPolicy::Reject)
+        }
+        Ok(pb::InvalidActionPolicy::Terminate) => Ok(InvalidActionPolicy::Terminate),
+        Err(_) => Err(DecodeError::field("invalid_action_policy", format!("{policy} is unknown"))),
+    }
+}
+
+impl From<InvalidActionPolicy> for pb::InvalidActionPolicy {
+    fn from(policy: InvalidActionPolicy) -> pb::InvalidActionPolicy {
+        match policy {
+            InvalidActionPolicy::Reject => pb::InvalidActionPolicy::Reject,
+            InvalidActionPolicy::Terminate => pb::InvalidActionPolicy::Terminate,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The calls of EnvironmentService over a real socket.
+
+/// Create, get, list, delete; leases, room, and names for requests.
+mod sessions;
+
+/// Numbered requests: done once, answered as often as asked.
+mod sequence;

@@ -1,0 +1,182 @@
+//! A server on a port of its own, a clock that only tests turn, and the sentences that tests repeat.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tetrion::service::{Clock, Environments, SessionStore, StoreLimits};
+use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// What a test talks to.
+pub type Client = EnvironmentServiceClient<Channel>;
+
+/// A clock that stands still until a test turns it.
+#[derive(Clone, Debug, Default)]
+pub struct TestClock(Arc<AtomicU64>);
+
+impl TestClock {
+    /// Lets time pass.
+    pub fn advance(&self, time: Duration) {
+        self.0.fetch_add(time.as_nanos() as u64, Ordering::SeqCst);
+    }
+
+    fn clock(&self) -> Clock {
+        let nanoseconds = self.0.clone();
+        Clock::new(SystemTime::UNIX_EPOCH, move || Duration::from_nanos(nanoseconds.load(Ordering::SeqCst)))
+    }
+}
+
+/// A running server; it stops when it goes out of scope.
+#[derive(Debug)]
+pub struct TestServer {
+    addr: SocketAddr,
+    /// What its leases run on.
+    pub clock: TestClock,
+    /// Its sessions, as the server itself sees them.
+    pub store: Arc<SessionStore>,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// A server with the limits that servers have.
+pub async fn start() -> TestServer {
+    start_with(StoreLimits::default()).await
+}
+
+/// A server with room for so much.
+pub async fn start_with(limits: StoreLimits) -> TestServer {
+    let clock = TestClock::default();
+    let store = Arc::new(SessionStore::new(limits, clock.clock()));
+    let incoming =
+        TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
+    let addr = incoming.local_addr().expect("an address");
+    let service = Environments::new(store.clone()).into_server();
+    let serving = Server::builder()
+        .initial_stream_window_size(4 << 20)
+        .initial_connection_window_size(16 << 20)
+        .add_service(service)
+        .serve_with_incoming(incoming);
+    let serving = tokio::spawn(async move { serving.await.expect("a server that serves") });
+    TestServer { addr, clock, store, serving }
+}
+
+impl TestServer {
+    /// A client with a connection of its own.
+    pub async fn client(&self) -> Client {
+        let endpoint = Endpoint::from_shared(format!("http://{}", self.addr)).expect("an address");
+        let endpoint = endpoint
+            .tcp_nodelay(true)
+            .initial_stream_window_size(4 << 20)
+            .initial_connection_window_size(16 << 20);
+        let channel = endpoint.connect().await.expect("a server that listens");
+        EnvironmentServiceClient::new(channel).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+    }
+}
+
+/// What an error says: its code, its reason and its details.
+#[derive(Debug)]
+pub struct Told {
+    /// The canonical code.
+    pub code: Code,
+    /// `ErrorInfo.reason`.
+    pub reason: String,
+    /// The message for people.
+    pub message: String,
+    /// All of the details.
+    pub details: ErrorDetails,
+}
+
+impl Told {
+    /// An entry of `ErrorInfo.metadata`.
+    #[track_caller]
+    pub fn metadata(&self, key: &str) -> &str {
+        let info = self.details.error_info().expect("ErrorInfo");
+        info.metadata.get(key).unwrap_or_else(|| panic!("no {key} in {:?}", info.metadata))
+    }
+
+    /// The fields of BadRequest.
+    pub fn fields(&self) -> Vec<&str> {
+        let violations = self.details.bad_request().map(|bad| bad.field_violations.as_slice());
+        violations.unwrap_or_default().iter().map(|violation| violation.field.as_str()).collect()
+    }
+}
+
+/// Reads an error, and checks what all errors have in common.
+#[track_caller]
+pub fn told(status: &Status) -> Told {
+    let details = status.get_error_details();
+    let info = details.error_info().unwrap_or_else(|| panic!("no ErrorInfo in {status:?}"));
+    assert_eq!(info.domain, "tetrion", "{status:?}");
+    assert!(status.details().len() <= 4096, "{} bytes of details", status.details().len());
+    assert!(!status.message().is_empty());
+    let reason = info.reason.clone();
+    Told { code: status.code(), reason, message: status.message().to_owned(), details }
+}
+
+/// Expects a refusal with a code and a reason.
+#[track_caller]
+pub fn refused<T: std::fmt::Debug>(got: Result<T, Status>, code: Code, reason: &str) -> Told {
+    let told = told(&got.expect_err("a refusal"));
+    assert_eq!((told.code, told.reason.as_str()), (code, reason), "{}", told.message);
+    told
+}
+
+/// A session configuration from the fields that matter.
+pub fn config(num_envs: u32, seed: u64) -> pb::SessionConfig {
+    pb::SessionConfig { num_envs: Some(num_envs), seed: Some(seed), ..Default::default() }
+}
+
+/// Makes a session.
+pub async fn create(client: &mut Client, config: pb::SessionConfig) -> pb::Session {
+    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+    let response = client.create_session(request).await.expect("room for a session");
+    response.into_inner().session.expect("a session")
+}
+
+/// A request to reset all environments of a session.
+pub fn reset(session: &str) -> pb::ResetRequest {
+    pb::ResetRequest { session: session.to_owned(), ..Default::default() }
+}
+
+/// A request to step all environments of a session.
+pub fn step(session: &str, actions: &[i32]) -> pb::StepRequest {
+    let actions = Some(tetrion::wire::tensor::encode(vec![actions.len() as u32], actions));
+    pb::StepRequest { session: session.to_owned(), actions, ..Default::default() }
+}
+
+/// The numbers of a tensor.
+#[track_caller]
+pub fn numbers(tensor: &pb::Tensor) -> Vec<f64> {
+    use pb::DataType::*;
+    use tetrion::wire::tensor::Element;
+    fn read<T: Element>(data: &[u8], widen: impl Fn(T) -> f64) -> Vec<f64> {
+        data.chunks_exact(T::SIZE).map(|bytes| widen(T::from_le(bytes))).collect()
+    }
+    let data = &tensor.data;
+    let numbers = match tensor.dtype() {
+        Uint8 | Bool => read::<u8>(data, f64::from),
+        Int8 => read::<i8>(data, f64::from),
+        Uint16 => read::<u16>(data, f64::from),
+        Int32 => read::<i32>(data, f64::from),
+        Uint32 => read::<u32>(data, f64::from),
+        Uint64 => read::<u64>(data, |number| number as f64),
+        Float32 => read::<f32>(data, f64::from),
+        Float64 => read::<f64>(data, |number| number),
+        Unspecified => panic!("a tensor without an element type"),
+    };
+    assert_eq!(tensor.shape.iter().product::<u32>() as usize, numbers.len(), "{:?}", tensor.shape);
+    assert!(tensor.values.is_empty(), "answers have no values");
+    numbers
+}
