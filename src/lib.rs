@@ -10,6 +10,7 @@
 //! | [`wire`] | messages and what they say, both ways | sessions, threads |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
+//! | [`pool`] | threads, and jobs begun in the order in which they came | what the jobs do |
 //! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`placements`] | what the pieces of many positions can do | requests, sessions |
 //! | [`render`] | playfields as text | who asks |
@@ -25,6 +26,7 @@ pub mod placements;
 pub mod render;
 
 pub mod agents;
+pub mod pool;
 pub mod rollout;
 
 pub mod optimizers;

@@ -1,8 +1,8 @@
 //! Playing whole episodes with an agent: one, then many in parallel.
 //!
 //! A result depends on the rules, the agent and the seed alone, never on the number of threads, on the kernel or on what
-//! else is being played. Games are played in slices of [`SLICE`] pieces that go back to the end of the pool's queue, so
-//! that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice.
+//! else is being played. Games are played in slices of [`SLICE`] pieces (or [`PLAIN_SLICE`]) that go back to the end of the
+//! pool's queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice.
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::agents::Agent;
 use crate::engine::{Column, Dealer, Playfield, PlayfieldOf, Rules, Tetromino, episode_seed};
 use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, dispatch};
+use crate::pool::Pool;
 
-/// Pieces between two looks at the stop flag: about a millisecond on the fast path.
+/// Pieces between two looks at the stop flag: one or a few milliseconds with a kernel.
 pub const SLICE: u64 = 4096;
+/// The same for agents that no kernel is for: they take some tens of microseconds a piece.
+pub const PLAIN_SLICE: u64 = 128;
 
 /// An episode that is being played.
 #[derive(Clone, Debug)]
@@ -279,7 +282,11 @@ impl Playing {
     fn advance(&mut self, evaluation: &Evaluation) -> bool {
         let left = evaluation.max_pieces - self.episode.pieces;
         let agent = &evaluation.policies[self.result.policy as usize];
-        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, left.min(SLICE));
+        let slice = match agent {
+            Agent::Linear(agent) if agent.scorer().is_none() => PLAIN_SLICE,
+            Agent::Linear(_) => SLICE,
+        };
+        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, left.min(slice));
         self.episode.end.is_some() || self.episode.pieces == evaluation.max_pieces
     }
 
@@ -299,6 +306,7 @@ pub struct Progress {
 }
 
 struct Shared<F> {
+    pool: Arc<Pool>,
     evaluation: Evaluation,
     next_game: AtomicU64,
     num_games: u64,
@@ -307,62 +315,77 @@ struct Shared<F> {
     sink: F,
 }
 
+/// Starts the game that takes the place of a finished one, if there is one left.
+pub type Next = Box<dyn FnOnce() + Send>;
+
 /// Starts an evaluation on a pool and returns at once.
 ///
 /// At most `parallelism` games are under way at a time (0: one a thread). `sink` is called with every finished game, from
-/// the pool's threads, in the order in which they finish; it is dropped when the last game is done or the stop was
-/// noticed. A sink that blocks holds up its thread.
+/// the pool's threads, in the order in which they finish, and decides when the next game takes its place: at once, or
+/// later, if it has more results than it knows what to do with. It must not block.
+///
+/// The sink is dropped when the last game is done, when the stop was noticed, or when something in a game or in the sink
+/// panicked, which stops the evaluation.
 pub fn spawn<F>(
-    pool: &Arc<rayon::ThreadPool>,
+    pool: &Arc<Pool>,
     evaluation: Evaluation,
     parallelism: usize,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,
     sink: F,
 ) where
-    F: Fn(GameResult) + Send + Sync + 'static,
+    F: Fn(GameResult, Next) + Send + Sync + 'static,
 {
     let num_games = evaluation.num_games();
-    let threads = pool.current_num_threads();
+    let threads = pool.num_threads();
     let chains = if parallelism == 0 { threads } else { parallelism.min(threads) };
+    let pool = pool.clone();
     let shared =
-        Arc::new(Shared { evaluation, next_game: AtomicU64::new(0), num_games, stop, progress, sink });
+        Arc::new(Shared { pool, evaluation, next_game: AtomicU64::new(0), num_games, stop, progress, sink });
     for _ in 0..(chains as u64).min(num_games) {
-        start_next_game(pool, shared.clone());
+        start_next_game(shared.clone());
     }
 }
 
-fn start_next_game<F: Fn(GameResult) + Send + Sync + 'static>(
-    pool: &Arc<rayon::ThreadPool>,
-    shared: Arc<Shared<F>>,
-) {
+fn start_next_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
     let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
     if game < shared.num_games && !shared.stop.load(Ordering::Relaxed) {
         let playing = Playing::new(&shared.evaluation, game);
-        continue_game(pool, shared, playing);
+        continue_game(shared, playing);
     }
 }
 
 /// Queues the next slice of a game behind whatever else waits.
-fn continue_game<F: Fn(GameResult) + Send + Sync + 'static>(
-    pool: &Arc<rayon::ThreadPool>,
+fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
     shared: Arc<Shared<F>>,
     mut playing: Playing,
 ) {
-    let again = pool.clone();
-    pool.spawn_fifo(move || {
+    let pool = shared.pool.clone();
+    pool.spawn(move || {
         if shared.stop.load(Ordering::Relaxed) {
             return;
         }
+        let _stop = StopOnPanic(&shared.stop);
         let (pieces, lines) = (playing.episode.pieces, playing.episode.lines);
         let over = playing.advance(&shared.evaluation);
         shared.progress.pieces.fetch_add(playing.episode.pieces - pieces, Ordering::Relaxed);
         shared.progress.lines.fetch_add(playing.episode.lines - lines, Ordering::Relaxed);
         if over {
-            (shared.sink)(playing.result());
-            start_next_game(&again, shared);
+            let next = shared.clone();
+            (shared.sink)(playing.result(), Box::new(move || start_next_game(next)));
         } else {
-            continue_game(&again, shared, playing);
+            continue_game(shared.clone(), playing);
         }
     });
+}
+
+/// Half an evaluation is none: where one game cannot go on, the others need not.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{Dealer, Playfield, Randomizer, Rules, episode_seed, parse_sequence};
 use tetrion::features::FeatureSet;
-use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Progress, spawn};
+use tetrion::pool::Pool;
+use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Next, Progress, spawn};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -34,11 +35,14 @@ fn evaluation(kernel: Kernel) -> Evaluation {
 }
 
 fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameResult> {
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let pool = Pool::new(threads).unwrap();
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let progress = Arc::new(Progress::default());
-    let sink = move |result| sender.lock().unwrap().send(result).unwrap();
+    let sink = move |result, next: Next| {
+        sender.lock().unwrap().send(result).unwrap();
+        next();
+    };
     spawn(&pool, evaluation, parallelism, Arc::default(), progress.clone(), sink);
     let mut results: Vec<GameResult> = receiver.iter().collect();
     results.sort_by_key(|result| result.game);
@@ -114,10 +118,9 @@ fn a_written_sequence_ends_the_game_as_truncated() {
     }
 }
 
-#[test]
-fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
-    // A good controller on 10 x 20 would play for minutes.
-    let evaluation = Evaluation {
+/// A good controller on 10 x 20 plays for minutes.
+fn endless() -> Evaluation {
+    Evaluation {
         rules: Rules::default(),
         policies: vec![linear("bcts8", 10, &BCTS)],
         deal: Deal::Common(vec![1, 2, 3, 4]),
@@ -125,14 +128,18 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
         pairs: None,
         max_pieces: u64::MAX,
         kernel: Kernel::best(),
-    };
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    }
+}
+
+#[test]
+fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
+    let pool = Pool::new(2).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Progress::default());
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);
-    let sink = move |_| sender.lock().unwrap().send(()).unwrap();
-    spawn(&pool, evaluation, 0, stop.clone(), progress.clone(), sink);
+    let sink = move |_, _: Next| sender.lock().unwrap().send(()).unwrap();
+    spawn(&pool, endless(), 0, stop.clone(), progress.clone(), sink);
     while progress.pieces.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
@@ -141,6 +148,66 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
     // The sink is dropped when the last slice has noticed.
     assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Err(mpsc::RecvTimeoutError::Disconnected));
     println!("stopped within {:?}", begin.elapsed());
+}
+
+#[test]
+fn a_short_evaluation_does_not_wait_for_a_long_one() {
+    let pool = Pool::new(1).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let progress = Arc::new(Progress::default());
+    let long = Evaluation { deal: Deal::Common((0..100).collect()), ..endless() };
+    spawn(&pool, long, 0, stop.clone(), progress.clone(), |_, next: Next| next());
+    while progress.pieces.load(Ordering::Relaxed) == 0 {
+        std::thread::yield_now();
+    }
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let sink = move |result, next: Next| {
+        sender.lock().unwrap().send(result).unwrap();
+        next();
+    };
+    spawn(&pool, evaluation(Kernel::best()), 0, Arc::default(), Arc::default(), sink);
+    let first = receiver.recv_timeout(Duration::from_secs(20));
+    assert!(first.is_ok(), "the other evaluation had the thread for itself");
+    assert_eq!(receiver.iter().count(), 69);
+    stop.store(true, Ordering::Relaxed);
+}
+
+#[test]
+fn games_wait_for_a_sink_that_has_enough() {
+    let pool = Pool::new(2).unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let sink = move |result: GameResult, next: Next| sender.lock().unwrap().send((result, next)).unwrap();
+    spawn(&pool, evaluation(Kernel::best()), 1, Arc::default(), Arc::default(), sink);
+    for game in 0..70 {
+        let (result, next) = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(result.game, game);
+        assert!(receiver.try_recv().is_err(), "another game was played before it was asked for");
+        next();
+    }
+    assert!(receiver.recv_timeout(Duration::from_secs(20)).is_err(), "there were 70");
+}
+
+#[test]
+fn a_panic_stops_the_evaluation_and_not_the_program() {
+    let pool = Pool::new(2).unwrap();
+    let (sender, receiver) = mpsc::channel::<()>();
+    let sender = Mutex::new(Some(sender));
+    let sink = move |_, next: Next| {
+        next();
+        let _held = &sender;
+        panic!("on purpose");
+    };
+    let weak = evaluation(Kernel::best());
+    let evaluation = Evaluation { policies: [weak.policies, endless().policies].concat(), ..endless() };
+    let evaluation = Evaluation { rules: Rules::simplified(10, 20), ..evaluation };
+    spawn(&pool, evaluation, 0, Arc::default(), Arc::default(), sink);
+    let end = receiver.recv_timeout(Duration::from_secs(20));
+    assert_eq!(end, Err(mpsc::RecvTimeoutError::Disconnected), "the sink is gone");
+    let (sender, receiver) = mpsc::channel();
+    pool.spawn(move || sender.send(5).unwrap());
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(5), "the pool lives");
 }
 
 /// FNV-1a over the orientation and the column of each placement.

@@ -66,8 +66,6 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn sum(self) -> Self::Word;
     /// Bitwise or of all lanes.
     fn any(self) -> Self::Word;
-    /// Bitwise and of all lanes.
-    fn all(self) -> Self::Word;
     /// The largest of all lanes, as small numbers.
     fn largest(self) -> Self::Word;
 

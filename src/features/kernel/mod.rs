@@ -9,6 +9,10 @@
 //! ones have 32 lanes of 64 bits as plain arrays, which the compiler turns into the vectors of the chosen kernel; they
 //! cost about four times as much a placement.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod lanes;
 mod portable;
 mod scorer;
@@ -118,7 +122,7 @@ fn run_portable<J: Job>(compact: bool, job: J) -> J::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_avx2<J: Job>(compact: bool, job: J) -> J::Output {
-    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+    if compact { job.run::<u32, 16, avx2::Avx2>() } else { job.run::<u64, 32, Array<u64, 32>>() }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -126,5 +130,5 @@ fn run_avx2<J: Job>(compact: bool, job: J) -> J::Output {
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq"
 )]
 fn run_avx512<J: Job>(compact: bool, job: J) -> J::Output {
-    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+    if compact { job.run::<u32, 16, avx512::Avx512>() } else { job.run::<u64, 32, Array<u64, 32>>() }
 }

@@ -203,10 +203,6 @@ impl<W: Word, const N: usize> Lanes for Array<W, N> {
         self.fold(|a, b| a | b)
     }
     #[inline(always)]
-    fn all(self) -> W {
-        self.fold(|a, b| a & b)
-    }
-    #[inline(always)]
     fn largest(self) -> W {
         self.fold(|a, b| if a.above(b) { a } else { b })
     }

@@ -290,19 +290,21 @@ impl Scorer {
         shape: &Shape,
         landing: &Landing<C, N>,
     ) -> f64 {
-        let measure = |playfield: &PlayfieldOf<C, N>, needs: Option<Needs>| match needs {
-            Some(needs) => *Ground::<L>::new(size, playfield.words(), needs).whole(),
-            None => Measure::default(),
-        };
-        let locked = measure(&landing.locked, self.locked_needs);
-        let after = measure(&landing.afterstate, self.after_needs);
+        let mut locked = Measure::default();
+        if let Some(needs) = self.locked_needs {
+            locked = *Ground::<L>::new(size, landing.locked.words(), needs).whole();
+        }
+        let mut after = Measure::default();
+        if let Some(needs) = self.after_needs {
+            after = *Ground::<L>::new(size, landing.afterstate.words(), needs).whole();
+        }
         self.terms
             .iter()
             .fold(0.0, |score, (slot, weight)| score + weight * slot.value(shape, landing, &locked, &after))
     }
 
-    /// The sum for sets that name single columns; out of line, because the usual sets do not.
-    #[inline(never)]
+    /// The sum for sets that name single columns.
+    #[inline(always)]
     fn score_with_columns<L: Lanes>(
         &self,
         mut scores: L::Doubles,

@@ -175,6 +175,23 @@ fn diversity<L: Lanes>(fields: L) -> L {
     or.and(small(0b00001_00001_00001_00001_00001)).count()
 }
 
+/// The sum over the pairs that a piece of K columns touches: (x - 1, x) to (x + K - 1, x + K).
+#[inline(always)]
+fn pair_sum<L: Lanes, const K: usize>(pairs: L) -> L {
+    let zero = small::<L>(0);
+    let mut sum = pairs.previous::<1>(zero).add(pairs);
+    if K >= 2 {
+        sum = sum.add(pairs.next::<1>(zero));
+    }
+    if K >= 3 {
+        sum = sum.add(pairs.next::<2>(zero));
+    }
+    if K >= 4 {
+        sum = sum.add(pairs.next::<3>(zero));
+    }
+    sum
+}
+
 /// What all placements on one playfield share.
 #[derive(Clone, Copy)]
 pub struct Ground<L: Lanes> {
@@ -402,7 +419,6 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
     let one = small::<L>(1);
     let size = &ground.size;
     let whole = &ground.whole;
-    let bottom = |j: usize| small::<L>(shape.bottoms[j].into());
 
     // The landing row: the highest of the columns' tops, each lowered by the shape's bottom there. Three is added on the
     // way so that no number is negative.
@@ -430,9 +446,7 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
     });
 
     let mut values = [zero; NUM_BASIS];
-    let mut set = |basis: Basis, value: L| values[basis as usize] = value;
-
-    set(Basis::LandingHeight, rows.up::<1>().add(small(u32::from(shape.height) - 1)));
+    values[Basis::LandingHeight as usize] = rows.up::<1>().add(small(u32::from(shape.height) - 1));
 
     let mut under = ground.heights[0];
     for j in 1..K {
@@ -446,15 +460,15 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
     };
     let raise = rows_times_width.sub(under);
     let sum = |of: &[u8; 4]| -> u32 { of[..K].iter().map(|&n| u32::from(n)).sum() };
-    set(Basis::Holes, small::<L>(whole.holes + sum(&shape.bottoms)).add(raise));
-    set(Basis::TotalHeight, small::<L>(whole.total_height + sum(&shape.tops)).add(raise));
-    set(Basis::MaxHeight, rows.add(small(shape.height.into())).max(small(whole.max_height)));
+    values[Basis::Holes as usize] = small::<L>(whole.holes + sum(&shape.bottoms)).add(raise);
+    values[Basis::TotalHeight as usize] = small::<L>(whole.total_height + sum(&shape.tops)).add(raise);
+    values[Basis::MaxHeight as usize] = rows.add(small(shape.height.into())).max(small(whole.max_height));
 
     if needs.columns {
         let mut with_gap = zero;
         let mut depth = small::<L>(whole.hole_depth);
         for j in 0..K {
-            let gap = rows.add(bottom(j)).sub(ground.heights[j]);
+            let gap = rows.add(small(shape.bottoms[j].into())).sub(ground.heights[j]);
             let has_gap = gap.min(one);
             with_gap = with_gap.add(has_gap);
             // All ones where the piece's cells come to lie over an empty one.
@@ -462,8 +476,9 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
             let num_cells = u32::from(shape.tops[j] - shape.bottoms[j]);
             depth = depth.add(over_hole.and(small(num_cells)));
         }
-        set(Basis::ColumnTransitions, small::<L>(whole.column_transitions).add(with_gap.up::<1>()));
-        set(Basis::HoleDepth, depth);
+        values[Basis::ColumnTransitions as usize] =
+            small::<L>(whole.column_transitions).add(with_gap.up::<1>());
+        values[Basis::HoleDepth as usize] = depth;
     }
 
     if needs.row_transitions {
@@ -479,7 +494,7 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
         }
         let touching = left_touching.count().add(right_touching.count());
         let most = whole.row_transitions + 2 * u32::from(shape.height);
-        set(Basis::RowTransitions, small::<L>(most).sub(touching.up::<1>()));
+        values[Basis::RowTransitions as usize] = small::<L>(most).sub(touching.up::<1>());
     }
 
     if needs.rows_with_holes {
@@ -489,7 +504,7 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
             let below = L::place(1 << shape.bottoms[j], rows).sub(one);
             hole_rows = hole_rows.or(below.and_not(ground.cells[j + 1]));
         }
-        set(Basis::RowsWithHoles, hole_rows.count());
+        values[Basis::RowsWithHoles as usize] = hole_rows.count();
     }
 
     if needs.wells {
@@ -515,7 +530,7 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
             replaced = replaced.add(ground.wells.next::<4>(zero));
         }
         let again = wells(well_cells, cells);
-        set(Basis::CumulativeWells, small::<L>(whole.cumulative_wells).sub(replaced).add(again));
+        values[Basis::CumulativeWells as usize] = small::<L>(whole.cumulative_wells).sub(replaced).add(again);
     }
 
     if needs.bumpiness || needs.diversity {
@@ -532,19 +547,6 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
         let no_left = 1;
         let no_right = !lanes_below(size.width - K as u32);
         let inner = || (1..K).map(|j| i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]));
-        let replaced = |of: L| {
-            let mut sum = of.previous::<1>(zero).add(of);
-            if K >= 2 {
-                sum = sum.add(of.next::<1>(zero));
-            }
-            if K >= 3 {
-                sum = sum.add(of.next::<2>(zero));
-            }
-            if K >= 4 {
-                sum = sum.add(of.next::<3>(zero));
-            }
-            sum
-        };
         if needs.bumpiness {
             let left_step = left.max(first).sub(left.min(first)).select(no_left, zero);
             let right_step = right.max(last).sub(right.min(last)).select(no_right, zero);
@@ -552,8 +554,8 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
             let bumpiness = small::<L>(whole.bumpiness + inside)
                 .add(left_step)
                 .add(right_step)
-                .sub(replaced(ground.steps));
-            set(Basis::Bumpiness, bumpiness);
+                .sub(pair_sum::<L, K>(ground.steps));
+            values[Basis::Bumpiness as usize] = bumpiness;
         }
         if needs.diversity {
             let two = small::<L>(2);
@@ -563,8 +565,8 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
             let fields = small::<L>(whole.step_fields + inside)
                 .add(left_field)
                 .add(right_field)
-                .sub(replaced(ground.step_fields));
-            set(Basis::PatternDiversity, diversity(fields));
+                .sub(pair_sum::<L, K>(ground.step_fields));
+            values[Basis::PatternDiversity as usize] = diversity(fields);
         }
     }
 

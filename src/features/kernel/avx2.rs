@@ -1,0 +1,348 @@
+//! Sixteen lanes of 32 bits in two 256-bit registers.
+//!
+//! Every `unsafe` here is an intrinsic whose only precondition is that the processor has it, and these types are used
+//! in no other place than under [`run_avx2`](super), which is entered when it has.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::lanes::{Doubles, Lanes};
+
+/// Sixteen words: the lower eight lanes, the upper eight.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(__m256i, __m256i);
+
+/// Sixteen doubles, four a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2Doubles([__m256d; 4]);
+
+/// The same intrinsic on both halves. A macro, because a closure would be a function without the target features, and an
+/// intrinsic called from there is a real call.
+macro_rules! both {
+    ($f:ident, $a:expr) => {
+        unsafe { Avx2($f($a.0), $f($a.1)) }
+    };
+    ($f:ident, $a:expr, $b:expr) => {
+        unsafe { Avx2($f($a.0, $b.0), $f($a.1, $b.1)) }
+    };
+}
+
+/// One word from all lanes, by halving.
+macro_rules! fold {
+    ($f:ident, $a:expr) => {
+        unsafe {
+            let low = $f(_mm256_castsi256_si128($a.0), _mm256_extracti128_si256::<1>($a.0));
+            let high = $f(_mm256_castsi256_si128($a.1), _mm256_extracti128_si256::<1>($a.1));
+            let four = $f(low, high);
+            let two = $f(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+            let one = $f(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            _mm_cvtsi128_si32(one) as u32
+        }
+    };
+}
+
+/// How many bits are set in each word: bits of a nibble by table, then neighbours added up to bytes and to words.
+#[inline(always)]
+unsafe fn count(a: __m256i) -> __m256i {
+    unsafe {
+        let table = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        );
+        let nibble = _mm256_set1_epi8(15);
+        let low = _mm256_shuffle_epi8(table, _mm256_and_si256(a, nibble));
+        let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16::<4>(a), nibble));
+        let pairs = _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1));
+        _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
+    }
+}
+
+/// The row above the highest bit, as the exponent of the word as a float. Clearing every bit under a set one keeps the
+/// highest and lets nothing be rounded up; no column has its sign bit set.
+#[inline(always)]
+unsafe fn top(a: __m256i) -> __m256i {
+    unsafe {
+        let sparse = _mm256_andnot_si256(_mm256_srli_epi32::<1>(a), a);
+        let bits = _mm256_castps_si256(_mm256_cvtepi32_ps(sparse));
+        let top = _mm256_sub_epi32(_mm256_srli_epi32::<23>(bits), _mm256_set1_epi32(126));
+        _mm256_max_epi32(top, _mm256_setzero_si256())
+    }
+}
+
+/// All ones in the lanes of a mask, out of eight.
+#[inline(always)]
+unsafe fn expand(mask: u32) -> __m256i {
+    unsafe {
+        let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
+    }
+}
+
+/// All ones in the lanes of a mask, out of four doubles.
+#[inline(always)]
+unsafe fn expand_doubles(mask: u32) -> __m256d {
+    unsafe {
+        let bit = _mm256_setr_epi64x(1, 2, 4, 8);
+        let bits = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bit);
+        _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, bit))
+    }
+}
+
+/// Lanes K.. of `low`, then the first K of `high`, for K below 8.
+#[inline(always)]
+fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
+    unsafe {
+        // The upper half of `low` with the lower half of `high` behind it.
+        let middle = _mm256_permute2x128_si256::<0x21>(low, high);
+        match K {
+            1 => _mm256_alignr_epi8::<4>(middle, low),
+            2 => _mm256_alignr_epi8::<8>(middle, low),
+            3 => _mm256_alignr_epi8::<12>(middle, low),
+            4 => middle,
+            6 => _mm256_alignr_epi8::<8>(high, middle),
+            7 => _mm256_alignr_epi8::<12>(high, middle),
+            _ => unreachable!(),
+        }
+    }
+}
+
+impl Lanes for Avx2 {
+    type Word = u32;
+    type Doubles = Avx2Doubles;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn splat(word: u32) -> Self {
+        let all = unsafe { _mm256_set1_epi32(word as i32) };
+        Avx2(all, all)
+    }
+    #[inline(always)]
+    fn load(words: &[u32]) -> Self {
+        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        // SAFETY: sixteen words are twice thirty-two readable bytes, and the loads need no alignment.
+        unsafe {
+            let from: *const __m256i = words.as_ptr().cast();
+            Avx2(_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)))
+        }
+    }
+    #[inline(always)]
+    fn store(self, words: &mut [u32]) {
+        let words: &mut [u32; 16] = words.first_chunk_mut().expect("a word a lane");
+        // SAFETY: sixteen words are twice thirty-two writable bytes, and the stores need no alignment.
+        unsafe {
+            let to: *mut __m256i = words.as_mut_ptr().cast();
+            _mm256_storeu_si256(to, self.0);
+            _mm256_storeu_si256(to.add(1), self.1);
+        }
+    }
+    #[inline(always)]
+    fn next<const K: usize>(self, fill: Self) -> Self {
+        match K {
+            1 => Avx2(shifted::<1>(self.0, self.1), shifted::<1>(self.1, fill.0)),
+            2 => Avx2(shifted::<2>(self.0, self.1), shifted::<2>(self.1, fill.0)),
+            3 => Avx2(shifted::<3>(self.0, self.1), shifted::<3>(self.1, fill.0)),
+            4 => Avx2(shifted::<4>(self.0, self.1), shifted::<4>(self.1, fill.0)),
+            8 => Avx2(self.1, fill.0),
+            _ => unreachable!(),
+        }
+    }
+    #[inline(always)]
+    fn previous<const K: usize>(self, fill: Self) -> Self {
+        match K {
+            1 => Avx2(shifted::<7>(fill.1, self.0), shifted::<7>(self.0, self.1)),
+            2 => Avx2(shifted::<6>(fill.1, self.0), shifted::<6>(self.0, self.1)),
+            4 => Avx2(shifted::<4>(fill.1, self.0), shifted::<4>(self.0, self.1)),
+            8 => Avx2(fill.1, self.0),
+            _ => unreachable!(),
+        }
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        both!(_mm256_and_si256, self, other)
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        both!(_mm256_andnot_si256, other, self)
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        both!(_mm256_or_si256, self, other)
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        both!(_mm256_xor_si256, self, other)
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        both!(_mm256_add_epi32, self, other)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        both!(_mm256_sub_epi32, self, other)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        both!(_mm256_max_epi32, self, other)
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        both!(_mm256_min_epi32, self, other)
+    }
+    #[inline(always)]
+    fn up<const COUNT: u32>(self) -> Self {
+        // The compiler makes a constant shift of it.
+        unsafe {
+            let count = _mm_cvtsi32_si128(COUNT as i32);
+            Avx2(_mm256_sll_epi32(self.0, count), _mm256_sll_epi32(self.1, count))
+        }
+    }
+    #[inline(always)]
+    fn down<const COUNT: u32>(self) -> Self {
+        unsafe {
+            let count = _mm_cvtsi32_si128(COUNT as i32);
+            Avx2(_mm256_srl_epi32(self.0, count), _mm256_srl_epi32(self.1, count))
+        }
+    }
+    #[inline(always)]
+    fn place(bits: u32, rows: Self) -> Self {
+        let bits = Self::splat(bits);
+        both!(_mm256_sllv_epi32, bits, rows)
+    }
+    #[inline(always)]
+    fn count(self) -> Self {
+        both!(count, self)
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        both!(top, self)
+    }
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        let zero = Self::splat(0);
+        !signs(both!(_mm256_cmpeq_epi32, self, zero)) & 0xffff
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        signs(both!(_mm256_cmpgt_epi32, self, other))
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        unsafe {
+            Avx2(
+                _mm256_blendv_epi8(self.0, other.0, expand(mask)),
+                _mm256_blendv_epi8(self.1, other.1, expand(mask >> 8)),
+            )
+        }
+    }
+    #[inline(always)]
+    fn sum(self) -> u32 {
+        fold!(_mm_add_epi32, self)
+    }
+    #[inline(always)]
+    fn any(self) -> u32 {
+        fold!(_mm_or_si128, self)
+    }
+    #[inline(always)]
+    fn largest(self) -> u32 {
+        fold!(_mm_max_epi32, self)
+    }
+    #[inline(always)]
+    fn accumulate(self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {
+        unsafe {
+            let weight = _mm256_set1_pd(weight);
+            let quarters = [
+                _mm256_castsi256_si128(self.0),
+                _mm256_extracti128_si256::<1>(self.0),
+                _mm256_castsi256_si128(self.1),
+                _mm256_extracti128_si256::<1>(self.1),
+            ];
+            let mut sums = doubles.0;
+            for (sum, quarter) in sums.iter_mut().zip(quarters) {
+                *sum = _mm256_add_pd(*sum, _mm256_mul_pd(weight, _mm256_cvtepi32_pd(quarter)));
+            }
+            Avx2Doubles(sums)
+        }
+    }
+}
+
+/// The sign bit of every lane.
+#[inline(always)]
+fn signs(lanes: Avx2) -> u32 {
+    unsafe {
+        let low = _mm256_movemask_ps(_mm256_castsi256_ps(lanes.0)) as u32;
+        let high = _mm256_movemask_ps(_mm256_castsi256_ps(lanes.1)) as u32;
+        low | high << 8
+    }
+}
+
+/// The sign bit of every double.
+#[inline(always)]
+unsafe fn double_signs(doubles: [__m256d; 4]) -> u32 {
+    unsafe {
+        let low = _mm256_movemask_pd(doubles[0]) | _mm256_movemask_pd(doubles[1]) << 4;
+        let high = _mm256_movemask_pd(doubles[2]) | _mm256_movemask_pd(doubles[3]) << 4;
+        (low | high << 8) as u32
+    }
+}
+
+impl Doubles for Avx2Doubles {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Avx2Doubles([unsafe { _mm256_set1_pd(value) }; 4])
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        let (a, b) = (self.0, other.0);
+        unsafe {
+            double_signs([
+                _mm256_cmp_pd::<_CMP_GT_OQ>(a[0], b[0]),
+                _mm256_cmp_pd::<_CMP_GT_OQ>(a[1], b[1]),
+                _mm256_cmp_pd::<_CMP_GT_OQ>(a[2], b[2]),
+                _mm256_cmp_pd::<_CMP_GT_OQ>(a[3], b[3]),
+            ])
+        }
+    }
+    #[inline(always)]
+    fn equal(self, value: f64) -> u32 {
+        let a = self.0;
+        unsafe {
+            let value = _mm256_set1_pd(value);
+            double_signs([
+                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[0], value),
+                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[1], value),
+                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[2], value),
+                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[3], value),
+            ])
+        }
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        unsafe {
+            Avx2Doubles([
+                _mm256_blendv_pd(a[0], b[0], expand_doubles(mask)),
+                _mm256_blendv_pd(a[1], b[1], expand_doubles(mask >> 4)),
+                _mm256_blendv_pd(a[2], b[2], expand_doubles(mask >> 8)),
+                _mm256_blendv_pd(a[3], b[3], expand_doubles(mask >> 12)),
+            ])
+        }
+    }
+    #[inline(always)]
+    fn largest(self) -> f64 {
+        unsafe {
+            let four =
+                _mm256_max_pd(_mm256_max_pd(self.0[0], self.0[1]), _mm256_max_pd(self.0[2], self.0[3]));
+            let two = _mm_max_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
+            _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)))
+        }
+    }
+    #[inline(always)]
+    fn lane(self, index: usize) -> f64 {
+        let mut lanes = [0.0f64; 16];
+        for (to, four) in lanes.chunks_exact_mut(4).zip(self.0) {
+            // SAFETY: the chunk holds four writable doubles, and the store needs no alignment.
+            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), four) }
+        }
+        lanes[index]
+    }
+}

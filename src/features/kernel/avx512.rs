@@ -1,0 +1,202 @@
+//! Sixteen lanes of 32 bits in one 512-bit register, with population and leading-zero counts in hardware.
+//!
+//! Every `unsafe` here is an intrinsic whose only precondition is that the processor has it, and these types are used
+//! in no other place than under [`run_avx512`](super), which is entered when it has.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::lanes::{Doubles, Lanes};
+
+/// Sixteen words.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(__m512i);
+
+/// Sixteen doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512Doubles([__m512d; 2]);
+
+impl Lanes for Avx512 {
+    type Word = u32;
+    type Doubles = Avx512Doubles;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn splat(word: u32) -> Self {
+        Avx512(unsafe { _mm512_set1_epi32(word as i32) })
+    }
+    #[inline(always)]
+    fn load(words: &[u32]) -> Self {
+        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        // SAFETY: sixteen words are sixty-four readable bytes, and the load needs no alignment.
+        Avx512(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store(self, words: &mut [u32]) {
+        let words: &mut [u32; 16] = words.first_chunk_mut().expect("a word a lane");
+        // SAFETY: sixteen words are sixty-four writable bytes, and the store needs no alignment.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) }
+    }
+    #[inline(always)]
+    fn next<const K: usize>(self, fill: Self) -> Self {
+        Avx512(unsafe {
+            match K {
+                1 => _mm512_alignr_epi32::<1>(fill.0, self.0),
+                2 => _mm512_alignr_epi32::<2>(fill.0, self.0),
+                3 => _mm512_alignr_epi32::<3>(fill.0, self.0),
+                4 => _mm512_alignr_epi32::<4>(fill.0, self.0),
+                8 => _mm512_alignr_epi32::<8>(fill.0, self.0),
+                _ => unreachable!(),
+            }
+        })
+    }
+    #[inline(always)]
+    fn previous<const K: usize>(self, fill: Self) -> Self {
+        Avx512(unsafe {
+            match K {
+                1 => _mm512_alignr_epi32::<15>(self.0, fill.0),
+                2 => _mm512_alignr_epi32::<14>(self.0, fill.0),
+                4 => _mm512_alignr_epi32::<12>(self.0, fill.0),
+                8 => _mm512_alignr_epi32::<8>(self.0, fill.0),
+                _ => unreachable!(),
+            }
+        })
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_andnot_si512(other.0, self.0) })
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_sub_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_max_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_min_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn up<const COUNT: u32>(self) -> Self {
+        Avx512(unsafe { _mm512_slli_epi32::<COUNT>(self.0) })
+    }
+    #[inline(always)]
+    fn down<const COUNT: u32>(self) -> Self {
+        Avx512(unsafe { _mm512_srli_epi32::<COUNT>(self.0) })
+    }
+    #[inline(always)]
+    fn place(bits: u32, rows: Self) -> Self {
+        Avx512(unsafe { _mm512_sllv_epi32(_mm512_set1_epi32(bits as i32), rows.0) })
+    }
+    #[inline(always)]
+    fn count(self) -> Self {
+        Avx512(unsafe { _mm512_popcnt_epi32(self.0) })
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        Avx512(unsafe { _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(self.0)) })
+    }
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        unsafe { _mm512_test_epi32_mask(self.0, self.0) }.into()
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        unsafe { _mm512_cmpgt_epi32_mask(self.0, other.0) }.into()
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        Avx512(unsafe { _mm512_mask_mov_epi32(self.0, mask as u16, other.0) })
+    }
+    #[inline(always)]
+    fn sum(self) -> u32 {
+        unsafe { _mm512_reduce_add_epi32(self.0) as u32 }
+    }
+    #[inline(always)]
+    fn any(self) -> u32 {
+        unsafe { _mm512_reduce_or_epi32(self.0) as u32 }
+    }
+    #[inline(always)]
+    fn largest(self) -> u32 {
+        unsafe { _mm512_reduce_max_epi32(self.0) as u32 }
+    }
+    #[inline(always)]
+    fn accumulate(self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
+        let [low, high] = doubles.0;
+        unsafe {
+            let weight = _mm512_set1_pd(weight);
+            let low_lanes = _mm512_cvtepi32_pd(_mm512_castsi512_si256(self.0));
+            let high_lanes = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64::<1>(self.0));
+            Avx512Doubles([
+                _mm512_add_pd(low, _mm512_mul_pd(weight, low_lanes)),
+                _mm512_add_pd(high, _mm512_mul_pd(weight, high_lanes)),
+            ])
+        }
+    }
+}
+
+impl Doubles for Avx512Doubles {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Avx512Doubles(unsafe { [_mm512_set1_pd(value); 2] })
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        unsafe {
+            let low = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0[0], other.0[0]);
+            let high = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0[1], other.0[1]);
+            u32::from(low) | u32::from(high) << 8
+        }
+    }
+    #[inline(always)]
+    fn equal(self, value: f64) -> u32 {
+        unsafe {
+            let value = _mm512_set1_pd(value);
+            let low = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0[0], value);
+            let high = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0[1], value);
+            u32::from(low) | u32::from(high) << 8
+        }
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        unsafe {
+            Avx512Doubles([
+                _mm512_mask_mov_pd(self.0[0], mask as u8, other.0[0]),
+                _mm512_mask_mov_pd(self.0[1], (mask >> 8) as u8, other.0[1]),
+            ])
+        }
+    }
+    #[inline(always)]
+    fn largest(self) -> f64 {
+        unsafe { _mm512_reduce_max_pd(_mm512_max_pd(self.0[0], self.0[1])) }
+    }
+    #[inline(always)]
+    fn lane(self, index: usize) -> f64 {
+        let mut lanes = [0.0f64; 16];
+        // SAFETY: the two halves are eight doubles each, and the stores need no alignment.
+        unsafe {
+            _mm512_storeu_pd(lanes.as_mut_ptr(), self.0[0]);
+            _mm512_storeu_pd(lanes.as_mut_ptr().add(8), self.0[1]);
+        }
+        lanes[index]
+    }
+}
