@@ -5,12 +5,16 @@
 //! * `uniform`: `below(word(x, Pieces, n), 7)`, an index into I O T Z S J L.
 //! * `bag7`: bag b holds the pieces 7b..7b+7; it starts as I O T Z S J L and is shuffled by Fisher and Yates from the
 //!   end: for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a fresh bag.
+//! * `balanced`: with c\[k\] = how often tetromino k came among the pieces before n of this episode and the weights
+//!   v\[k\] = 5 + max(c) - c\[k\], r = `below(word(x, Pieces, n), v[0] + ... + v[6])`; the piece is the first k with
+//!   v\[0\] + ... + v\[k\] > r. Alone of the three it depends on the pieces before.
 //!
-//! For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI` and `bag7` deals `OZSILJT ZJLTISO`.
+//! For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals `OZSILJT ZJLTISO` and `balanced` deals
+//! `TLZISIOJIJSOOTLJZZSI`.
 
 use std::sync::Arc;
 
-use super::rng::{Tag, below, stream, stream_word};
+use super::rng::{Tag, below, stream, stream_word, word};
 use super::tetromino::Tetromino;
 
 /// How a seed becomes pieces.
@@ -38,6 +42,7 @@ pub struct Dealer {
 enum Source {
     Uniform { seed: u64, stream: u64 },
     Bag7 { seed: u64, bag: [Tetromino; 7] },
+    Balanced { seed: u64, behind: [u16; 7] },
     Sequence(Arc<[Tetromino]>),
 }
 
@@ -53,12 +58,14 @@ pub struct DealerState {
 /// Where the pieces of a [`DealerState`] come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DealerSource {
-    /// A seed; `bag` is the open bag and has a meaning for `bag7` in the middle of a bag only.
+    /// A seed, and what the randomizers remember of the pieces before.
     Seed {
         /// The seed of the words.
         seed: u64,
-        /// The open bag.
+        /// The open bag; has a meaning for `bag7` in the middle of a bag only.
         bag: [Tetromino; 7],
+        /// How much less often each tetromino came than the one that came most often; has a meaning for `balanced` only.
+        behind: [u16; 7],
     },
     /// A written sequence, from its beginning.
     Sequence(Arc<[Tetromino]>),
@@ -66,11 +73,8 @@ pub enum DealerSource {
 
 impl Dealer {
     /// A dealer at the beginning of the episode with this seed.
-    ///
-    /// # Panics
-    /// With `Balanced`, which [`Rules::check`](super::Rules::check) refuses.
     pub fn seeded(randomizer: Randomizer, seed: u64) -> Dealer {
-        Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL })
+        Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL, behind: EVEN })
     }
 
     /// A dealer of a written sequence, from its beginning.
@@ -89,8 +93,10 @@ impl Dealer {
             (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
                 Source::Uniform { seed, stream: stream(seed, Tag::Pieces) }
             }
-            (DealerSource::Seed { seed, bag }, Randomizer::Bag7) => Source::Bag7 { seed, bag },
-            (DealerSource::Seed { .. }, Randomizer::Balanced) => unreachable!("refused by Rules::check"),
+            (DealerSource::Seed { seed, bag, .. }, Randomizer::Bag7) => Source::Bag7 { seed, bag },
+            (DealerSource::Seed { seed, behind, .. }, Randomizer::Balanced) => {
+                Source::Balanced { seed, behind }
+            }
         };
         Dealer { source, dealt }
     }
@@ -107,6 +113,11 @@ impl Dealer {
                 }
                 bag[(n % 7) as usize]
             }
+            Source::Balanced { seed, behind } => {
+                let piece = weighted_draw(word(*seed, Tag::Pieces, n), behind);
+                count_one_more(behind, piece);
+                piece
+            }
             Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
         self.dealt = n + 1;
@@ -116,18 +127,23 @@ impl Dealer {
     /// Goes back to the first piece, of the episode with this seed; a written sequence has no seed and begins again.
     pub fn restart(&mut self, seed: u64) {
         self.dealt = 0;
+        if let Source::Balanced { behind, .. } = &mut self.source {
+            *behind = EVEN;
+        }
         self.reseed(seed);
     }
 
     /// The seed of what comes next, or `None` for a written sequence.
     pub fn seed(&self) -> Option<u64> {
         match &self.source {
-            Source::Uniform { seed, .. } | Source::Bag7 { seed, .. } => Some(*seed),
+            Source::Uniform { seed, .. } | Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } => {
+                Some(*seed)
+            }
             Source::Sequence(_) => None,
         }
     }
 
-    /// Goes on with another seed: what was dealt and the open bag stay, everything after them is new.
+    /// Goes on with another seed: what was dealt, the open bag and the counts stay, everything after them is new.
     ///
     /// A written sequence has no seed and stays as it is.
     pub fn reseed(&mut self, new_seed: u64) {
@@ -135,19 +151,53 @@ impl Dealer {
             Source::Uniform { seed, stream: words } => {
                 (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
             }
-            Source::Bag7 { seed, .. } => *seed = new_seed,
+            Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } => *seed = new_seed,
             Source::Sequence(_) => {}
         }
     }
 
     /// All there is to know, for a snapshot.
     pub fn state(&self) -> DealerState {
+        let bag = Tetromino::ALL;
         let source = match &self.source {
-            Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag: Tetromino::ALL },
-            Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag },
+            Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag, behind: EVEN },
+            Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag, behind: EVEN },
+            Source::Balanced { seed, behind } => DealerSource::Seed { seed: *seed, bag, behind: *behind },
             Source::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
         };
         DealerState { dealt: self.dealt, source }
+    }
+}
+
+/// No tetromino came less often than another.
+const EVEN: [u16; 7] = [0; 7];
+
+/// A tetromino by a word, with weight 5 and one more for each time that it came less often than the most frequent one.
+fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
+    let weights = behind.map(|behind| 5 + u64::from(behind));
+    let mut left = below(word, weights.iter().sum());
+    let mut piece = 0;
+    while left >= weights[piece] {
+        left -= weights[piece];
+        piece += 1;
+    }
+    Tetromino::ALL[piece]
+}
+
+/// Counts a tetromino. One that was behind catches up; one that was not leaves all others one further behind.
+///
+/// The further behind, the likelier is a tetromino to come: numbers near the bound of their type do not occur, but in a
+/// state that somebody made up.
+fn count_one_more(behind: &mut [u16; 7], piece: Tetromino) {
+    let piece = piece as usize;
+    if behind[piece] > 0 {
+        behind[piece] -= 1;
+        return;
+    }
+    for (k, behind) in behind.iter_mut().enumerate() {
+        if k != piece {
+            *behind = behind.saturating_add(1);
+        }
     }
 }
 
@@ -163,5 +213,5 @@ fn shuffled_bag(seed: u64, bag_index: u64) -> [Tetromino; 7] {
 
 /// The seed of episode k of an environment whose own seed is `env_seed`: the seed itself first, then words of it.
 pub const fn episode_seed(env_seed: u64, episode: u64) -> u64 {
-    if episode == 0 { env_seed } else { super::rng::word(env_seed, Tag::Episode, episode) }
+    if episode == 0 { env_seed } else { word(env_seed, Tag::Episode, episode) }
 }

@@ -271,9 +271,6 @@ impl Rules {
         if self.top_out == TopOut::SpawnBlocked {
             return Err(RulesError::NotImplemented("the spawn_blocked top-out"));
         }
-        if self.randomizer == Randomizer::Balanced {
-            return Err(RulesError::NotImplemented("the balanced randomizer"));
-        }
         Ok(())
     }
 

@@ -73,7 +73,9 @@ fn the_pieces_of_the_example_seeds_are_as_written() {
         let seed: u64 = seed.parse().unwrap();
         assert_eq!(deal(Randomizer::Uniform, seed, 20), uniform, "seed {seed}");
         assert_eq!(deal(Randomizer::Bag7, seed, 14), format!("{first_bag}{second_bag}"), "seed {seed}");
-        assert_eq!(deal_balanced(seed, 20), balanced, "seed {seed}");
+        assert_eq!(deal(Randomizer::Balanced, seed, 20), balanced, "seed {seed}");
+        // At length: the file's formula, which counts from the beginning.
+        assert_eq!(deal(Randomizer::Balanced, seed, 5_000), deal_balanced(seed, 5_000), "seed {seed}");
     }
 }
 

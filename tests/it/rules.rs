@@ -214,7 +214,7 @@ fn uniform_pieces_are_uniform() {
 
 #[test]
 fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag() {
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7] {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
         let mut dealer = Dealer::seeded(randomizer, 7);
         for _ in 0..10 {
             dealer.deal();
@@ -229,6 +229,29 @@ fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag()
         if randomizer == Randomizer::Bag7 {
             assert_eq!(before[..4], after[..4], "pieces 10..14 are in the open bag");
         }
+    }
+}
+
+#[test]
+fn a_dealer_that_restarts_has_forgotten_the_episode_before() {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+        let mut dealer = Dealer::seeded(randomizer, 7);
+        for _ in 0..10 {
+            dealer.deal();
+        }
+        dealer.restart(8);
+        assert_eq!(dealt(dealer, 100), dealt(Dealer::seeded(randomizer, 8), 100), "{randomizer:?}");
+    }
+}
+
+/// A tetromino that fell behind comes sooner: counts stay closer together than those of independent draws.
+#[test]
+fn balanced_pieces_are_balanced() {
+    let letters = dealt(Dealer::seeded(Randomizer::Balanced, 3), 70_000);
+    for tetromino in Tetromino::ALL {
+        let count = letters.matches(tetromino.letter()).count();
+        // Independent draws would give 10,000 with a standard deviation of 92.6.
+        assert!(count.abs_diff(10_000) < 15, "{count} times {tetromino}");
     }
 }
 
