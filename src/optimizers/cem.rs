@@ -94,6 +94,7 @@ pub enum Preset {
     /// Thiery and Scherrer's programs: the same with constant noise 4.
     ThieryScherrer,
     /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations.
+    /// Its last step, dividing the weights by their sum, is left out: a negative sum turns a controller upside down.
     Lab,
     /// Ours: unit vectors, a second look at the best third, and a noise to the measure of unit vectors.
     Tetrion,
