@@ -13,11 +13,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod extractor;
 mod lanes;
 mod portable;
 mod scorer;
+mod slots;
 mod sweep;
 
+pub use extractor::{Extractor, Rows};
 pub use lanes::{Doubles, Lanes};
 pub use scorer::{Choice, Scorer, TerminalPolicy};
 pub use sweep::Size;

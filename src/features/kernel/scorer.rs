@@ -5,10 +5,11 @@
 //! order is chosen. A client that adds up features in the same way makes the same choices to the last one.
 
 use super::lanes::{Doubles, Lanes};
-use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep, sweep};
+use super::slots::{Kind, Slots};
+use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
-use crate::features::{FeatureColumn, FeatureSet};
+use crate::features::FeatureSet;
 
 /// What a placement that ends the game is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,114 +21,14 @@ pub enum TerminalPolicy {
     Score,
 }
 
-/// A feature the kernel can compute, as a column of a feature set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
-    kind: Kind,
-    preclear: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Basis(Basis),
-    Height(u8),
-    Step(u8),
-}
-
-impl Slot {
-    /// The slot of a feature, or `None` if the kernel does not know it.
-    fn of(column: &FeatureColumn) -> Option<Slot> {
-        let kind = match column.feature.name {
-            "landing_height" => Kind::Basis(Basis::LandingHeight),
-            "eroded_piece_cells" => Kind::Basis(Basis::ErodedPieceCells),
-            "lines_cleared" => Kind::Basis(Basis::LinesCleared),
-            "row_transitions" => Kind::Basis(Basis::RowTransitions),
-            "column_transitions" => Kind::Basis(Basis::ColumnTransitions),
-            "holes" => Kind::Basis(Basis::Holes),
-            "cumulative_wells" => Kind::Basis(Basis::CumulativeWells),
-            "hole_depth" => Kind::Basis(Basis::HoleDepth),
-            "rows_with_holes" => Kind::Basis(Basis::RowsWithHoles),
-            "pattern_diversity" => Kind::Basis(Basis::PatternDiversity),
-            "total_height" => Kind::Basis(Basis::TotalHeight),
-            "max_height" => Kind::Basis(Basis::MaxHeight),
-            "bumpiness" => Kind::Basis(Basis::Bumpiness),
-            "column_height" => Kind::Height(column.index),
-            "height_difference" => Kind::Step(column.index),
-            _ => return None,
-        };
-        Some(Slot { kind, preclear: column.preclear })
-    }
-
-    fn needs(self, needs: &mut Needs) {
-        match self.kind {
-            Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,
-            Kind::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
-            Kind::Basis(Basis::CumulativeWells) => needs.wells = true,
-            Kind::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
-            Kind::Basis(Basis::PatternDiversity) => needs.diversity = true,
-            Kind::Basis(Basis::Bumpiness) => needs.bumpiness = true,
-            _ => {}
-        }
-    }
-
-    /// The feature of one landing, from the measures of its playfields before and after clearing.
-    #[inline(always)]
-    fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
-        self,
-        shape: &Shape,
-        landing: &Landing<C, N>,
-        locked: &Measure<L>,
-        after: &Measure<L>,
-    ) -> f64 {
-        let (measure, playfield) =
-            if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
-        let height = |column: u8| playfield.words()[usize::from(column)].top();
-        f64::from(match self.kind {
-            Kind::Basis(Basis::LandingHeight) => {
-                return f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0;
-            }
-            Kind::Basis(Basis::ErodedPieceCells) => {
-                u32::from(landing.lines) * u32::from(landing.vanished_cells)
-            }
-            Kind::Basis(Basis::LinesCleared) => landing.lines.into(),
-            Kind::Basis(basis) => measure.get(basis),
-            Kind::Height(column) => height(column),
-            Kind::Step(column) => height(column).abs_diff(height(column + 1)),
-        })
-    }
-}
-
-impl<L: Lanes> Measure<L> {
-    #[inline(always)]
-    fn get(&self, basis: Basis) -> u32 {
-        match basis {
-            Basis::LandingHeight | Basis::ErodedPieceCells | Basis::LinesCleared => 0,
-            Basis::RowTransitions => self.row_transitions,
-            Basis::ColumnTransitions => self.column_transitions,
-            Basis::Holes => self.holes,
-            Basis::CumulativeWells => self.cumulative_wells,
-            Basis::HoleDepth => self.hole_depth,
-            Basis::RowsWithHoles => self.hole_rows.count(),
-            Basis::PatternDiversity => {
-                (0..5).filter(|d| self.step_fields >> (5 * d) & 31 != 0).count() as u32
-            }
-            Basis::TotalHeight => self.total_height,
-            Basis::MaxHeight => self.max_height,
-            Basis::Bumpiness => self.bumpiness,
-        }
-    }
-}
-
-/// A set of slots with a weight each, prepared for playing.
+/// A weight vector over a feature set, prepared for playing.
 #[derive(Clone, Debug)]
 pub struct Scorer {
-    terms: Vec<(Slot, f64)>,
+    slots: Slots,
+    /// One a slot.
+    weights: Vec<f64>,
     /// What the sweep adds up; landing height is kept in halves, so its weight is halved here.
     sweep_terms: Vec<(Kind, f64)>,
-    needs: Needs,
-    locked_needs: Option<Needs>,
-    after_needs: Option<Needs>,
-    uses_columns: bool,
     terminal: TerminalPolicy,
 }
 
@@ -150,37 +51,21 @@ impl Scorer {
     /// When there is not one weight a feature.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
         assert_eq!(set.len(), weights.len(), "one weight a feature");
-        let slots = set.columns().iter().map(Slot::of).collect::<Option<Vec<Slot>>>()?;
+        let slots = Slots::of(set)?;
         if !weights.iter().all(|w| *w == 0.0 || (1e-300..=1e300).contains(&w.abs())) {
             return None;
         }
-        let terms: Vec<(Slot, f64)> = slots.iter().copied().zip(weights.iter().copied()).collect();
-        let sweep_terms = terms
-            .iter()
-            .filter(|(slot, _)| {
-                // Zero wherever nothing is cleared, and adding zero changes no sum.
-                !matches!(slot.kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
-            })
-            .map(|&(slot, weight)| {
-                let halves = slot.kind == Kind::Basis(Basis::LandingHeight);
-                (slot.kind, if halves { weight / 2.0 } else { weight })
+        let kinds = slots.slots.iter().map(|slot| slot.kind);
+        let sweep_terms = kinds
+            .zip(weights)
+            // Zero wherever nothing is cleared, and adding zero changes no sum.
+            .filter(|(kind, _)| !matches!(kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared)))
+            .map(|(kind, &weight)| {
+                let halves = kind == Kind::Basis(Basis::LandingHeight);
+                (kind, if halves { weight / 2.0 } else { weight })
             })
             .collect();
-        let mut needs = Needs::default();
-        let (mut locked, mut after) = (None, None);
-        for slot in &slots {
-            slot.needs(&mut needs);
-            slot.needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
-        }
-        Some(Scorer {
-            terms,
-            sweep_terms,
-            needs,
-            locked_needs: locked,
-            after_needs: after,
-            uses_columns: slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_))),
-            terminal,
-        })
+        Some(Scorer { slots, weights: weights.into(), sweep_terms, terminal })
     }
 
     /// Chooses a placement of a tetromino on a kernel.
@@ -214,7 +99,7 @@ impl Scorer {
         shapes: &[Shape],
         top_out: TopOut,
     ) -> Choice {
-        let ground = Ground::<L>::new(size, playfield.words(), self.needs);
+        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
         let mut best = L::Doubles::splat(f64::NEG_INFINITY);
         let mut best_orientation = L::Doubles::splat(0.0);
         // The best of the placements that are measured whole, kept apart; actions decide between equals at the end.
@@ -222,10 +107,10 @@ impl Scorer {
         let mut single = Placement { orientation: u8::MAX, column: 0 };
 
         for (shape, orientation) in shapes.iter().zip(0u8..) {
-            let swept = sweep(&ground, shape, self.needs);
+            let swept = sweep(&ground, shape, self.slots.needs);
             let ending = swept.ending(&ground, shape, top_out);
             let mut scores = L::Doubles::splat(0.0);
-            if self.uses_columns {
+            if self.slots.uses_columns {
                 scores = self.score_with_columns(scores, &ground, shape, &swept);
             } else {
                 for &(kind, weight) in &self.sweep_terms {
@@ -290,17 +175,12 @@ impl Scorer {
         shape: &Shape,
         landing: &Landing<C, N>,
     ) -> f64 {
-        let mut locked = Measure::default();
-        if let Some(needs) = self.locked_needs {
-            locked = *Ground::<L>::new(size, landing.locked.words(), needs).whole();
+        let measures = self.slots.measure(size, landing);
+        let mut score = 0.0;
+        for (slot, weight) in self.slots.slots.iter().zip(&self.weights) {
+            score += weight * slot.value(shape, landing, &measures);
         }
-        let mut after = Measure::default();
-        if let Some(needs) = self.after_needs {
-            after = *Ground::<L>::new(size, landing.afterstate.words(), needs).whole();
-        }
-        self.terms
-            .iter()
-            .fold(0.0, |score, (slot, weight)| score + weight * slot.value(shape, landing, &locked, &after))
+        score
     }
 
     /// The sum for sets that name single columns.
@@ -314,14 +194,7 @@ impl Scorer {
     ) -> L::Doubles {
         let heights = swept.column_heights(ground, shape);
         for &(kind, weight) in &self.sweep_terms {
-            let value = match kind {
-                Kind::Basis(basis) => swept.values[basis as usize],
-                Kind::Height(column) => heights[usize::from(column)],
-                Kind::Step(column) => {
-                    let (left, right) = (heights[usize::from(column)], heights[usize::from(column) + 1]);
-                    left.max(right).sub(left.min(right))
-                }
-            };
+            let value = kind.lanes(swept, &heights);
             scores = value.accumulate(scores, weight);
         }
         scores

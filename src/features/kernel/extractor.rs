@@ -1,0 +1,86 @@
+//! The feature vectors of every placement, as rows of a matrix.
+
+use super::lanes::Lanes;
+use super::slots::{Kind, Slots};
+use super::sweep::{Basis, Ground, Size, sweep};
+use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
+use crate::features::FeatureSet;
+
+/// A feature set, prepared for writing matrices.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    slots: Slots,
+}
+
+/// What there is to know of placements, one row each, in ascending action order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Feature vectors, row-major.
+    pub features: Vec<f32>,
+    /// The row of the piece's lowest cells.
+    pub landing_rows: Vec<u8>,
+    /// Lines cleared.
+    pub lines: Vec<u8>,
+    /// Whether the game ends.
+    pub terminal: Vec<bool>,
+}
+
+impl Extractor {
+    /// Prepares a set; `None` if the kernel does not know all of its features.
+    pub fn new(set: &FeatureSet) -> Option<Extractor> {
+        Slots::of(set).map(|slots| Extractor { slots })
+    }
+
+    /// Appends a row for every placement of a tetromino, given by its shapes.
+    #[inline(always)]
+    pub fn append<C: Column, const N: usize, L: Lanes<Word = C>>(
+        &self,
+        size: &Size<L>,
+        playfield: &PlayfieldOf<C, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+        rows: &mut Rows,
+    ) {
+        let num_features = self.slots.slots.len();
+        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
+        let zero = L::splat(C::EMPTY);
+        let mut lanes = [C::EMPTY; N];
+        for shape in shapes {
+            let swept = sweep(&ground, shape, self.slots.needs);
+            let count = swept.exist.count_ones() as usize;
+            let first = rows.lines.len();
+            rows.lines.resize(first + count, 0);
+            rows.terminal.resize(first + count, false);
+            swept.rows.store(&mut lanes);
+            rows.landing_rows.extend(lanes[..count].iter().map(|row| row.to_u64() as u8));
+
+            let from = rows.features.len();
+            rows.features.resize(from + count * num_features, 0.0);
+            let block = &mut rows.features[from..];
+            let heights =
+                if self.slots.uses_columns { swept.column_heights(&ground, shape) } else { [zero; 32] };
+            for (slot, at) in self.slots.slots.iter().zip(0..) {
+                slot.kind.lanes(&swept, &heights).store(&mut lanes);
+                let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
+                for (row, value) in block.chunks_exact_mut(num_features).zip(&lanes) {
+                    row[at] = value.to_u64() as u32 as i32 as f32 * unit;
+                }
+            }
+
+            let mut apart = swept.clearing | swept.ending(&ground, shape, top_out);
+            while apart != 0 {
+                let column = apart.trailing_zeros();
+                apart &= apart - 1;
+                let landing = playfield.land(shape, column as u8, top_out);
+                let measures = self.slots.measure(size, &landing);
+                let at = column as usize;
+                let row = &mut block[at * num_features..][..num_features];
+                for (value, slot) in row.iter_mut().zip(&self.slots.slots) {
+                    *value = slot.value(shape, &landing, &measures) as f32;
+                }
+                rows.lines[first + at] = landing.lines;
+                rows.terminal[first + at] = landing.terminal;
+            }
+        }
+    }
+}

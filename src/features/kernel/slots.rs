@@ -1,0 +1,164 @@
+//! A feature set as the kernel sees it.
+
+use super::lanes::Lanes;
+use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
+use crate::engine::{Column, Landing, Shape};
+use crate::features::{FeatureColumn, FeatureSet};
+
+/// The features of a set, and what has to be measured for them.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    pub slots: Vec<Slot>,
+    /// For the placements that clear nothing.
+    pub needs: Needs,
+    /// For the others, before clearing and after; `None` if nothing is.
+    locked_needs: Option<Needs>,
+    after_needs: Option<Needs>,
+    /// Whether single columns are among the features.
+    pub uses_columns: bool,
+}
+
+impl Slots {
+    /// The slots of a set, or `None` if the kernel does not know all of its features.
+    pub fn of(set: &FeatureSet) -> Option<Slots> {
+        let slots = set.columns().iter().map(Slot::of).collect::<Option<Vec<Slot>>>()?;
+        let mut needs = Needs::default();
+        let (mut locked, mut after) = (None, None);
+        for slot in &slots {
+            slot.add_needs(&mut needs);
+            slot.add_needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
+        }
+        let uses_columns = slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_)));
+        Some(Slots { slots, needs, locked_needs: locked, after_needs: after, uses_columns })
+    }
+
+    /// Measures the playfields of one landing, before clearing and after.
+    #[inline(always)]
+    pub fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
+        &self,
+        size: &Size<L>,
+        landing: &Landing<C, N>,
+    ) -> [Measure<L>; 2] {
+        let mut locked = Measure::default();
+        if let Some(needs) = self.locked_needs {
+            locked = *Ground::<L>::new(size, landing.locked.words(), needs).whole();
+        }
+        let mut after = Measure::default();
+        if let Some(needs) = self.after_needs {
+            after = *Ground::<L>::new(size, landing.afterstate.words(), needs).whole();
+        }
+        [locked, after]
+    }
+}
+
+impl Kind {
+    /// The lanes of this feature in a sweep; landing height in halves.
+    #[inline(always)]
+    pub fn lanes<L: Lanes>(self, swept: &Sweep<L>, heights: &[L; 32]) -> L {
+        match self {
+            Kind::Basis(basis) => swept.values[basis as usize],
+            Kind::Height(column) => heights[usize::from(column)],
+            Kind::Step(column) => {
+                let (left, right) = (heights[usize::from(column)], heights[usize::from(column) + 1]);
+                left.max(right).sub(left.min(right))
+            }
+        }
+    }
+}
+
+/// A feature the kernel can compute, as a column of a feature set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub kind: Kind,
+    pub preclear: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Basis(Basis),
+    Height(u8),
+    Step(u8),
+}
+
+impl Slot {
+    /// The slot of a feature, or `None` if the kernel does not know it.
+    fn of(column: &FeatureColumn) -> Option<Slot> {
+        let kind = match column.feature.name {
+            "landing_height" => Kind::Basis(Basis::LandingHeight),
+            "eroded_piece_cells" => Kind::Basis(Basis::ErodedPieceCells),
+            "lines_cleared" => Kind::Basis(Basis::LinesCleared),
+            "row_transitions" => Kind::Basis(Basis::RowTransitions),
+            "column_transitions" => Kind::Basis(Basis::ColumnTransitions),
+            "holes" => Kind::Basis(Basis::Holes),
+            "cumulative_wells" => Kind::Basis(Basis::CumulativeWells),
+            "hole_depth" => Kind::Basis(Basis::HoleDepth),
+            "rows_with_holes" => Kind::Basis(Basis::RowsWithHoles),
+            "pattern_diversity" => Kind::Basis(Basis::PatternDiversity),
+            "total_height" => Kind::Basis(Basis::TotalHeight),
+            "max_height" => Kind::Basis(Basis::MaxHeight),
+            "bumpiness" => Kind::Basis(Basis::Bumpiness),
+            "column_height" => Kind::Height(column.index),
+            "height_difference" => Kind::Step(column.index),
+            _ => return None,
+        };
+        Some(Slot { kind, preclear: column.preclear })
+    }
+
+    fn add_needs(self, needs: &mut Needs) {
+        match self.kind {
+            Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,
+            Kind::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
+            Kind::Basis(Basis::CumulativeWells) => needs.wells = true,
+            Kind::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
+            Kind::Basis(Basis::PatternDiversity) => needs.diversity = true,
+            Kind::Basis(Basis::Bumpiness) => needs.bumpiness = true,
+            _ => {}
+        }
+    }
+
+    /// The feature of one landing, from what [`Slots::measure`] found.
+    #[inline(always)]
+    pub fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
+        self,
+        shape: &Shape,
+        landing: &Landing<C, N>,
+        [locked, after]: &[Measure<L>; 2],
+    ) -> f64 {
+        let (measure, playfield) =
+            if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
+        let height = |column: u8| playfield.words()[usize::from(column)].top();
+        f64::from(match self.kind {
+            Kind::Basis(Basis::LandingHeight) => {
+                return f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0;
+            }
+            Kind::Basis(Basis::ErodedPieceCells) => {
+                u32::from(landing.lines) * u32::from(landing.vanished_cells)
+            }
+            Kind::Basis(Basis::LinesCleared) => landing.lines.into(),
+            Kind::Basis(basis) => measure.get(basis),
+            Kind::Height(column) => height(column),
+            Kind::Step(column) => height(column).abs_diff(height(column + 1)),
+        })
+    }
+}
+
+impl<L: Lanes> Measure<L> {
+    #[inline(always)]
+    fn get(&self, basis: Basis) -> u32 {
+        match basis {
+            Basis::LandingHeight | Basis::ErodedPieceCells | Basis::LinesCleared => 0,
+            Basis::RowTransitions => self.row_transitions,
+            Basis::ColumnTransitions => self.column_transitions,
+            Basis::Holes => self.holes,
+            Basis::CumulativeWells => self.cumulative_wells,
+            Basis::HoleDepth => self.hole_depth,
+            Basis::RowsWithHoles => self.hole_rows.count(),
+            Basis::PatternDiversity => {
+                (0..5).filter(|d| self.step_fields >> (5 * d) & 31 != 0).count() as u32
+            }
+            Basis::TotalHeight => self.total_height,
+            Basis::MaxHeight => self.max_height,
+            Basis::Bumpiness => self.bumpiness,
+        }
+    }
+}
