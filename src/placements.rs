@@ -4,7 +4,10 @@
 //! order of the action. How many there will be is known before the work is done ([`num_rows`]), so whoever has little room
 //! asks first.
 
-use crate::engine::{Playfield, Rules, Tetromino, num_placements, placements};
+use crate::engine::{
+    Column, Placement, Playfield, PlayfieldOf, Rules, Tetromino, num_placements, placements,
+};
+use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
 
 /// A playfield and the piece that is to be placed on it.
@@ -62,6 +65,8 @@ pub const fn bytes_per_cell_row(width: u8) -> usize {
 
 /// Lists every placement of every position.
 ///
+/// Features that the kernels know are measured by the fastest one there is; the numbers are the same on every path.
+///
 /// # Panics
 /// When a playfield or the feature set is not of the size of the rules.
 pub fn enumerate(
@@ -70,20 +75,115 @@ pub fn enumerate(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
-    let num_rows: usize = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
-    let num_features = set.map_or(0, FeatureSet::len);
-    let mut vector = vec![0.0; num_features];
-    let mut columns = Placements {
-        row_offsets: Vec::with_capacity(positions.len() + 1),
-        actions: Vec::with_capacity(num_rows),
-        placements: Vec::with_capacity(num_rows),
-        features: Vec::with_capacity(num_rows * num_features),
-        rewards: Vec::with_capacity(num_rows),
-        lines: Vec::with_capacity(num_rows),
-        terminal: Vec::with_capacity(num_rows),
-        ..Placements::default()
-    };
-    columns.row_offsets.push(0);
+    match Extractor::new(set) {
+        Some(extractor) => enumerate_on(Kernel::best(), rules, positions, &extractor, options),
+        None => enumerate_plainly(rules, positions, set, options),
+    }
+}
+
+/// Lists every placement with the features that a kernel knows.
+///
+/// # Panics
+/// As [`enumerate`], and when this machine cannot run the kernel.
+pub fn enumerate_on(
+    kernel: Kernel,
+    rules: &Rules,
+    positions: &[Position],
+    extractor: &Extractor,
+    options: Options,
+) -> Placements {
+    let job = Enumerate { rules, positions, extractor, options };
+    dispatch(kernel, rules.width, rules.height, job)
+}
+
+struct Enumerate<'a> {
+    rules: &'a Rules,
+    positions: &'a [Position],
+    extractor: &'a Extractor,
+    options: Options,
+}
+
+impl Job for Enumerate<'_> {
+    type Output = Placements;
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Placements {
+        let Enumerate { rules, positions, extractor, options } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
+        let mut columns = Placements::with_capacity(positions.len(), num_rows);
+        let mut rows = Rows::with_capacity(num_rows, extractor.num_features());
+        for position in positions {
+            let playfield: PlayfieldOf<C, N> = position.playfield.resized();
+            if options.position_features {
+                extractor.append_playfield(&size, &playfield, &mut columns.position_features);
+            }
+            if let Some(piece) = position.piece {
+                let first = rows.lines.len();
+                extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
+                columns.placements.extend(placements(rules, piece).map(|p| p.action(rules.width) as i32));
+                if options.afterstates {
+                    let landed = placements(rules, piece).zip(first..);
+                    append_afterstates(rules, position, piece, landed, &rows, &mut columns.afterstates);
+                }
+            }
+            columns.row_offsets.push(rows.lines.len() as u32);
+        }
+        let reward = |(&lines, &terminal): (&u8, &bool)| rules.scoring.reward(lines, terminal) as f32;
+        columns.rewards = rows.lines.iter().zip(&rows.terminal).map(reward).collect();
+        columns.actions = columns.placements.clone();
+        let Rows { features, lines, terminal, .. } = rows;
+        Placements { features, lines, terminal, ..columns }
+    }
+}
+
+/// Writes the playfields after the placements of one position, whose rows were found before.
+///
+/// What clears nothing is the position with the piece's cells in it; only the rest is played.
+fn append_afterstates(
+    rules: &Rules,
+    position: &Position,
+    piece: Tetromino,
+    placements: impl Iterator<Item = (Placement, usize)>,
+    rows: &Rows,
+    out: &mut Vec<u8>,
+) {
+    let bytes = bytes_per_cell_row(rules.width);
+    let height = usize::from(rules.height);
+    let mut before = Vec::with_capacity(height * bytes);
+    write_rows(&position.playfield, &mut before);
+    for (placement, at) in placements {
+        let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+        if rows.lines[at] > 0 {
+            let landing = position.playfield.land(shape, placement.column, rules.top_out);
+            write_rows(&landing.afterstate, out);
+            continue;
+        }
+        let from = out.len();
+        out.extend_from_slice(&before);
+        let cells = out[from..].chunks_exact_mut(bytes).skip(rows.landing_rows[at].into());
+        for (row, cells) in (0..shape.height).zip(cells) {
+            let bits = (shape.row_bits(row) << placement.column).to_le_bytes();
+            for (cell, bit) in cells.iter_mut().zip(bits) {
+                *cell |= bit;
+            }
+        }
+    }
+}
+
+/// Lists every placement one landing at a time, by the features' own functions.
+///
+/// # Panics
+/// As [`enumerate`].
+pub fn enumerate_plainly(
+    rules: &Rules,
+    positions: &[Position],
+    set: Option<&FeatureSet>,
+    options: Options,
+) -> Placements {
+    let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
+    let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
+    let mut columns = Placements::with_capacity(positions.len(), num_rows);
     for position in positions {
         if let Some(piece) = position.piece {
             for placement in placements(rules, piece) {
@@ -111,6 +211,20 @@ pub fn enumerate(
         columns.row_offsets.push(columns.actions.len() as u32);
     }
     columns
+}
+
+impl Placements {
+    /// No rows yet, and room for so many; the first offset is there.
+    fn with_capacity(num_positions: usize, num_rows: usize) -> Placements {
+        let mut row_offsets = Vec::with_capacity(num_positions + 1);
+        row_offsets.push(0);
+        Placements {
+            row_offsets,
+            actions: Vec::with_capacity(num_rows),
+            placements: Vec::with_capacity(num_rows),
+            ..Placements::default()
+        }
+    }
 }
 
 fn write_rows(playfield: &Playfield, out: &mut Vec<u8>) {

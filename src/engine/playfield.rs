@@ -6,6 +6,9 @@
 //! which is where all the speed is. Four rows above the height stay free in a word, so that a piece may stick out.
 //!
 //! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
+//!
+//! The functions of a landing are inlined wherever they are called, so that they are compiled for the processor of the
+//! loop they are in.
 
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
@@ -263,7 +266,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// The rows that are full, as bits.
-    #[inline]
+    #[inline(always)]
     pub fn full_rows(&self) -> C {
         self.columns().iter().fold(C::below(self.height.into()), |full, column| full & *column)
     }
@@ -273,7 +276,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
-    #[inline]
+    #[inline(always)]
     pub fn landing_row(&self, shape: &Shape, column: u8) -> u8 {
         let mut row = 0;
         let under = &self.columns[usize::from(column)..usize::from(column + shape.width)];
@@ -286,7 +289,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// Fills the cells of a shape at a row and a column; cells at or above the height are cut off.
     ///
     /// Returns whether any was.
-    #[inline]
+    #[inline(always)]
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
         for j in 0..usize::from(shape.width) {
@@ -297,7 +300,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// Removes rows; what lies above each of them moves down by one.
-    #[inline]
+    #[inline(always)]
     fn remove_rows(&mut self, mut rows: C) {
         // From the highest down, so that the rows still to go stay where they are.
         while rows != C::EMPTY {
@@ -317,7 +320,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
-    #[inline]
+    #[inline(always)]
     pub fn drop(&mut self, shape: &Shape, column: u8, top_out: TopOut) -> (u8, bool) {
         let row = self.landing_row(shape, column);
         let overflows = self.fill(shape, row, column);
@@ -335,6 +338,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
+    #[inline(always)]
     pub fn land(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
         let row = self.landing_row(shape, column);
         let mut locked = *self;
@@ -348,7 +352,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }
     }
 
-    #[inline]
+    #[inline(always)]
     fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
         let row = match top_out {
             TopOut::Overflow => return overflows,

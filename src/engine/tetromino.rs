@@ -98,6 +98,19 @@ impl Shape {
         (1 << self.tops[column]) - (1 << self.bottoms[column])
     }
 
+    /// The cells of one row as bits, bit 0 at the left of the box; row 0 is its lowest.
+    pub const fn row_bits(&self, row: u8) -> u32 {
+        let (mut bits, mut column) = (0, 0);
+        while column < self.width {
+            let (bottom, top) = (self.bottoms[column as usize], self.tops[column as usize]);
+            if bottom <= row && row < top {
+                bits |= 1 << column;
+            }
+            column += 1;
+        }
+        bits
+    }
+
     /// Reads a drawing: rows from the top, separated by `/`, `X` full and `.` empty.
     const fn from_drawing(drawing: &str) -> Shape {
         let text = drawing.as_bytes();

@@ -7,6 +7,8 @@ use tetrion::engine::{
     placements,
 };
 use tetrion::features::FeatureSet;
+use tetrion::features::kernel::Extractor;
+use tetrion::placements::{Options, Position, enumerate_on, enumerate_plainly};
 
 /// Every feature the kernels know, before and after clearing, so that nothing is left out.
 fn all_known(width: u8) -> Vec<String> {
@@ -208,4 +210,38 @@ fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     let rules = Rules::default();
     let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);
     assert_eq!(choice, tiny.choose_plainly(&rules, &Playfield::empty(10, 20), Tetromino::T));
+}
+
+#[test]
+fn all_kernels_list_the_placements_the_plain_functions_list() {
+    let random = |seed, n| word(seed, Tag::Game, n);
+    let mut rows = 0;
+    for seed in 0..400 {
+        let width = 4 + below(random(seed, 0), 29) as u8;
+        let height = 4 + below(random(seed, 1), 37) as u8;
+        let top_out = [TopOut::Overflow, TopOut::TopRow, TopOut::AboveField][(seed % 3) as usize];
+        let rules = Rules { top_out, ..Rules::simplified(width, height) };
+        let positions: Vec<Position> = (0..20)
+            .map(|i| {
+                let sparse = |row| random(seed, i << 8 | row) as u32 | random(seed, i << 8 | 64 | row) as u32;
+                let filled = below(random(seed, i << 8 | 255), u64::from(height) + 1);
+                let full = |row: u64| below(random(seed, i << 8 | 128 | row), 4) == 0;
+                let cells = (0..filled).map(|row| if full(row) { u32::MAX } else { sparse(row) });
+                let piece = (i > 0).then(|| Tetromino::ALL[(i % 7) as usize]);
+                Position { playfield: Playfield::from_rows(width, height, cells), piece }
+            })
+            .collect();
+        let set = FeatureSet::custom(&all_known(width), width).unwrap();
+        for set in [Some(&set), None] {
+            let options = Options { afterstates: seed % 2 == 0, position_features: set.is_some() };
+            let plain = enumerate_plainly(&rules, &positions, set, options);
+            let extractor = Extractor::new(set).unwrap();
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let fast = enumerate_on(kernel, &rules, &positions, &extractor, options);
+                assert_eq!(fast, plain, "{} kernel, seed {seed}, {width} x {height}", kernel.name());
+            }
+            rows += plain.actions.len();
+        }
+    }
+    assert!(rows > 100_000, "only {rows} placements compared");
 }

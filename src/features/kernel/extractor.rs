@@ -25,10 +25,41 @@ pub struct Rows {
     pub terminal: Vec<bool>,
 }
 
+impl Rows {
+    /// No rows yet, and room for so many.
+    pub fn with_capacity(num_rows: usize, num_features: usize) -> Rows {
+        Rows {
+            features: Vec::with_capacity(num_rows * num_features),
+            landing_rows: Vec::with_capacity(num_rows),
+            lines: Vec::with_capacity(num_rows),
+            terminal: Vec::with_capacity(num_rows),
+        }
+    }
+}
+
 impl Extractor {
-    /// Prepares a set; `None` if the kernel does not know all of its features.
-    pub fn new(set: &FeatureSet) -> Option<Extractor> {
-        Slots::of(set).map(|slots| Extractor { slots })
+    /// Prepares a set, or nothing but the landings themselves; `None` if the kernel does not know all of its features.
+    pub fn new(set: Option<&FeatureSet>) -> Option<Extractor> {
+        Slots::of(set.map_or(&[], FeatureSet::columns)).map(|slots| Extractor { slots })
+    }
+
+    /// How long a feature vector is.
+    pub fn num_features(&self) -> usize {
+        self.slots.slots.len()
+    }
+
+    /// Appends the feature vector of a playfield nothing has landed on: features of landings are 0.
+    #[inline(always)]
+    pub fn append_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+        &self,
+        size: &Size<L>,
+        playfield: &PlayfieldOf<C, N>,
+        out: &mut Vec<f32>,
+    ) {
+        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
+        for slot in &self.slots.slots {
+            out.push(slot.kind.of_playfield(playfield, ground.whole()) as f32);
+        }
     }
 
     /// Appends a row for every placement of a tetromino, given by its shapes.
@@ -55,6 +86,8 @@ impl Extractor {
             rows.landing_rows.extend(lanes[..count].iter().map(|row| row.to_u64() as u8));
 
             let from = rows.features.len();
+            // Without features, rows of nothing.
+            let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
             let heights =
@@ -62,7 +95,7 @@ impl Extractor {
             for (slot, at) in self.slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &heights).store(&mut lanes);
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
-                for (row, value) in block.chunks_exact_mut(num_features).zip(&lanes) {
+                for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;
                 }
             }

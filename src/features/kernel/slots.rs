@@ -2,8 +2,8 @@
 
 use super::lanes::Lanes;
 use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
-use crate::engine::{Column, Landing, Shape};
-use crate::features::{FeatureColumn, FeatureSet};
+use crate::engine::{Column, Landing, PlayfieldOf, Shape};
+use crate::features::FeatureColumn;
 
 /// The features of a set, and what has to be measured for them.
 #[derive(Clone, Debug)]
@@ -19,9 +19,9 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The slots of a set, or `None` if the kernel does not know all of its features.
-    pub fn of(set: &FeatureSet) -> Option<Slots> {
-        let slots = set.columns().iter().map(Slot::of).collect::<Option<Vec<Slot>>>()?;
+    /// The slots of features, or `None` if the kernel does not know all of them.
+    pub fn of(columns: &[FeatureColumn]) -> Option<Slots> {
+        let slots = columns.iter().map(Slot::of).collect::<Option<Vec<Slot>>>()?;
         let mut needs = Needs::default();
         let (mut locked, mut after) = (None, None);
         for slot in &slots {
@@ -52,6 +52,23 @@ impl Slots {
 }
 
 impl Kind {
+    /// The feature of a playfield that was measured; 0 if it belongs to a landing.
+    #[inline(always)]
+    pub fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+        self,
+        playfield: &PlayfieldOf<C, N>,
+        measure: &Measure<L>,
+    ) -> u32 {
+        let words = playfield.words();
+        match self {
+            Kind::Basis(basis) => measure.get(basis),
+            Kind::Height(column) => words[usize::from(column)].top(),
+            Kind::Step(column) => {
+                words[usize::from(column)].top().abs_diff(words[usize::from(column) + 1].top())
+            }
+        }
+    }
+
     /// The lanes of this feature in a sweep; landing height in halves.
     #[inline(always)]
     pub fn lanes<L: Lanes>(self, swept: &Sweep<L>, heights: &[L; 32]) -> L {
@@ -126,19 +143,16 @@ impl Slot {
     ) -> f64 {
         let (measure, playfield) =
             if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
-        let height = |column: u8| playfield.words()[usize::from(column)].top();
-        f64::from(match self.kind {
+        match self.kind {
             Kind::Basis(Basis::LandingHeight) => {
-                return f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0;
+                f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0
             }
             Kind::Basis(Basis::ErodedPieceCells) => {
-                u32::from(landing.lines) * u32::from(landing.vanished_cells)
+                f64::from(landing.lines) * f64::from(landing.vanished_cells)
             }
             Kind::Basis(Basis::LinesCleared) => landing.lines.into(),
-            Kind::Basis(basis) => measure.get(basis),
-            Kind::Height(column) => height(column),
-            Kind::Step(column) => height(column).abs_diff(height(column + 1)),
-        })
+            kind => kind.of_playfield(playfield, measure).into(),
+        }
     }
 }
 
