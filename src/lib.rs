@@ -7,13 +7,14 @@
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded end | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the end of the server |
-//! | [`wire`] | messages and what they say, both ways | sessions, threads |
+//! | [`wire`] | the messages, and what they stand for | sockets, sessions |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
+//! | [`summary`] | what many games say: means, intervals, differences | who asked for them |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
 //! | [`pool`] | threads, and jobs begun in the order in which they came | what the jobs do |
 //! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
-//! | [`placements`] | what the pieces of many positions can do | requests, sessions |
 //! | [`render`] | playfields as text | who asks |
+//! | [`placements`] | what the pieces of many positions can do | sessions, requests |
 //! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
@@ -28,6 +29,7 @@ pub mod render;
 pub mod agents;
 pub mod pool;
 pub mod rollout;
+pub mod summary;
 
 pub mod optimizers;
 

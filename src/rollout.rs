@@ -307,7 +307,7 @@ pub struct Progress {
 
 struct Shared<F> {
     pool: Arc<Pool>,
-    evaluation: Evaluation,
+    evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
     num_games: u64,
     stop: Arc<AtomicBool>,
@@ -328,7 +328,7 @@ pub type Next = Box<dyn FnOnce() + Send>;
 /// panicked, which stops the evaluation.
 pub fn spawn<F>(
     pool: &Arc<Pool>,
-    evaluation: Evaluation,
+    evaluation: Arc<Evaluation>,
     parallelism: usize,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,

@@ -13,6 +13,8 @@ use tracing_subscriber::EnvFilter;
 
 use super::args::read_text;
 use crate::server::{Server, ServerConfig, Tls};
+use crate::service::StoreLimits;
+use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_SESSIONS};
 
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
@@ -20,6 +22,22 @@ pub struct ServeArgs {
     /// The address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
     pub listen: SocketAddr,
+
+    /// Threads that play whole games for evaluations; 0 for as many as there are cores
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=4096))]
+    pub threads: u32,
+
+    /// Sessions at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_SESSIONS)]
+    pub max_sessions: u32,
+
+    /// Environments of all sessions at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ENVS)]
+    pub max_envs: u32,
+
+    /// Evaluations at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS)]
+    pub max_evaluations: u32,
 
     /// Seconds that open calls may go on after SIGTERM or ctrl-c
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
@@ -111,6 +129,9 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
     };
     Ok(ServerConfig {
         listen: args.listen,
+        num_threads: args.threads as usize,
+        store: StoreLimits { max_sessions: args.max_sessions, max_envs: args.max_envs },
+        max_evaluations: args.max_evaluations,
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
         token: args.token.clone(),
         tls,

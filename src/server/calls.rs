@@ -4,6 +4,7 @@
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
+//! * A stream whose deadline has passed is ended; tonic itself looks at deadlines until a call begins to answer only.
 //! * While the server drains it is refused; if it is a stream that waits with nothing to say, it is ended. A call that is
 //!   being worked on gets its answer.
 
@@ -11,7 +12,6 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn, ready};
-use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
@@ -24,13 +24,17 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use metrics::{Counter, Gauge, Histogram};
 use prost::Message;
+use tokio::time::{Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, StatusExt};
 use tower::{Layer, Service};
 use tracing::error;
 
+use crate::service::status::Refusal;
 use crate::wire;
+
+/// What a caller is told to wait when the server goes down: another one may be up by then.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The layer: wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
@@ -117,6 +121,7 @@ where
             record.end(Some(refusal.code()));
             return Box::pin(ready(Ok(refusal.into_http())));
         }
+        let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
         Box::pin(async move {
             let answered = match future {
@@ -134,7 +139,7 @@ where
                 Ok(Ok(response)) => {
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
-                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, around)))
+                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, around, deadline)))
                 }
                 Err(panic) => {
                     let status = internal(panic, &record.method.name);
@@ -155,7 +160,7 @@ impl Around {
         if let Some(token) = &self.token
             && !brings(headers, token)
         {
-            return Some(invalid_token());
+            return Some(Refusal::InvalidToken.into());
         }
         self.drain.is_cancelled().then(draining)
     }
@@ -171,19 +176,59 @@ pub(super) fn brings(headers: &HeaderMap, token: &str) -> bool {
     })
 }
 
+/// How long the caller waits at most, from its headers: up to eight digits and a unit.
+fn timeout(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get("grpc-timeout")?.to_str().ok()?;
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let amount = u64::from(digits.parse::<u32>().ok()?);
+    match unit {
+        "H" => Some(Duration::from_secs(amount * 3600)),
+        "M" => Some(Duration::from_secs(amount * 60)),
+        "S" => Some(Duration::from_secs(amount)),
+        "m" => Some(Duration::from_millis(amount)),
+        "u" => Some(Duration::from_micros(amount)),
+        "n" => Some(Duration::from_nanos(amount)),
+        _ => None,
+    }
+}
+
 /// The body of an answer, message by message.
 struct CallBody {
     inner: Body,
     record: Record,
     around: Arc<Around>,
+    deadline: Option<Instant>,
     /// Made when the body has nothing to say for the first time; calls with one answer never get there.
-    drained: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    ends: Option<Ends>,
     ended: bool,
 }
 
+/// What ends an answer that has nothing to say.
+struct Ends {
+    drained: Pin<Box<WaitForCancellationFutureOwned>>,
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
 impl CallBody {
-    fn new(inner: Body, record: Record, around: Arc<Around>) -> CallBody {
-        CallBody { inner, record, around, drained: None, ended: false }
+    fn new(inner: Body, record: Record, around: Arc<Around>, deadline: Option<Instant>) -> CallBody {
+        CallBody { inner, record, around, deadline, ends: None, ended: false }
+    }
+
+    /// Waits for what ends the answer whether or not it has more to say.
+    fn poll_ends(&mut self, cx: &mut Context<'_>) -> Poll<Status> {
+        let ends = self.ends.get_or_insert_with(|| Ends {
+            drained: Box::pin(self.around.drain.clone().cancelled_owned()),
+            deadline: self.deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
+        });
+        if ends.drained.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(draining());
+        }
+        match ends.deadline.as_mut().map(|deadline| deadline.as_mut().poll(cx)) {
+            Some(Poll::Ready(())) => {
+                Poll::Ready(Status::deadline_exceeded("the deadline of the call has passed"))
+            }
+            _ => Poll::Pending,
+        }
     }
 
     /// Ends the answer here with this status.
@@ -224,14 +269,10 @@ impl http_body::Body for CallBody {
                 }
                 Poll::Ready(frame)
             }
-            Ok(Poll::Pending) => {
-                let drain = &this.around.drain;
-                let drained = this.drained.get_or_insert_with(|| Box::pin(drain.clone().cancelled_owned()));
-                match drained.as_mut().poll(cx) {
-                    Poll::Ready(()) => this.end(draining()),
-                    Poll::Pending => Poll::Pending,
-                }
-            }
+            Ok(Poll::Pending) => match this.poll_ends(cx) {
+                Poll::Ready(status) => this.end(status),
+                Poll::Pending => Poll::Pending,
+            },
             Err(panic) => {
                 let status = internal(panic, &this.record.method.name);
                 this.end(status)
@@ -252,24 +293,11 @@ impl http_body::Body for CallBody {
 fn internal(panic: Box<dyn Any + Send>, method: &str) -> Status {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    let id = format!("{:016x}", RandomState::new().hash_one(method));
-    error!(id, method, panic = text, "a call panicked");
-    let mut details = ErrorDetails::with_error_info("INTERNAL", "tetrion", HashMap::new());
-    details.set_request_info(id.as_str(), "");
-    let message = format!("a bug in the server; its log tells more under the id {id}");
-    Status::with_error_details(Code::Internal, message, details)
+    Refusal::internal(&format!("a panic in {method}: {text}")).into()
 }
 
 fn draining() -> Status {
-    let mut details = ErrorDetails::with_error_info("DRAINING", "tetrion", HashMap::new());
-    details.set_retry_info(Some(Duration::from_secs(1)));
-    Status::with_error_details(Code::Unavailable, "the server is going down", details)
-}
-
-fn invalid_token() -> Status {
-    let details = ErrorDetails::with_error_info("INVALID_TOKEN", "tetrion", HashMap::new());
-    let message = "the server wants its token as the metadata `authorization: Bearer TOKEN`";
-    Status::with_error_details(Code::Unauthenticated, message, details)
+    Refusal::Draining { retry_after: RETRY_AFTER }.into()
 }
 
 /// The numbers kept of one method.
@@ -353,6 +381,7 @@ fn code_of(headers: &HeaderMap) -> Option<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tonic_types::StatusExt;
     use tower::{ServiceExt, service_fn};
 
     /// What the inner service does.

@@ -16,6 +16,7 @@ mod web;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{HeaderName, Method};
@@ -30,10 +31,18 @@ use tonic_web::GrpcWebLayer;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 use tracing::{info, warn};
 
+use crate::pool::Pool;
+use crate::service::{
+    Clock, Environments, Evaluations, ServerFacts, SessionStore, StoreLimits, reap_forever,
+};
 use crate::wire;
+use crate::wire::limits::DEFAULT_MAX_EVALUATIONS;
+use crate::wire::pb::{environment_service_server, evaluation_service_server};
+use web::Activity;
 
 /// The services that health answers for, besides "" for the whole server.
-const SERVICES: [&str; 0] = [];
+const SERVICES: [&str; 2] =
+    [environment_service_server::SERVICE_NAME, evaluation_service_server::SERVICE_NAME];
 
 /// What one stream may have on its way to the server before it must wait. Messages of a megabyte travel at full speed from
 /// here on; 64 KiB, HTTP/2's own default, makes them five times slower.
@@ -50,6 +59,12 @@ const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from
 pub struct ServerConfig {
     /// Where to listen; port 0 takes a free one, which [`Server::local_addr`] tells.
     pub listen: SocketAddr,
+    /// Threads that play whole games; 0 for as many as there are cores.
+    pub num_threads: usize,
+    /// Sessions and environments at one time.
+    pub store: StoreLimits,
+    /// Evaluations at one time.
+    pub max_evaluations: u32,
     /// How long open calls may go on after the shutdown began.
     pub drain_timeout: Duration,
     /// The token that calls must bring as `authorization: Bearer TOKEN`; health and reflection stay open.
@@ -62,6 +77,9 @@ impl Default for ServerConfig {
     fn default() -> ServerConfig {
         ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
+            num_threads: 0,
+            store: StoreLimits::default(),
+            max_evaluations: DEFAULT_MAX_EVALUATIONS,
             drain_timeout: Duration::from_secs(10),
             token: None,
             tls: None,
@@ -95,6 +113,9 @@ pub enum ServerError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The threads that play games could not be started.
+    #[error("cannot start the threads that play games")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// A certificate or key that cannot be used, or a failure of the listening socket.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),
@@ -106,14 +127,45 @@ pub struct Server {
     local_addr: SocketAddr,
     incoming: TcpIncoming,
     transport: tonic::transport::Server,
+    services: Services,
     config: ServerConfig,
 }
 
+/// What answers.
+#[derive(Clone, Debug)]
+struct Services {
+    store: Arc<SessionStore>,
+    environments: Environments,
+    evaluations: Evaluations,
+}
+
+impl Services {
+    fn new(config: &ServerConfig) -> Result<Services, ServerError> {
+        let pool = Pool::new(config.num_threads)?;
+        let facts =
+            ServerFacts { max_evaluations: config.max_evaluations, num_threads: pool.num_threads() as u32 };
+        let store = Arc::new(SessionStore::new(config.store, Clock::system()));
+        Ok(Services {
+            environments: Environments::new(store.clone(), facts),
+            evaluations: Evaluations::new(pool, config.max_evaluations),
+            store,
+        })
+    }
+
+    fn activity(&self) -> Activity {
+        Activity {
+            sessions: self.store.num_sessions(),
+            environments: self.store.num_envs(),
+            evaluations: self.evaluations.num_running(),
+        }
+    }
+}
+
 impl Server {
-    /// Takes the port.
+    /// Takes the port and starts the threads.
     ///
     /// # Errors
-    /// If the address cannot be bound or the certificate cannot be used.
+    /// If the address cannot be bound, the threads cannot be started, or the certificate cannot be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };
@@ -135,7 +187,8 @@ impl Server {
             let identity = Identity::from_pem(&tls.certificates, &tls.key);
             transport = transport.tls_config(ServerTlsConfig::new().identity(identity))?;
         }
-        Ok(Server { local_addr, incoming, transport, config })
+        let services = Services::new(&config)?;
+        Ok(Server { local_addr, incoming, transport, services, config })
     }
 
     /// Where the server listens, with the port that it got.
@@ -151,7 +204,8 @@ impl Server {
         let drain = CancellationToken::new();
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
-        let app = app(&self.config, &health, drain.clone());
+        let reaper = reap_forever(self.services.store.clone());
+        let app = app(self.services, &self.config, &health, drain.clone());
         let begin_drain = async {
             shutdown.await;
             info!("draining: no new calls, open streams end");
@@ -170,6 +224,7 @@ impl Server {
             served = serving => served?,
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
             never = web::keep_metrics_small() => match never {},
+            () = reaper => {}
         }
         info!("stopped");
         Ok(())
@@ -177,7 +232,13 @@ impl Server {
 }
 
 /// Everything behind the port.
-fn app(config: &ServerConfig, health: &HealthReporter, drain: CancellationToken) -> axum::Router {
+fn app(
+    services: Services,
+    config: &ServerConfig,
+    health: &HealthReporter,
+    drain: CancellationToken,
+) -> axum::Router {
+    let watched = services.clone();
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(wire::FILE_DESCRIPTOR_SET)
@@ -186,7 +247,9 @@ fn app(config: &ServerConfig, health: &HealthReporter, drain: CancellationToken)
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let services = Routes::new(health)
+    let routes = Routes::new(services.environments.into_server())
+        .add_service(services.evaluations.into_server())
+        .add_service(health)
         .add_service(reflection().build_v1().expect(broken))
         .add_service(reflection().build_v1alpha().expect(broken))
         .prepare()
@@ -197,7 +260,7 @@ fn app(config: &ServerConfig, health: &HealthReporter, drain: CancellationToken)
         .layer(cors())
         .layer(GrpcWebLayer::new())
         .layer(calls::CallLayer::new(drain, config.token.clone()));
-    services.layer(around).merge(web::routes(config.token.clone()))
+    routes.layer(around).merge(web::routes(config.token.clone(), move || watched.activity()))
 }
 
 /// Lets pages of any origin call the server: it keeps no cookies, so a page gains nothing that its reader could not do.

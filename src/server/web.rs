@@ -13,22 +13,38 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use super::calls::brings;
 use crate::engine::RULES_VERSION;
 
+/// What is going on in a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activity {
+    pub sessions: u32,
+    pub environments: u32,
+    pub evaluations: u32,
+}
+
 /// The routes, and 404 for every path that is nobody's. The metrics want the token, where there is one; the page does not.
-pub(super) fn routes(token: Option<String>) -> Router {
+pub(super) fn routes(
+    token: Option<String>,
+    activity: impl Fn() -> Activity + Clone + Send + Sync + 'static,
+) -> Router {
+    let now = activity.clone();
     let metrics = async move |headers: HeaderMap| match &token {
         Some(token) if !brings(&headers, token) => {
             (StatusCode::UNAUTHORIZED, "authorization: Bearer TOKEN\n").into_response()
         }
-        _ => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], metrics().render()).into_response(),
+        _ => {
+            let text = render_metrics(now());
+            ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+        }
     };
     Router::new()
-        .route("/", get(async || Html(page())))
+        .route("/", get(async move || Html(page(activity()))))
         .route("/metrics", get(metrics))
         .fallback(async || (StatusCode::NOT_FOUND, "nothing here; / tells what this server is\n"))
 }
 
 /// What a person sees who opens the port in a browser.
-fn page() -> String {
+fn page(activity: Activity) -> String {
+    let Activity { sessions, environments, evaluations } = activity;
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -41,6 +57,7 @@ fn page() -> String {
 <h1>Tetrion</h1>
 <p>A Tetris environment server for reinforcement learning, spoken to over gRPC.
 Version {version}, rules <code>{RULES_VERSION}</code>.</p>
+<p>At the moment: {sessions} sessions with {environments} environments, {evaluations} evaluations.</p>
 <p>This port speaks gRPC, gRPC-Web and, for this page and <a href="/metrics">the metrics</a>, plain HTTP.
 Server reflection is on, so no files are needed to look around:</p>
 <pre>buf curl --protocol grpc --http2-prior-knowledge --list-methods http://HOST:PORT
@@ -73,6 +90,15 @@ fn metrics() -> &'static PrometheusHandle {
         }
         handle
     })
+}
+
+/// The metrics as Prometheus reads them. What is the case now is looked up now.
+fn render_metrics(activity: Activity) -> String {
+    let handle = metrics();
+    metrics::gauge!("tetrion_sessions").set(activity.sessions);
+    metrics::gauge!("tetrion_environments").set(activity.environments);
+    metrics::gauge!("tetrion_evaluations").set(activity.evaluations);
+    handle.render()
 }
 
 /// Makes sure that whatever is counted from here on is counted.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prost::Message;
 use tokio_stream::{Stream, StreamExt};
+use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status, Streaming};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -15,6 +16,7 @@ use crate::wire::session::decode_ttl;
 use crate::wire::{DecodeError, InField, pb, session};
 
 use super::enumerate::Question;
+use super::info::ServerFacts;
 use super::session::State;
 use super::sessions::{NewSession, RequestId, Session, SessionStore};
 use super::status::Refusal;
@@ -23,17 +25,23 @@ use super::status::Refusal;
 #[derive(Clone, Debug)]
 pub struct Environments {
     store: Arc<SessionStore>,
+    facts: ServerFacts,
 }
 
 impl Environments {
-    /// A service on a store.
-    pub fn new(store: Arc<SessionStore>) -> Environments {
-        Environments { store }
+    /// A service on a store, of a server of which it tells the rest.
+    pub fn new(store: Arc<SessionStore>, facts: ServerFacts) -> Environments {
+        Environments { store, facts }
     }
 
-    /// The service as tonic serves it, with the bound on requests set.
+    /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
     pub fn into_server(self) -> EnvironmentServiceServer<Environments> {
-        EnvironmentServiceServer::new(self).max_decoding_message_size(MAX_REQUEST_BYTES as usize)
+        EnvironmentServiceServer::new(self)
+            .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .accept_compressed(CompressionEncoding::Zstd)
+            // Never gzip: Python's gRPC asks for it in every call, and it costs more time than the bytes do.
+            .send_compressed(CompressionEncoding::Zstd)
     }
 
     fn session(&self, name: &str) -> Result<Arc<Session>, Refusal> {
@@ -125,9 +133,9 @@ impl EnvironmentService for Environments {
 
     async fn get_server_info(
         &self,
-        _request: Request<pb::GetServerInfoRequest>,
+        request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
-        Err(not_built("GetServerInfo").into())
+        Ok(Response::new(self.facts.tell(self.store.limits(), request.get_ref())?))
     }
 
     async fn create_session(

@@ -2,8 +2,10 @@
 //!
 //! # Layout
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
+//! * [`evaluation`] plays whole games and streams their results.
 //! * [`sessions`] knows who is here; `session` what one of them does; `sequence` what was answered last.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
+//! * [`info`] tells what this server is, can and allows.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
 //!
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
@@ -11,6 +13,8 @@
 
 pub mod clock;
 pub mod environment;
+pub mod evaluation;
+pub mod info;
 pub mod sessions;
 pub mod status;
 
@@ -21,4 +25,6 @@ mod session;
 
 pub use clock::Clock;
 pub use environment::Environments;
+pub use evaluation::Evaluations;
+pub use info::ServerFacts;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

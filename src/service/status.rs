@@ -8,6 +8,7 @@
 //! else, so whatever a request had in it is cut here before it comes back: details never exceed [`MAX_DETAILS_BYTES`].
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use prost::Message;
@@ -143,6 +144,16 @@ impl Refusal {
             Refusal::Decode(error) => Refusal::Decode(error.in_field(name)),
             other => other,
         }
+    }
+}
+
+impl Refusal {
+    /// The refusal of a call in which something went wrong that never should; logs what it was, under the id that the caller
+    /// is told.
+    pub fn internal(what: &str) -> Refusal {
+        let id = format!("{:016x}", RandomState::new().hash_one(what));
+        tracing::error!(id, what, "a bug");
+        Refusal::Internal { id }
     }
 }
 

@@ -54,6 +54,34 @@ pub const MAX_PAGE_SIZE: u32 = 1_000;
 /// See [`MAX_PAGE_SIZE`].
 pub const DEFAULT_PAGE_SIZE: u32 = 100;
 
+/// Policies of one evaluation: a population of any search there has been, several times over.
+pub const MAX_POLICIES: u32 = 16_384;
+
+/// Games of one evaluation. What is kept of each until the end, 25 bytes, makes 25 MiB of it.
+pub const MAX_GAMES: u64 = 1 << 20;
+
+/// Pieces of one game of an evaluation: the best controllers known end theirs on 10 x 20 after about a tenth as many.
+pub const MAX_PIECES: u64 = 1_000_000_000;
+
+/// Steps of one game of an evaluation: as many as pieces, where a step is a piece.
+pub const MAX_STEPS: u64 = MAX_PIECES;
+
+/// Playouts a placement of an agent that plays games at random before it chooses: a thousand of them for each of 34 placements
+/// are some tenths of a second a piece.
+pub const MAX_PLAYOUTS: u32 = 1_000;
+
+/// Next pieces that a linear controller looks ahead; not built.
+pub const MAX_LOOKAHEAD: u32 = 0;
+
+/// Evaluations at one time of a server that was not told otherwise. They share the threads; more of them only make all of
+/// them slower, and each may hold [`MAX_GAMES`].
+pub const DEFAULT_MAX_EVALUATIONS: u32 = 64;
+
+/// How often an evaluation tells of its progress if nobody says otherwise, and at most.
+pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+/// See [`DEFAULT_PROGRESS_INTERVAL`].
+pub const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Bytes of a name in a request. The longest of ours has half as many; beyond it, a name would fill the error that refuses
 /// it.
 pub const MAX_NAME_BYTES: usize = 128;

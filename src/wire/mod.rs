@@ -9,6 +9,7 @@
 pub mod error;
 pub mod limits;
 
+pub mod evaluation;
 pub mod features;
 pub mod fields;
 pub mod positions;

@@ -17,16 +17,23 @@ pub fn decode(sequences: &[String], num_envs: u32) -> Result<Vec<Arc<[Tetromino]
             format!("has {} strings for {num_envs} environments, expected one each or one", sequences.len());
         return Err(DecodeError::field("piece_sequences", problem));
     }
+    decode_list("piece_sequences", sequences)
+}
+
+/// Reads any number of strings but none.
+///
+/// # Errors
+/// With the path `list`, or that of one of them.
+pub fn decode_list(list: &str, sequences: &[String]) -> Result<Vec<Arc<[Tetromino]>>, DecodeError> {
+    if sequences.is_empty() {
+        return Err(DecodeError::missing(list));
+    }
     let letters: usize = sequences.iter().map(String::len).sum();
     if letters > MAX_REQUEST_SEQUENCE_PIECES as usize {
         let problem = format!("has {letters} letters in all, expected at most {MAX_REQUEST_SEQUENCE_PIECES}");
-        return Err(DecodeError::field("piece_sequences", problem));
+        return Err(DecodeError::field(list, problem));
     }
-    sequences
-        .iter()
-        .enumerate()
-        .map(|(i, letters)| decode_one(letters, &format!("piece_sequences[{i}]")))
-        .collect()
+    sequences.iter().enumerate().map(|(i, letters)| decode_one(letters, &format!("{list}[{i}]"))).collect()
 }
 
 fn decode_one(letters: &str, path: &str) -> Result<Arc<[Tetromino]>, DecodeError> {

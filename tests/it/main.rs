@@ -42,6 +42,13 @@ mod kernel;
 mod plot;
 /// Whole episodes, alone and in parallel.
 mod rollout;
+
+/// Whole games asked for over the network are those of the engine, and stop when nobody waits for them.
+mod evaluation;
+
+/// What a server says of itself.
+mod info;
+
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 /// A server to talk to, and what tests say over and over.

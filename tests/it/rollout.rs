@@ -43,7 +43,7 @@ fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameRe
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
-    spawn(&pool, evaluation, parallelism, Arc::default(), progress.clone(), sink);
+    spawn(&pool, Arc::new(evaluation), parallelism, Arc::default(), progress.clone(), sink);
     let mut results: Vec<GameResult> = receiver.iter().collect();
     results.sort_by_key(|result| result.game);
     assert_eq!(progress.pieces.load(Ordering::Relaxed), results.iter().map(|r| r.pieces).sum::<u64>());
@@ -139,7 +139,7 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);
     let sink = move |_, _: Next| sender.lock().unwrap().send(()).unwrap();
-    spawn(&pool, endless(), 0, stop.clone(), progress.clone(), sink);
+    spawn(&pool, Arc::new(endless()), 0, stop.clone(), progress.clone(), sink);
     while progress.pieces.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
@@ -156,7 +156,7 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
     let stop = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Progress::default());
     let long = Evaluation { deal: Deal::Common((0..100).collect()), ..endless() };
-    spawn(&pool, long, 0, stop.clone(), progress.clone(), |_, next: Next| next());
+    spawn(&pool, Arc::new(long), 0, stop.clone(), progress.clone(), |_, next: Next| next());
     while progress.pieces.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
@@ -166,7 +166,7 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
-    spawn(&pool, evaluation(Kernel::best()), 0, Arc::default(), Arc::default(), sink);
+    spawn(&pool, Arc::new(evaluation(Kernel::best())), 0, Arc::default(), Arc::default(), sink);
     let first = receiver.recv_timeout(Duration::from_secs(20));
     assert!(first.is_ok(), "the other evaluation had the thread for itself");
     assert_eq!(receiver.iter().count(), 69);
@@ -179,7 +179,7 @@ fn games_wait_for_a_sink_that_has_enough() {
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let sink = move |result: GameResult, next: Next| sender.lock().unwrap().send((result, next)).unwrap();
-    spawn(&pool, evaluation(Kernel::best()), 1, Arc::default(), Arc::default(), sink);
+    spawn(&pool, Arc::new(evaluation(Kernel::best())), 1, Arc::default(), Arc::default(), sink);
     for game in 0..70 {
         let (result, next) = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
         assert_eq!(result.game, game);
@@ -202,7 +202,7 @@ fn a_panic_stops_the_evaluation_and_not_the_program() {
     let weak = evaluation(Kernel::best());
     let evaluation = Evaluation { policies: [weak.policies, endless().policies].concat(), ..endless() };
     let evaluation = Evaluation { rules: Rules::simplified(10, 20), ..evaluation };
-    spawn(&pool, evaluation, 0, Arc::default(), Arc::default(), sink);
+    spawn(&pool, Arc::new(evaluation), 0, Arc::default(), Arc::default(), sink);
     let end = receiver.recv_timeout(Duration::from_secs(20));
     assert_eq!(end, Err(mpsc::RecvTimeoutError::Disconnected), "the sink is gone");
     let (sender, receiver) = mpsc::channel();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tetrion::service::{Clock, Environments, SessionStore, StoreLimits};
+use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits};
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -62,7 +62,8 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
     let incoming =
         TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
     let addr = incoming.local_addr().expect("an address");
-    let service = Environments::new(store.clone()).into_server();
+    let facts = ServerFacts { max_evaluations: 1, num_threads: 1 };
+    let service = Environments::new(store.clone(), facts).into_server();
     let serving = Server::builder()
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(16 << 20)

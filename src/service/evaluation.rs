@@ -1,0 +1,342 @@
+//! `EvaluationService`: games on the pool of threads, their results as a stream.
+//!
+//! Between the threads that play and the task that talks lies an inbox. The threads put finished games into it and never
+//! wait; the task builds a message when there is something to tell and room in the connection to tell it. A caller who reads
+//! slowly makes the inbox fill up, and from [`MAX_UNREAD`] on a finished game is not followed by another one until he has
+//! read: the pool goes on with other work meanwhile.
+//!
+//! The end of an evaluation, whatever brings it about, is the end of that task: when the caller leaves, its deadline passes or
+//! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{self, Sender, error::SendError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::MissedTickBehavior;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::codec::CompressionEncoding;
+use tonic::{Request, Response, Status};
+
+use crate::features::kernel::Kernel;
+use crate::pool::Pool;
+use crate::rollout::{self, Evaluation, GameResult, Next, Progress};
+use crate::summary::{Table, summarize};
+use crate::wire::evaluation::{EvaluationRequest, decode, encode_results, encode_summary};
+use crate::wire::limits::MAX_REQUEST_BYTES;
+use crate::wire::pb;
+use crate::wire::pb::evaluate_policies_response::Event;
+use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
+
+use super::status::Refusal;
+
+/// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
+const MAX_RESULTS: usize = 4096;
+/// Games that make a `results` message worth while at once: 64 KiB.
+const RIPE: usize = 1150;
+/// How long fewer games than that wait for company.
+const COALESCE: Duration = Duration::from_millis(50);
+/// Finished games that wait to be read before no others are begun: 1 MiB.
+const MAX_UNREAD: usize = 16_384;
+/// What a refused caller is told to wait.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+type Answer = Result<pb::EvaluatePoliciesResponse, Status>;
+
+/// The service: a pool of threads, and how many may use it at a time.
+#[derive(Clone, Debug)]
+pub struct Evaluations {
+    pool: Arc<Pool>,
+    kernel: Kernel,
+    places: Arc<Semaphore>,
+    max_evaluations: u32,
+}
+
+impl Evaluations {
+    /// A service on a pool. Each of at most `max_evaluations` at a time gets an equal share of it.
+    pub fn new(pool: Arc<Pool>, max_evaluations: u32) -> Evaluations {
+        let places = Arc::new(Semaphore::new(max_evaluations as usize));
+        Evaluations { pool, kernel: Kernel::best(), places, max_evaluations }
+    }
+
+    /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
+    pub fn into_server(self) -> EvaluationServiceServer<Evaluations> {
+        EvaluationServiceServer::new(self)
+            .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .accept_compressed(CompressionEncoding::Zstd)
+            // Never gzip: Python's gRPC asks for it in every call, and it costs more time than the bytes do.
+            .send_compressed(CompressionEncoding::Zstd)
+    }
+
+    /// How many evaluations run.
+    pub fn num_running(&self) -> u32 {
+        self.max_evaluations - self.places.available_permits() as u32
+    }
+
+    fn admit(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let full = |_| Refusal::EvaluationLimit { limit: self.max_evaluations, retry_after: RETRY_AFTER };
+        self.places.clone().try_acquire_owned().map_err(full)
+    }
+}
+
+#[tonic::async_trait]
+impl EvaluationService for Evaluations {
+    type EvaluatePoliciesStream = ReceiverStream<Answer>;
+
+    async fn evaluate_policies(
+        &self,
+        request: Request<pb::EvaluatePoliciesRequest>,
+    ) -> Result<Response<ReceiverStream<Answer>>, Status> {
+        let place = self.admit()?;
+        let request = decode(request.get_ref(), self.kernel).map_err(Refusal::from)?;
+        let (answers, stream) = mpsc::channel(1);
+        let pool = self.pool.clone();
+        tokio::spawn(async move {
+            // An error says that nobody listens any more.
+            let _ = evaluate(&pool, request, &answers).await;
+            drop(place);
+        });
+        Ok(Response::new(ReceiverStream::new(stream)))
+    }
+}
+
+/// Plays, and tells of it until the summary or until the caller has left.
+async fn evaluate(
+    pool: &Arc<Pool>,
+    request: EvaluationRequest,
+    answers: &Sender<Answer>,
+) -> Result<(), SendError<()>> {
+    let EvaluationRequest { evaluation, started, baseline, parallelism, progress_interval, omit_results } =
+        request;
+    tell(answers, || Event::Started(started)).await?;
+    let start = Instant::now();
+    let evaluation = Arc::new(evaluation);
+    let games = Games::begin(pool, evaluation.clone(), parallelism, omit_results);
+    let mut next_progress = progress_interval.map(|interval| start + interval);
+    let mut ticks = tokio::time::interval(COALESCE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let ended = games.inbox().ended;
+        for results in games.take_unread().chunks(MAX_RESULTS) {
+            tell(answers, || Event::Results(encode_results(results))).await?;
+        }
+        if ended {
+            break;
+        }
+        if let (Some(due), Some(interval)) = (next_progress, progress_interval)
+            && Instant::now() >= due
+        {
+            tell(answers, || Event::Progress(games.progress(start))).await?;
+            next_progress = Some(Instant::now() + interval);
+        }
+        tokio::select! {
+            () = answers.closed() => return Err(SendError(())),
+            () = games.shared.news.notified() => {}
+            _ = ticks.tick() => {}
+        }
+    }
+    tell(answers, || Event::Progress(games.progress(start))).await?;
+    match games.summary(pool, evaluation, baseline).await {
+        Some(summary) => tell(answers, || Event::Summary(summary)).await,
+        None => {
+            let refusal = Refusal::internal("an evaluation ended before all its games did");
+            answers.send(Err(refusal.into())).await.map_err(|_| SendError(()))
+        }
+    }
+}
+
+/// Waits for room in the connection, and only then makes the message.
+async fn tell(answers: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), SendError<()>> {
+    let room = answers.reserve().await?;
+    room.send(Ok(pb::EvaluatePoliciesResponse { event: Some(event()) }));
+    Ok(())
+}
+
+/// Games under way. They stop when this is dropped.
+#[derive(Debug)]
+struct Games {
+    shared: Arc<Shared>,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    num_games: u64,
+}
+
+/// What the playing threads and the talking task share.
+#[derive(Debug)]
+struct Shared {
+    inbox: Mutex<Inbox>,
+    /// That it is worth looking into the inbox.
+    news: Notify,
+}
+
+struct Inbox {
+    table: Table,
+    games_done: u64,
+    unread: Vec<GameResult>,
+    /// What begins the games that wait until someone has read.
+    waiting: Vec<Next>,
+    /// No further game will come.
+    ended: bool,
+}
+
+impl std::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Inbox { games_done, unread, waiting, ended, .. } = self;
+        let (unread, waiting) = (unread.len(), waiting.len());
+        write!(
+            f,
+            "Inbox {{ games_done: {games_done}, unread: {unread}, waiting: {waiting}, ended: {ended} }}"
+        )
+    }
+}
+
+impl Shared {
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a finished game in. The next one follows at once, or when this one has been read.
+    fn put(&self, result: GameResult, next: Next, omit_results: bool) {
+        let mut inbox = self.inbox();
+        inbox.table.record(&result);
+        inbox.games_done += 1;
+        if !omit_results {
+            inbox.unread.push(result);
+        }
+        let unread = inbox.unread.len();
+        if unread >= MAX_UNREAD {
+            inbox.waiting.push(next);
+        } else {
+            drop(inbox);
+            next();
+        }
+        if unread == RIPE {
+            self.news.notify_one();
+        }
+    }
+}
+
+/// Dropped when the last thread has let go of the evaluation.
+struct EndOfGames(Arc<Shared>);
+
+impl Drop for EndOfGames {
+    fn drop(&mut self) {
+        self.0.inbox().ended = true;
+        self.0.news.notify_one();
+    }
+}
+
+impl Games {
+    fn begin(pool: &Arc<Pool>, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
+        let num_games = evaluation.num_games();
+        let inbox = Inbox {
+            table: Table::new(num_games),
+            games_done: 0,
+            unread: Vec::new(),
+            waiting: Vec::new(),
+            ended: false,
+        };
+        let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new() });
+        let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Progress>::default());
+        let end = EndOfGames(shared.clone());
+        let sink = move |result, next| end.0.put(result, next, omit_results);
+        rollout::spawn(pool, evaluation, parallelism, stop.clone(), progress.clone(), sink);
+        Games { shared, stop, progress, num_games }
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.shared.inbox()
+    }
+
+    /// What has come in, and the games that waited for it to be read begin.
+    fn take_unread(&self) -> Vec<GameResult> {
+        let mut inbox = self.inbox();
+        let unread = std::mem::take(&mut inbox.unread);
+        let waiting = std::mem::take(&mut inbox.waiting);
+        drop(inbox);
+        for next in waiting {
+            next();
+        }
+        unread
+    }
+
+    fn progress(&self, start: Instant) -> pb::EvaluationProgress {
+        pb::EvaluationProgress {
+            games_done: self.inbox().games_done,
+            num_games: self.num_games,
+            pieces_done: self.progress.pieces.load(Ordering::Relaxed),
+            lines_done: self.progress.lines.load(Ordering::Relaxed),
+            elapsed: prost_types::Duration::try_from(start.elapsed()).ok(),
+        }
+    }
+
+    /// The summary of all games; `None` if some are missing because something went wrong. It is added up on the pool: a
+    /// million games take some milliseconds.
+    async fn summary(
+        &self,
+        pool: &Arc<Pool>,
+        evaluation: Arc<Evaluation>,
+        baseline: Option<u32>,
+    ) -> Option<pb::EvaluationSummary> {
+        if self.inbox().games_done < self.num_games {
+            return None;
+        }
+        let (sender, summary) = oneshot::channel();
+        let shared = self.shared.clone();
+        pool.spawn(move || {
+            let table = std::mem::replace(&mut shared.inbox().table, Table::new(0));
+            let (policies, differences) = summarize(&evaluation, &table, baseline);
+            let _ = sender.send(encode_summary(&policies, &differences));
+        });
+        summary.await.ok()
+    }
+}
+
+impl Drop for Games {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        metrics::counter!("tetrion_evaluation_games_total").increment(self.inbox().games_done);
+        metrics::counter!("tetrion_evaluation_pieces_total")
+            .increment(self.progress.pieces.load(Ordering::Relaxed));
+        // They hold the evaluation, which holds the inbox that holds them.
+        let waiting = std::mem::take(&mut self.inbox().waiting);
+        drop(waiting);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{Agent, Controller};
+    use crate::engine::Rules;
+    use crate::rollout::Deal;
+
+    #[test]
+    fn nobody_plays_on_for_a_reader_who_does_not_read() {
+        let agent = Controller::named("bcts").and_then(|bcts| bcts.agent(10)).unwrap();
+        let evaluation = Evaluation {
+            rules: Rules::default(),
+            policies: vec![Agent::Linear(agent)],
+            deal: Deal::Common((0..50_000).collect()),
+            episodes_per_seed: 1,
+            pairs: None,
+            max_pieces: 1,
+            kernel: Kernel::best(),
+        };
+        let pool = Pool::new(2).unwrap();
+        let games = Games::begin(&pool, Arc::new(evaluation), 0, false);
+        let mut read = 0;
+        while read < 50_000 {
+            // Both threads have nothing left to do, for now or for good.
+            while games.inbox().waiting.len() < 2 && !games.inbox().ended {
+                std::thread::yield_now();
+            }
+            let unread = games.take_unread().len();
+            assert!(unread <= MAX_UNREAD + 1, "{unread} games were finished for nobody");
+            read += unread;
+        }
+        assert_eq!((read, games.inbox().games_done), (50_000, 50_000));
+    }
+}

@@ -1,0 +1,230 @@
+//! GetServerInfo: what this server is, can and allows, read off the tables that the rest of the program works with.
+
+use std::time::Duration;
+
+use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
+use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
+use crate::engine::{ActionModel, PRESETS, RULES_VERSION, Randomizer, Reach, Rules, TopOut};
+use crate::env::Field;
+use crate::features::kernel::Kernel;
+use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
+use crate::wire::evaluation::encode_terminal;
+use crate::wire::rules::ResolvedRules;
+use crate::wire::{features, fields, limits, pb};
+
+use super::sessions::StoreLimits;
+use super::status::Refusal;
+
+/// What of a server is settled when it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerFacts {
+    /// Evaluations that run at one time.
+    pub max_evaluations: u32,
+    /// Threads that play evaluations.
+    pub num_threads: u32,
+}
+
+/// What is built whatever the rules are; the rest is found by asking the engine.
+const CAPABILITIES: [&str; 7] =
+    ["evaluation", "gzip", "placements", "positions", "render", "step_stream", "zstd"];
+
+impl ServerFacts {
+    /// The answer of GetServerInfo.
+    pub(super) fn tell(
+        &self,
+        store: StoreLimits,
+        request: &pb::GetServerInfoRequest,
+    ) -> Result<pb::GetServerInfoResponse, Refusal> {
+        let width = match u8::try_from(request.width) {
+            Ok(0) => PRESETS[0].rules.width,
+            Ok(width) if WIDTHS.contains(&width) => width,
+            _ => {
+                let (min, max) = (WIDTHS.start(), WIDTHS.end());
+                return Err(Refusal::field(
+                    "width",
+                    format!("is {}, expected {min}..={max}, or 0", request.width),
+                ));
+            }
+        };
+        Ok(pb::GetServerInfoResponse {
+            server_version: env!("CARGO_PKG_VERSION").to_owned(),
+            rules_version: RULES_VERSION.to_owned(),
+            capabilities: capabilities(),
+            rules_presets: PRESETS.iter().map(rules_preset).collect(),
+            features: FEATURES.iter().flat_map(forms).collect(),
+            feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
+            controllers: CONTROLLERS.iter().map(controller).collect(),
+            agents: agents(),
+            observation_fields: fields::infos(&Field::OBSERVATIONS),
+            info_fields: fields::infos(&Field::INFOS),
+            limits: Some(self.limits(store)),
+            kernel: Kernel::best().name().to_owned(),
+            num_threads: self.num_threads,
+        })
+    }
+
+    fn limits(&self, store: StoreLimits) -> pb::Limits {
+        pb::Limits {
+            max_sessions: store.max_sessions,
+            max_envs_per_session: limits::MAX_ENVS_PER_SESSION,
+            max_envs: store.max_envs,
+            max_request_bytes: limits::MAX_REQUEST_BYTES,
+            default_response_bytes: limits::DEFAULT_RESPONSE_BYTES,
+            max_response_bytes: limits::MAX_RESPONSE_BYTES,
+            default_ttl: encode_duration(limits::DEFAULT_TTL),
+            max_ttl: encode_duration(limits::MAX_TTL),
+            stream_queue: limits::STREAM_QUEUE,
+            min_width: (*WIDTHS.start()).into(),
+            max_width: (*WIDTHS.end()).into(),
+            min_height: (*HEIGHTS.start()).into(),
+            max_height: (*HEIGHTS.end()).into(),
+            max_preview: MAX_PREVIEW.into(),
+            max_sequence_pieces: limits::MAX_SEQUENCE_PIECES,
+            max_request_sequence_pieces: limits::MAX_REQUEST_SEQUENCE_PIECES,
+            max_features: limits::MAX_FEATURES,
+            max_positions: limits::MAX_POSITIONS,
+            max_state_bytes: 0,
+            max_page_size: limits::MAX_PAGE_SIZE,
+            max_points: 1e15,
+            max_weight: crate::agents::MAX_WEIGHT,
+            max_policies: limits::MAX_POLICIES,
+            max_games: limits::MAX_GAMES,
+            max_pieces: limits::MAX_PIECES,
+            max_steps: limits::MAX_STEPS,
+            max_playouts: limits::MAX_PLAYOUTS,
+            max_lookahead: limits::MAX_LOOKAHEAD,
+            max_evaluations: self.max_evaluations,
+            min_progress_interval: encode_duration(limits::MIN_PROGRESS_INTERVAL),
+            max_name_bytes: limits::MAX_NAME_BYTES as u32,
+        }
+    }
+}
+
+fn capabilities() -> Vec<String> {
+    let rules = Rules::default();
+    let lab = Rules::preset("lab").unwrap_or_default();
+    let genetic = Rules::preset("genetic").unwrap_or_default();
+    let by_rules = [
+        ("balanced", Rules { randomizer: Randomizer::Balanced, ..rules }),
+        ("keypress", Rules { action_model: ActionModel::Keypress, ..lab }),
+        ("sideways_walk", Rules { reach: Reach::SidewaysWalk, ..genetic }),
+        ("spawn_blocked", Rules { top_out: TopOut::SpawnBlocked, ..rules }),
+    ];
+    let playable = by_rules.into_iter().filter(|(_, rules)| rules.check().is_ok()).map(|(name, _)| name);
+    let mut names: Vec<String> = CAPABILITIES.into_iter().chain(playable).map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
+    let resolved = ResolvedRules { preset: preset.name, rules: preset.rules };
+    pb::RulesPreset {
+        name: preset.name.to_owned(),
+        source: preset.source.to_owned(),
+        rules: Some(pb::Rules::from(&resolved)),
+        supported: preset.rules.check().is_ok(),
+    }
+}
+
+/// A feature in each form that has a name: those of playfields are taken after clearing, and with `_preclear` before.
+fn forms(feature: &Feature) -> Vec<pb::Feature> {
+    let family = match feature.measure {
+        Measure::Landing(_) | Measure::Playfield(_) => pb::FeatureFamily::Single,
+        Measure::Column(_) => pb::FeatureFamily::Columns,
+        Measure::Pair(_) => pb::FeatureFamily::ColumnPairs,
+    };
+    let form = |name: String, stage: pb::FeatureStage| pb::Feature {
+        name,
+        formula: feature.formula.to_owned(),
+        source: feature.source.to_owned(),
+        stage: stage.into(),
+        family: family.into(),
+    };
+    let plain = feature.name.to_owned();
+    if feature.is_of_landing() {
+        return vec![form(plain, pb::FeatureStage::Landing)];
+    }
+    let preclear = format!("{plain}_preclear");
+    vec![form(plain, pb::FeatureStage::AfterClearing), form(preclear, pb::FeatureStage::BeforeClearing)]
+}
+
+fn feature_set(set: &NamedSet, width: u8) -> pb::FeatureSet {
+    pb::FeatureSet {
+        name: set.name.to_owned(),
+        version: set.version.to_string(),
+        source: set.source.to_owned(),
+        features: set.members.iter().map(|member| member.replace("[i]", "")).collect(),
+        columns: features_at(set.name, width).names(),
+    }
+}
+
+fn features_at(set: &str, width: u8) -> FeatureSet {
+    FeatureSet::named(set, width).expect("a set of the table at a width in range")
+}
+
+fn controller(controller: &Controller) -> pb::Controller {
+    let set = controller.feature_set;
+    let columns_change = features_at(set, *WIDTHS.start()).len() != features_at(set, *WIDTHS.end()).len();
+    pb::Controller {
+        name: controller.name.to_owned(),
+        feature_set: set.to_owned(),
+        feature_set_version: features::encode(&features_at(set, controller.width)).version,
+        weights: controller.weights.to_vec(),
+        width: if columns_change { controller.width.into() } else { 0 },
+        terminal: encode_terminal(controller.terminal).into(),
+        rules_preset: controller.preset.to_owned(),
+        source: controller.source.to_owned(),
+        scores: controller.figures.iter().flat_map(scores).collect(),
+    }
+}
+
+/// What a controller is said to score, and what was measured since.
+fn scores(figure: &Figure) -> Vec<pb::ReportedScore> {
+    let cut = match figure.max_steps {
+        0 => String::new(),
+        steps => format!(", games cut after {steps} key presses"),
+    };
+    let score = |mean_lines: f64, half_width: Option<f64>, num_games: u64, source: &str| pb::ReportedScore {
+        rules_preset: figure.preset.to_owned(),
+        width: figure.width.into(),
+        height: figure.height.into(),
+        mean_lines,
+        half_width,
+        num_games,
+        source: format!("{source}{cut}"),
+    };
+    let published = figure.published.map(|mean| score(mean, None, 0, "published with the weights"));
+    let measured = figure.measured.map(|measured| {
+        let half_width = measured.interval.map(|(low, high)| (high - low) / 2.0);
+        score(
+            measured.mean,
+            half_width,
+            measured.games.into(),
+            "measured by other programs of the research line",
+        )
+    });
+    published.into_iter().chain(measured).collect()
+}
+
+fn agents() -> Vec<pb::AgentInfo> {
+    let parameter = |name: &str, description: &str, default_value: &str| pb::AgentParameter {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        default_value: default_value.to_owned(),
+    };
+    vec![pb::AgentInfo {
+        name: "linear".to_owned(),
+        description: "The placement with the largest sum of weight times feature, the first of equals."
+            .to_owned(),
+        source: "Bertsekas and Tsitsiklis 1996; Thiery and Scherrer 2009".to_owned(),
+        parameters: vec![
+            parameter("features", "What the weights mean.", ""),
+            parameter("weights", "A signed weight for each feature.", ""),
+            parameter("terminal", "What a placement that ends the game is worth.", "TERMINAL_SCORE_AVOID"),
+        ],
+    }]
+}
+
+fn encode_duration(duration: Duration) -> Option<prost_types::Duration> {
+    prost_types::Duration::try_from(duration).ok()
+}

@@ -1,0 +1,229 @@
+//! What many games say: means with their intervals, and differences between policies that met the same pieces.
+//!
+//! Games finish in any order; here they are added up in the order of policy, seed and episode, so that the same games give
+//! the same bits. Numbers that are close to normal only for large n (a game's length is nearly exponential) still get the
+//! normal interval: it is what the literature prints, and its readers know what it is worth.
+
+use std::ops::Range;
+
+use crate::rollout::{Evaluation, GameResult};
+
+/// What is kept of every game of an evaluation, by its place in it.
+///
+/// Columns of their own, so that a large table costs nothing before it is filled.
+#[derive(Clone, Debug)]
+pub struct Table {
+    lines: Vec<u64>,
+    pieces: Vec<u64>,
+    scores: Vec<f64>,
+    truncated: Vec<bool>,
+}
+
+impl Table {
+    /// A table for so many games.
+    pub fn new(num_games: u64) -> Table {
+        let games = num_games as usize;
+        Table {
+            lines: vec![0; games],
+            pieces: vec![0; games],
+            scores: vec![0.0; games],
+            truncated: vec![false; games],
+        }
+    }
+
+    /// Keeps a finished game.
+    ///
+    /// # Panics
+    /// When there is no such game.
+    pub fn record(&mut self, result: &GameResult) {
+        let game = result.game as usize;
+        self.lines[game] = result.lines;
+        self.pieces[game] = result.pieces;
+        self.scores[game] = result.score;
+        self.truncated[game] = result.truncated;
+    }
+}
+
+/// Mean and spread of a number over games.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Mean.
+    pub mean: f64,
+    /// What takes two games at least.
+    pub spread: Option<Spread>,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// How far single games, and the mean, may be from the truth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Sample standard deviation, divided by n - 1.
+    pub std: f64,
+    /// The 95 % interval of the mean: mean - and + 1.96 std / sqrt(n).
+    pub ci95: (f64, f64),
+}
+
+impl Statistics {
+    /// Of at least one number, added up in their order.
+    ///
+    /// ```
+    /// use tetrion::summary::Statistics;
+    /// let statistics = Statistics::of([2.0, 4.0, 9.0].into_iter()).unwrap();
+    /// assert_eq!((statistics.mean, statistics.spread.unwrap().std), (5.0, 13f64.sqrt()));
+    /// ```
+    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Statistics> {
+        let (mut n, mut sum, mut min, mut max) = (0u64, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.clone() {
+            n += 1;
+            sum += value;
+            min = value.min(min);
+            max = value.max(max);
+        }
+        if n == 0 {
+            return None;
+        }
+        let count = n as f64;
+        let mean = sum / count;
+        let spread = (n > 1).then(|| {
+            let squares = values.fold(0.0, |sum, value| sum + (value - mean) * (value - mean));
+            let std = (squares / (count - 1.0)).sqrt();
+            let half = 1.96 * std / count.sqrt();
+            Spread { std, ci95: (mean - half, mean + half) }
+        });
+        Some(Statistics { mean, spread, min, max })
+    }
+}
+
+/// All games of one policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolicySummary {
+    /// Which policy.
+    pub policy: u32,
+    /// Games it played.
+    pub num_games: u64,
+    /// How many of them were cut; if any was, the means are lower bounds.
+    pub num_truncated: u64,
+    /// Lines a game.
+    pub lines: Statistics,
+    /// Pieces a game.
+    pub pieces: Statistics,
+    /// Points a game.
+    pub score: Statistics,
+}
+
+/// A policy minus another one, game by game on the same pieces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedDifference {
+    /// The policy.
+    pub policy: u32,
+    /// The policy that is taken away from it.
+    pub baseline: u32,
+    /// Pairs of games.
+    pub num_games: u64,
+    /// Pairs with a cut game in them.
+    pub num_truncated: u64,
+    /// Lines.
+    pub lines: Statistics,
+    /// Points.
+    pub score: Statistics,
+}
+
+/// Which games each policy has in the table of an evaluation.
+#[derive(Clone, Debug)]
+struct Shape<'a> {
+    evaluation: &'a Evaluation,
+    episodes: usize,
+}
+
+impl Shape<'_> {
+    /// The games of a policy: they lie together.
+    fn games(&self, policy: u32) -> Range<usize> {
+        let pairs = match &self.evaluation.pairs {
+            Some(pairs) => {
+                let first = pairs.partition_point(|pair| pair.0 < policy);
+                first..first + pairs[first..].partition_point(|pair| pair.0 == policy)
+            }
+            None => {
+                let seeds = self.evaluation.deal.len();
+                policy as usize * seeds..(policy as usize + 1) * seeds
+            }
+        };
+        pairs.start * self.episodes..pairs.end * self.episodes
+    }
+
+    /// Which of the policy's seeds a game is about, and which of its episodes.
+    fn deal_of(&self, game: usize) -> (u32, usize) {
+        let (pair, episode) = (game / self.episodes, game % self.episodes);
+        let seed = match &self.evaluation.pairs {
+            Some(pairs) => pairs[pair].1,
+            None => (pair % self.evaluation.deal.len()) as u32,
+        };
+        (seed, episode)
+    }
+
+    /// The games that two policies played on the same pieces.
+    fn common(&self, policy: u32, baseline: u32) -> Vec<(usize, usize)> {
+        let (mut left, mut right) = (self.games(policy).peekable(), self.games(baseline).peekable());
+        let mut common = Vec::new();
+        while let (Some(&a), Some(&b)) = (left.peek(), right.peek()) {
+            match self.deal_of(a).cmp(&self.deal_of(b)) {
+                std::cmp::Ordering::Less => _ = left.next(),
+                std::cmp::Ordering::Greater => _ = right.next(),
+                std::cmp::Ordering::Equal => {
+                    common.push((a, b));
+                    left.next();
+                    right.next();
+                }
+            }
+        }
+        common
+    }
+}
+
+/// Sums a complete table up: every policy that played, and every one but the baseline compared with it.
+///
+/// If the evaluation has pairs, they are in ascending order.
+pub fn summarize(
+    evaluation: &Evaluation,
+    table: &Table,
+    baseline: Option<u32>,
+) -> (Vec<PolicySummary>, Vec<PairedDifference>) {
+    let shape = Shape { evaluation, episodes: evaluation.episodes_per_seed as usize };
+    let num_policies = evaluation.policies.len() as u32;
+    let policies = (0..num_policies).filter_map(|policy| table.policy(&shape, policy)).collect();
+    let others = (0..num_policies).filter(|policy| Some(*policy) != baseline);
+    let differences = baseline
+        .map(|baseline| others.filter_map(|policy| table.difference(&shape, policy, baseline)).collect());
+    (policies, differences.unwrap_or_default())
+}
+
+impl Table {
+    fn policy(&self, shape: &Shape<'_>, policy: u32) -> Option<PolicySummary> {
+        let games = shape.games(policy);
+        Some(PolicySummary {
+            policy,
+            num_games: games.len() as u64,
+            num_truncated: self.truncated[games.clone()].iter().filter(|cut| **cut).count() as u64,
+            lines: Statistics::of(self.lines[games.clone()].iter().map(|lines| *lines as f64))?,
+            pieces: Statistics::of(self.pieces[games.clone()].iter().map(|pieces| *pieces as f64))?,
+            score: Statistics::of(self.scores[games].iter().copied())?,
+        })
+    }
+
+    fn difference(&self, shape: &Shape<'_>, policy: u32, baseline: u32) -> Option<PairedDifference> {
+        let common = shape.common(policy, baseline);
+        let lines = |game: usize| self.lines[game] as f64;
+        Some(PairedDifference {
+            policy,
+            baseline,
+            num_games: common.len() as u64,
+            num_truncated: common.iter().filter(|(a, b)| self.truncated[*a] || self.truncated[*b]).count()
+                as u64,
+            lines: Statistics::of(common.iter().map(|(a, b)| lines(*a) - lines(*b)))?,
+            score: Statistics::of(common.iter().map(|(a, b)| self.scores[*a] - self.scores[*b]))?,
+        })
+    }
+}

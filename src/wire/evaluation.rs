@@ -1,0 +1,433 @@
+//! Evaluations: a request, checked and with every default filled in; and the messages of its answer.
+
+use std::time::Duration;
+
+use crate::agents::{Agent, Controller, LinearAgent, TerminalPolicy};
+use crate::engine::rng::{Tag, word};
+use crate::engine::{RULES_VERSION, Rules};
+use crate::features::FeatureSet;
+use crate::features::kernel::Kernel;
+use crate::rollout::{Deal, Evaluation, GameResult};
+use crate::summary::{PairedDifference, PolicySummary, Statistics};
+
+use super::error::{DecodeError, Fault, InField};
+use super::limits::{
+    DEFAULT_PROGRESS_INTERVAL, MAX_GAMES, MAX_LOOKAHEAD, MAX_PIECES, MAX_POLICIES, MAX_STEPS,
+    MIN_PROGRESS_INTERVAL, check_name,
+};
+use super::pb;
+use super::pb::evaluate_policies_request::Games;
+use super::rules::ResolvedRules;
+use super::tensor::{self, Dim};
+use super::{features, sequences};
+
+/// A request for an evaluation, understood.
+#[derive(Clone, Debug)]
+pub struct EvaluationRequest {
+    /// What is played. Its pairs are in ascending order.
+    pub evaluation: Evaluation,
+    /// The same as the first message of the answer tells it.
+    pub started: pb::EvaluationStarted,
+    /// The policy that the others are compared with, where they can be.
+    pub baseline: Option<u32>,
+    /// Games under way at a time; 0 for one a thread.
+    pub parallelism: usize,
+    /// How often to tell of progress; `None` for only at the end.
+    pub progress_interval: Option<Duration>,
+    /// Whether single games are left out.
+    pub omit_results: bool,
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `EvaluatePoliciesRequest`.
+pub fn decode(
+    request: &pb::EvaluatePoliciesRequest,
+    kernel: Kernel,
+) -> Result<EvaluationRequest, DecodeError> {
+    check_rules_version(&request.rules_version)?;
+    let resolved = match &request.rules {
+        Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
+        None => ResolvedRules::default(),
+    };
+    let rules = resolved.rules;
+    let policies = Policies::decode(request, &rules)?;
+    let num_policies = policies.all.len() as u32;
+    let deal = decode_games(request, num_policies)?;
+    let num_seeds = deal.len() as u32;
+    let episodes_per_seed = request.episodes_per_seed.max(1);
+    if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
+        let problem = format!("is {episodes_per_seed}, expected 0 or 1 with piece_sequences");
+        return Err(DecodeError::field("episodes_per_seed", problem));
+    }
+    let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
+    let num_pairs =
+        pairs.as_ref().map_or(u64::from(num_policies) * u64::from(num_seeds), |pairs| pairs.len() as u64);
+    let num_games = num_pairs.saturating_mul(episodes_per_seed.into());
+    if num_games > MAX_GAMES {
+        let problem = format!(
+            "make {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
+        );
+        return Err(DecodeError::field("games", problem));
+    }
+    let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
+    let max_steps = limit("max_steps", request.max_steps, MAX_STEPS)?;
+    let shared_seeds = !matches!(deal, Deal::PerSlot { .. });
+    let baseline =
+        decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
+    let started = pb::EvaluationStarted {
+        rules: Some(pb::Rules::from(&resolved)),
+        rules_version: RULES_VERSION.to_owned(),
+        num_policies,
+        num_seeds,
+        episodes_per_seed,
+        num_games,
+        max_pieces,
+        max_steps,
+        features: policies.features.as_ref().map(features::encode_columns),
+        agents: policies.named,
+        terminal: policies.terminal.into(),
+        baseline,
+    };
+    Ok(EvaluationRequest {
+        evaluation: Evaluation {
+            rules,
+            policies: policies.all,
+            deal,
+            episodes_per_seed,
+            pairs,
+            max_pieces: max_pieces.min(max_steps), // a step is a piece
+            kernel,
+        },
+        started,
+        baseline,
+        parallelism: request.max_parallelism as usize,
+        progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
+        omit_results: request.omit_results,
+    })
+}
+
+fn check_rules_version(version: &str) -> Result<(), DecodeError> {
+    check_name("rules_version", version)?;
+    if !version.is_empty() && version != RULES_VERSION {
+        let (expected, got) = (RULES_VERSION.to_owned(), version.to_owned());
+        return Err(DecodeError::RulesVersionMismatch { expected, got });
+    }
+    Ok(())
+}
+
+fn limit(field: &str, wanted: u64, max: u64) -> Result<u64, DecodeError> {
+    match wanted {
+        0 => Ok(max),
+        wanted if wanted > max => {
+            Err(DecodeError::field(field, format!("is {wanted}, expected at most {max}")))
+        }
+        wanted => Ok(wanted),
+    }
+}
+
+fn decode_baseline(baseline: Option<u32>, num_policies: u32) -> Result<Option<u32>, DecodeError> {
+    match baseline {
+        Some(index) if index >= num_policies => {
+            let problem = format!("is {index}, expected a policy below {num_policies}");
+            Err(DecodeError::field("baseline", problem))
+        }
+        baseline => Ok(Some(baseline.unwrap_or(0))),
+    }
+}
+
+fn decode_progress_interval(
+    interval: Option<&prost_types::Duration>,
+) -> Result<Option<Duration>, DecodeError> {
+    let Some(interval) = interval else { return Ok(Some(DEFAULT_PROGRESS_INTERVAL)) };
+    let interval = Duration::try_from(*interval).map_err(|_| {
+        DecodeError::field("progress_interval", format!("is {interval}, expected 0 s or more"))
+    })?;
+    Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
+}
+
+/// Who plays, and how the answer tells it.
+struct Policies {
+    all: Vec<Agent>,
+    features: Option<FeatureSet>,
+    terminal: pb::TerminalScore,
+    named: Vec<pb::Agent>,
+}
+
+impl Policies {
+    fn decode(request: &pb::EvaluatePoliciesRequest, rules: &Rules) -> Result<Policies, DecodeError> {
+        let mut policies = Policies {
+            all: Vec::new(),
+            features: None,
+            terminal: pb::TerminalScore::Unspecified,
+            named: Vec::new(),
+        };
+        if request.agents.len() > MAX_POLICIES as usize {
+            let problem = format!("has {} agents, expected at most {MAX_POLICIES}", request.agents.len());
+            return Err(DecodeError::field("agents", problem));
+        }
+        if let Some(matrix) = &request.weights {
+            policies
+                .add_matrix(matrix, rules, MAX_POLICIES as usize - request.agents.len())
+                .in_field("weights")?;
+        }
+        for (i, agent) in request.agents.iter().enumerate() {
+            let (agent, echo) = decode_agent(agent, rules).in_item("agents", i)?;
+            policies.all.push(agent);
+            policies.named.push(echo);
+        }
+        if policies.all.is_empty() {
+            return Err(DecodeError::field(
+                "agents",
+                "is empty and there is no weight matrix, expected a policy",
+            ));
+        }
+        Ok(policies)
+    }
+
+    fn add_matrix(
+        &mut self,
+        matrix: &pb::WeightMatrix,
+        rules: &Rules,
+        room: usize,
+    ) -> Result<(), DecodeError> {
+        let set = features::decode(matrix.features.as_ref(), rules.width).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
+        check_lookahead(matrix.lookahead)?;
+        let columns = set.len();
+        let weights = decode_weights(matrix.weights.as_ref(), columns as u32).in_field("weights")?;
+        let rows = weights.len() / columns;
+        if rows == 0 {
+            return Err(DecodeError::invalid(Fault::Tensor, "weights", "has no rows, expected at least one"));
+        }
+        if rows > room {
+            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
+            return Err(DecodeError::field("weights", problem));
+        }
+        for (row, weights) in weights.chunks_exact(columns).enumerate() {
+            let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
+                DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
+            })?;
+            self.all.push(Agent::Linear(agent));
+        }
+        self.features = Some(set);
+        self.terminal = encode_terminal(terminal);
+        Ok(())
+    }
+}
+
+fn decode_weights(tensor: Option<&pb::Tensor>, columns: u32) -> Result<Vec<f64>, DecodeError> {
+    let tensor = tensor.ok_or_else(|| DecodeError::missing(""))?;
+    let dims = [Dim::Any, Dim::Exactly(columns)];
+    if tensor.dtype() == pb::DataType::Float32 {
+        let weights = tensor::decode::<f32>(tensor, &dims)?;
+        return Ok(weights.elements.into_iter().map(f64::from).collect());
+    }
+    Ok(tensor::decode::<f64>(tensor, &dims)?.elements)
+}
+
+/// Agents that the protocol describes and that this server cannot play yet.
+const NOT_BUILT: [&str; 6] =
+    ["flat_stacking", "monte_carlo", "random", "random_survey", "random_keys", "dummy"];
+
+/// Reads an agent; gives it back as well with every parameter it takes filled in.
+fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent), DecodeError> {
+    let name = message.name.as_str();
+    check_name("name", name)?;
+    check_name("label", &message.label)?;
+    if name.is_empty() {
+        return Err(DecodeError::missing("name"));
+    }
+    if NOT_BUILT.contains(&name) {
+        return Err(DecodeError::NotImplemented(format!("the agent {name} is not built yet")));
+    }
+    let takes_no =
+        |field: &str| Err(DecodeError::field(field, format!("is no parameter of the agent {name}")));
+    if message.playouts.is_some() {
+        return takes_no("playouts");
+    }
+    check_lookahead(message.lookahead.unwrap_or(0))?;
+    let terminal = decode_terminal(message.terminal)?;
+    let agent = if name == "linear" {
+        let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        LinearAgent::new(set, message.weights.clone(), terminal.unwrap_or(TerminalPolicy::Avoid))
+            .map_err(|error| DecodeError::field("weights", error.to_string()))?
+    } else {
+        let controller = Controller::named(name)
+            .map_err(|error| DecodeError::invalid(Fault::UnknownName, "name", error.to_string()))?;
+        if message.features.is_some() {
+            return takes_no("features");
+        }
+        if !message.weights.is_empty() {
+            return takes_no("weights");
+        }
+        let wrong_width = |error: &dyn ToString| DecodeError::field("name", error.to_string());
+        let set = controller.features(rules.width).map_err(|error| wrong_width(&error))?;
+        LinearAgent::new(set, controller.weights.to_vec(), terminal.unwrap_or(controller.terminal))
+            .map_err(|error| wrong_width(&error))?
+    };
+    let echo = pb::Agent {
+        name: name.to_owned(),
+        label: message.label.clone(),
+        playouts: None,
+        lookahead: Some(0),
+        terminal: encode_terminal(agent.terminal()).into(),
+        features: Some(features::encode(agent.set())),
+        weights: agent.weights().to_vec(),
+    };
+    Ok((Agent::Linear(agent), echo))
+}
+
+fn check_lookahead(lookahead: u32) -> Result<(), DecodeError> {
+    if lookahead > MAX_LOOKAHEAD {
+        return Err(DecodeError::NotImplemented("lookahead is not built yet".to_owned()));
+    }
+    Ok(())
+}
+
+fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
+    match pb::TerminalScore::try_from(number) {
+        Ok(pb::TerminalScore::Unspecified) => Ok(None),
+        Ok(pb::TerminalScore::Avoid) => Ok(Some(TerminalPolicy::Avoid)),
+        Ok(pb::TerminalScore::Score) => Ok(Some(TerminalPolicy::Score)),
+        Err(_) => Err(DecodeError::field("terminal", format!("is {number}, which has no meaning"))),
+    }
+}
+
+/// How the wire says what a placement that ends the game is worth.
+pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
+    match terminal {
+        TerminalPolicy::Avoid => pb::TerminalScore::Avoid,
+        TerminalPolicy::Score => pb::TerminalScore::Score,
+    }
+}
+
+fn decode_games(request: &pb::EvaluatePoliciesRequest, num_policies: u32) -> Result<Deal, DecodeError> {
+    let deal = match &request.games {
+        None => return Err(DecodeError::missing("games")),
+        Some(Games::Seeds(seeds)) => decode_seeds(seeds, num_policies).in_field("seeds")?,
+        Some(Games::SeedRange(pb::SeedRange { seed, count })) => {
+            if *count == 0 || u64::from(*count) > MAX_GAMES {
+                let problem = format!("is {count}, expected 1 to {MAX_GAMES}");
+                return Err(DecodeError::field("seed_range.count", problem));
+            }
+            Deal::Common((0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect())
+        }
+        Some(Games::PieceSequences(pb::PieceSequences { sequences })) => {
+            Deal::Sequences(sequences::decode_list("sequences", sequences).in_field("piece_sequences")?)
+        }
+    };
+    Ok(deal)
+}
+
+fn decode_seeds(seeds: &pb::Tensor, num_policies: u32) -> Result<Deal, DecodeError> {
+    let none = || DecodeError::invalid(Fault::Tensor, "", "has no seeds, expected at least one");
+    if seeds.shape.len() < 2 {
+        let seeds = tensor::decode::<u64>(seeds, &[Dim::Any])?.elements;
+        return if seeds.is_empty() { Err(none()) } else { Ok(Deal::Common(seeds)) };
+    }
+    let matrix = tensor::decode::<u64>(seeds, &[Dim::Exactly(num_policies), Dim::Any])?;
+    let columns = matrix.shape[1] as usize;
+    if columns == 0 { Err(none()) } else { Ok(Deal::PerSlot { seeds: matrix.elements, columns }) }
+}
+
+/// Reads the pairs that are to be played, into ascending order.
+fn decode_pairs(
+    pairs: Option<&pb::Tensor>,
+    num_policies: u32,
+    num_seeds: u32,
+) -> Result<Option<Vec<(u32, u32)>>, DecodeError> {
+    let Some(pairs) = pairs else { return Ok(None) };
+    let wrong = |problem: String| DecodeError::invalid(Fault::Tensor, "pairs", problem);
+    let numbers = tensor::decode::<u32>(pairs, &[Dim::Any, Dim::Exactly(2)]).in_field("pairs")?.elements;
+    let mut pairs: Vec<(u32, u32)> = numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    if pairs.is_empty() {
+        return Err(wrong("has no rows, expected at least one".to_owned()));
+    }
+    if let Some(row) = pairs.iter().position(|pair| pair.0 >= num_policies || pair.1 >= num_seeds) {
+        let (policy, seed) = pairs[row];
+        let problem = format!(
+            "row {row} is [{policy}, {seed}], expected a policy below {num_policies} and a seed below {num_seeds}"
+        );
+        return Err(wrong(problem));
+    }
+    pairs.sort_unstable();
+    if let Some(twice) = pairs.windows(2).find(|two| two[0] == two[1]) {
+        return Err(wrong(format!("has the row [{}, {}] twice", twice[0].0, twice[0].1)));
+    }
+    Ok(Some(pairs))
+}
+
+/// Finished games as a message, in the order given.
+pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
+    fn column<T: tensor::Element>(
+        results: &[GameResult],
+        value: impl Fn(&GameResult) -> T,
+    ) -> Option<pb::Tensor> {
+        let values: Vec<T> = results.iter().map(value).collect();
+        Some(tensor::encode(vec![values.len() as u32], &values))
+    }
+    let truncated: Vec<bool> = results.iter().map(|result| result.truncated).collect();
+    pb::EvaluationResults {
+        policy_indices: column(results, |result| result.policy),
+        seed_indices: column(results, |result| result.seed_index),
+        episode_indices: column(results, |result| result.episode),
+        seeds: column(results, |result| result.seed),
+        lines: column(results, |result| result.lines),
+        pieces: column(results, |result| result.pieces),
+        steps: column(results, |result| result.pieces),
+        scores: column(results, |result| result.score),
+        truncated: Some(tensor::encode_bools(vec![truncated.len() as u32], &truncated)),
+    }
+}
+
+/// The last message of an answer.
+pub fn encode_summary(policies: &[PolicySummary], differences: &[PairedDifference]) -> pb::EvaluationSummary {
+    pb::EvaluationSummary {
+        policies: policies.iter().map(pb::PolicySummary::from).collect(),
+        paired_differences: differences.iter().map(pb::PairedDifference::from).collect(),
+    }
+}
+
+impl From<&PolicySummary> for pb::PolicySummary {
+    fn from(summary: &PolicySummary) -> pb::PolicySummary {
+        pb::PolicySummary {
+            policy_index: summary.policy,
+            num_games: summary.num_games,
+            num_truncated: summary.num_truncated,
+            lower_bound: summary.num_truncated > 0,
+            lines: Some(summary.lines.into()),
+            pieces: Some(summary.pieces.into()),
+            score: Some(summary.score.into()),
+        }
+    }
+}
+
+impl From<&PairedDifference> for pb::PairedDifference {
+    fn from(difference: &PairedDifference) -> pb::PairedDifference {
+        pb::PairedDifference {
+            policy_index: difference.policy,
+            baseline_index: difference.baseline,
+            num_games: difference.num_games,
+            num_truncated: difference.num_truncated,
+            lines: Some(difference.lines.into()),
+            score: Some(difference.score.into()),
+        }
+    }
+}
+
+impl From<Statistics> for pb::Statistics {
+    fn from(Statistics { mean, spread, min, max }: Statistics) -> pb::Statistics {
+        pb::Statistics {
+            mean,
+            std: spread.map(|spread| spread.std),
+            ci95_low: spread.map(|spread| spread.ci95.0),
+            ci95_high: spread.map(|spread| spread.ci95.1),
+            min,
+            max,
+        }
+    }
+}

@@ -1,0 +1,613 @@
+//! EvaluatePolicies, over a real connection: the games are those of the engine, whoever plays them on however many threads.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::engine::rng::{Tag, word};
+use tetrion::engine::{RULES_VERSION, Rules};
+use tetrion::features::FeatureSet;
+use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::server::{Server, ServerConfig};
+use tetrion::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES};
+use tetrion::wire::pb;
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::evaluate_policies_response::Event;
+use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::wire::tensor;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+use tonic_types::StatusExt;
+
+pub type Client = EvaluationServiceClient<Channel>;
+
+/// A server of our own with so many threads, which stops with the guard.
+async fn start(num_threads: usize) -> (Client, DropGuard) {
+    start_with(ServerConfig { num_threads, ..ServerConfig::default() }).await
+}
+
+async fn start_with(config: ServerConfig) -> (Client, DropGuard) {
+    let (channel, guard) = connect_with(config).await;
+    (Client::new(channel), guard)
+}
+
+/// A connection to a server of our own, which stops with the guard.
+pub async fn connect_with(config: ServerConfig) -> (Channel, DropGuard) {
+    let server = Server::bind(ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..config }).await.unwrap();
+    let channel = Channel::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let stop = CancellationToken::new();
+    tokio::spawn(server.run(stop.clone().cancelled_owned()));
+    (channel.connect().await.unwrap(), stop.drop_guard())
+}
+
+/// Weak controllers on a small playfield: their games are short, and some of them are cut.
+const WEIGHTS: [[f64; 4]; 3] = [[-0.5, 0.8, -0.2, -0.2], [-0.5, 0.8, -0.4, -0.2], [-0.3, 0.1, 0.0, -0.2]];
+
+fn request() -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        rules: Some(rules(8, 10)),
+        weights: Some(matrix(&WEIGHTS)),
+        games: Some(Games::Seeds(tensor::encode(vec![5], &[3u64, 1, 4, 1, 5]))),
+        episodes_per_seed: 2,
+        max_pieces: 300,
+        ..Default::default()
+    }
+}
+
+fn rules(width: u32, height: u32) -> pb::Rules {
+    pb::Rules { width: Some(width), height: Some(height), ..Default::default() }
+}
+
+fn matrix<const F: usize>(rows: &[[f64; F]]) -> pb::WeightMatrix {
+    pb::WeightMatrix {
+        features: named("height4"),
+        weights: Some(tensor::encode(vec![rows.len() as u32, F as u32], rows.as_flattened())),
+        ..Default::default()
+    }
+}
+
+fn named(set: &str) -> Option<pb::FeatureSelection> {
+    Some(pb::FeatureSelection { set: set.to_owned(), ..Default::default() })
+}
+
+/// The same games as [`request`], asked of the engine itself.
+fn same_games(deal: Deal) -> Evaluation {
+    let policy = |weights: &[f64; 4]| {
+        let set = FeatureSet::named("height4", 8).unwrap();
+        Agent::Linear(LinearAgent::new(set, weights.to_vec(), TerminalPolicy::Avoid).unwrap())
+    };
+    Evaluation {
+        rules: Rules::simplified(8, 10),
+        policies: WEIGHTS.iter().map(policy).collect(),
+        deal,
+        episodes_per_seed: 2,
+        pairs: None,
+        max_pieces: 300,
+        kernel: Kernel::best(),
+    }
+}
+
+/// A whole answer.
+#[derive(Debug, PartialEq)]
+pub struct Answer {
+    pub started: pb::EvaluationStarted,
+    /// In the order of policy, seed and episode.
+    results: Vec<GameResult>,
+    last_progress: pb::EvaluationProgress,
+    summary: pb::EvaluationSummary,
+}
+
+/// Plays, and checks that the messages come in the order in which they should.
+pub async fn ask(client: &mut Client, request: pb::EvaluatePoliciesRequest) -> Result<Answer, Status> {
+    let mut stream = client.evaluate_policies(request).await?.into_inner();
+    let Some(Event::Started(started)) = next(&mut stream).await? else { panic!("started comes first") };
+    let (mut results, mut last_progress) = (Vec::new(), None);
+    loop {
+        match next(&mut stream).await?.expect("a summary comes last") {
+            Event::Started(_) => panic!("started comes once"),
+            Event::Results(columns) => results.extend(rows(&columns)),
+            Event::Progress(progress) => last_progress = Some(progress),
+            Event::Summary(summary) => {
+                assert_eq!(next(&mut stream).await?, None, "nothing comes after the summary");
+                let last_progress = last_progress.expect("progress comes at least once");
+                results.sort_by_key(|result| (result.policy, result.seed_index, result.episode));
+                for (game, result) in results.iter_mut().enumerate() {
+                    result.game = game as u64;
+                }
+                return Ok(Answer { started, results, last_progress, summary });
+            }
+        }
+    }
+}
+
+async fn next(stream: &mut Streaming<pb::EvaluatePoliciesResponse>) -> Result<Option<Event>, Status> {
+    Ok(stream.message().await?.map(|answer| answer.event.expect("an event in each message")))
+}
+
+fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
+    fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
+        tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
+    }
+    let policies: Vec<u32> = column(&columns.policy_indices);
+    let (seed_indices, episodes): (Vec<u32>, Vec<u32>) =
+        (column(&columns.seed_indices), column(&columns.episode_indices));
+    let (seeds, lines, pieces): (Vec<u64>, Vec<u64>, Vec<u64>) =
+        (column(&columns.seeds), column(&columns.lines), column(&columns.pieces));
+    let scores: Vec<f64> = column(&columns.scores);
+    assert_eq!(columns.steps, columns.pieces, "a step is a piece");
+    let truncated = &columns.truncated.as_ref().unwrap().data;
+    (0..policies.len())
+        .map(|k| GameResult {
+            game: 0,
+            policy: policies[k],
+            seed_index: seed_indices[k],
+            episode: episodes[k],
+            seed: seeds[k],
+            lines: lines[k],
+            pieces: pieces[k],
+            score: scores[k],
+            truncated: truncated[k] == 1,
+        })
+        .collect()
+}
+
+fn played(evaluation: &Evaluation) -> Vec<GameResult> {
+    let stop = AtomicBool::new(false);
+    (0..evaluation.num_games()).map(|game| evaluation.play(game, &stop).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_answer_is_the_same_on_one_thread_on_four_and_one_game_at_a_time() {
+    let (mut one, _guard) = start(1).await;
+    let mut answer = ask(&mut one, request()).await.unwrap();
+    assert_eq!(answer.results, played(&same_games(Deal::Common(vec![3, 1, 4, 1, 5]))));
+    assert!(answer.results.iter().any(|game| game.truncated), "some are cut");
+    assert!(answer.results.iter().any(|game| !game.truncated), "some are not");
+    let progress = &answer.last_progress;
+    assert_eq!((progress.games_done, progress.num_games), (30, 30));
+    assert_eq!(progress.pieces_done, answer.results.iter().map(|game| game.pieces).sum::<u64>());
+    assert_eq!(progress.lines_done, answer.results.iter().map(|game| game.lines).sum::<u64>());
+
+    let (mut four, _guard) = start(4).await;
+    for max_parallelism in [0, 1, 3] {
+        let mut other =
+            ask(&mut four, pb::EvaluatePoliciesRequest { max_parallelism, ..request() }).await.unwrap();
+        // The time is all that differs.
+        other.last_progress.elapsed = None;
+        answer.last_progress.elapsed = None;
+        assert_eq!(other, answer, "{max_parallelism} games at a time");
+    }
+}
+
+#[tokio::test]
+async fn started_has_every_default_filled_in() {
+    let (mut client, _guard) = start(1).await;
+    let agents = vec![
+        pb::Agent { name: "dellacherie".to_owned(), label: "Pierre".to_owned(), ..Default::default() },
+        pb::Agent {
+            name: "linear".to_owned(),
+            features: Some(pb::FeatureSelection { features: vec!["holes".to_owned()], ..Default::default() }),
+            weights: vec![-1.0],
+            terminal: pb::TerminalScore::Score.into(),
+            ..Default::default()
+        },
+    ];
+    let seed_range = Games::SeedRange(pb::SeedRange { seed: 42, count: 2 });
+    let request = pb::EvaluatePoliciesRequest {
+        rules_version: RULES_VERSION.to_owned(),
+        agents,
+        games: Some(seed_range),
+        episodes_per_seed: 0,
+        max_steps: 100,
+        max_pieces: 0,
+        ..request()
+    };
+    let answer = ask(&mut client, request).await.unwrap();
+    let started = answer.started;
+    let rules = started.rules.unwrap();
+    assert_eq!(
+        (rules.preset.as_str(), rules.width, rules.height, rules.preview),
+        ("simplified", Some(8), Some(10), Some(0))
+    );
+    assert_eq!(
+        (started.num_policies, started.num_seeds, started.episodes_per_seed, started.num_games),
+        (5, 2, 1, 10)
+    );
+    assert_eq!((started.max_pieces, started.max_steps, started.baseline), (MAX_PIECES, 100, Some(0)));
+    assert_eq!(started.features.unwrap().names, ["total_height", "lines_cleared", "holes", "bumpiness"]);
+    assert_eq!(started.terminal, pb::TerminalScore::Avoid as i32);
+    let [pierre, linear] = started.agents.try_into().unwrap();
+    assert_eq!((pierre.label.as_str(), pierre.lookahead, pierre.playouts), ("Pierre", Some(0), None));
+    assert_eq!(pierre.weights, [-1.0, 1.0, -1.0, -1.0, -4.0, -1.0]);
+    assert_eq!(pierre.features.unwrap().set, "dellacherie6");
+    assert_eq!((linear.terminal, linear.weights), (pb::TerminalScore::Score as i32, vec![-1.0]));
+    assert_eq!(linear.features.unwrap().features, ["holes"]);
+
+    let seeds: Vec<u64> = answer.results[..2].iter().map(|game| game.seed).collect();
+    assert_eq!(seeds, [word(42, Tag::Game, 0), word(42, Tag::Game, 1)]);
+    assert!(answer.results.iter().all(|game| game.pieces <= 100));
+}
+
+#[tokio::test]
+async fn seeds_per_slot_are_rows_of_a_matrix_and_nobody_is_compared() {
+    let (mut client, _guard) = start(2).await;
+    let seeds: Vec<u64> = (10..16).collect();
+    let games = Some(Games::Seeds(tensor::encode(vec![3, 2], &seeds)));
+    let answer = ask(&mut client, pb::EvaluatePoliciesRequest { games, ..request() }).await.unwrap();
+    assert_eq!(answer.results, played(&same_games(Deal::PerSlot { seeds, columns: 2 })));
+    assert_eq!((answer.started.num_seeds, answer.started.baseline), (2, None));
+    assert_eq!(answer.summary.paired_differences, []);
+}
+
+#[tokio::test]
+async fn numbers_written_by_hand_are_the_same_as_bytes() {
+    let (mut client, _guard) = start(1).await;
+    let by_hand = |values: Vec<f64>| Some(pb::Tensor { values, ..Default::default() });
+    let weights = pb::WeightMatrix { weights: by_hand(WEIGHTS.as_flattened().to_vec()), ..matrix(&WEIGHTS) };
+    let games = Some(Games::Seeds(by_hand(vec![3.0, 1.0, 4.0, 1.0, 5.0]).unwrap()));
+    let written = pb::EvaluatePoliciesRequest { weights: Some(weights), games, ..request() };
+    let written = ask(&mut client, written).await.unwrap();
+    assert_eq!(written.results, ask(&mut client, request()).await.unwrap().results);
+
+    // Half, a quarter and an eighth are the same number in 32 bits.
+    let exact = [[-0.5, 0.75, -0.25, -0.125]];
+    let narrow: Vec<f32> = exact.as_flattened().iter().map(|weight| *weight as f32).collect();
+    let narrow = pb::WeightMatrix { weights: Some(tensor::encode(vec![1, 4], &narrow)), ..matrix(&exact) };
+    let narrow = pb::EvaluatePoliciesRequest { weights: Some(narrow), ..request() };
+    let wide = pb::EvaluatePoliciesRequest { weights: Some(matrix(&exact)), ..request() };
+    let (narrow, wide) = (ask(&mut client, narrow).await.unwrap(), ask(&mut client, wide).await.unwrap());
+    assert_eq!(narrow.results, wide.results);
+}
+
+#[tokio::test]
+async fn a_broken_evaluation_is_finished_by_asking_for_the_missing_pairs() {
+    let (mut client, _guard) = start(2).await;
+    let whole = ask(&mut client, request()).await.unwrap();
+    // In any order; the answer is counted in the usual one.
+    let pairs = Some(tensor::encode(vec![4, 2], &[2u32, 4, 0, 1, 0, 0, 2, 1]));
+    let part = ask(&mut client, pb::EvaluatePoliciesRequest { pairs, ..request() }).await.unwrap();
+    let wanted =
+        |game: &&GameResult| [(0, 0), (0, 1), (2, 1), (2, 4)].contains(&(game.policy, game.seed_index));
+    let expected: Vec<GameResult> = whole
+        .results
+        .iter()
+        .filter(wanted)
+        .zip(0..)
+        .map(|(result, game)| GameResult { game, ..*result })
+        .collect();
+    assert_eq!(part.results, expected);
+    assert_eq!(part.started.num_games, 8);
+
+    let policies: Vec<(u32, u64)> =
+        part.summary.policies.iter().map(|p| (p.policy_index, p.num_games)).collect();
+    assert_eq!(policies, [(0, 4), (2, 4)], "policy 1 did not play");
+    let [difference] = part.summary.paired_differences.try_into().unwrap();
+    assert_eq!((difference.policy_index, difference.baseline_index), (2, 0));
+    assert_eq!(difference.num_games, 2, "both played seed 1, twice");
+    // Of seed 1: policy 2's first games minus policy 0's second pair of games.
+    let lines = |game: usize| part.results[game].lines as f64;
+    let expected = ((lines(4) - lines(2)) + (lines(5) - lines(3))) / 2.0;
+    assert_eq!(difference.lines.unwrap().mean, expected);
+}
+
+#[tokio::test]
+async fn the_summary_says_what_the_games_say() {
+    let (mut client, _guard) = start(2).await;
+    let asked = pb::EvaluatePoliciesRequest { baseline: Some(1), ..request() };
+    let Answer { results, summary, .. } = ask(&mut client, asked).await.unwrap();
+    let lines: Vec<Vec<f64>> =
+        results.chunks(10).map(|games| games.iter().map(|game| game.lines as f64).collect()).collect();
+    for (policy, told) in summary.policies.iter().enumerate() {
+        let games = &results[10 * policy..10 * (policy + 1)];
+        let cut = games.iter().filter(|game| game.truncated).count() as u64;
+        assert_eq!((told.policy_index, told.num_games), (policy as u32, 10));
+        assert_eq!((told.num_truncated, told.lower_bound), (cut, cut > 0));
+        let told = told.lines.unwrap();
+        let mean = lines[policy].iter().sum::<f64>() / 10.0;
+        let variance = lines[policy].iter().map(|lines| (lines - mean).powi(2)).sum::<f64>() / 9.0;
+        let half = 1.96 * (variance / 10.0).sqrt();
+        let close = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-9;
+        assert_eq!(told.mean, mean);
+        assert!(close(told.std, variance.sqrt()), "{told:?}");
+        assert!(close(told.ci95_low, mean - half) && close(told.ci95_high, mean + half), "{told:?}");
+        assert_eq!(told.min, lines[policy].iter().copied().fold(f64::INFINITY, f64::min));
+        assert_eq!(told.max, lines[policy].iter().copied().fold(0.0, f64::max));
+    }
+    let compared: Vec<(u32, u32, u64)> =
+        summary.paired_differences.iter().map(|d| (d.policy_index, d.baseline_index, d.num_games)).collect();
+    assert_eq!(compared, [(0, 1, 10), (2, 1, 10)]);
+    for difference in &summary.paired_differences {
+        let policy = &lines[difference.policy_index as usize];
+        let mean = policy.iter().zip(&lines[1]).map(|(a, b)| a - b).sum::<f64>() / 10.0;
+        assert_eq!(difference.lines.unwrap().mean, mean);
+        let cut = |k: usize| {
+            results[10 * difference.policy_index as usize + k].truncated || results[10 + k].truncated
+        };
+        assert_eq!(difference.num_truncated, (0..10).filter(|k| cut(*k)).count() as u64);
+    }
+}
+
+#[tokio::test]
+async fn one_game_has_no_spread() {
+    let (mut client, _guard) = start(1).await;
+    let one = pb::EvaluatePoliciesRequest {
+        weights: Some(matrix(&WEIGHTS[..1])),
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 0, count: 1 })),
+        episodes_per_seed: 1,
+        ..request()
+    };
+    let answer = ask(&mut client, one).await.unwrap();
+    let [policy] = answer.summary.policies.try_into().unwrap();
+    let lines = policy.lines.unwrap();
+    assert_eq!((lines.std, lines.ci95_low, lines.ci95_high), (None, None, None));
+    assert_eq!((lines.mean, lines.min, lines.max), (lines.min, lines.max, lines.mean));
+}
+
+#[tokio::test]
+async fn results_can_be_left_out() {
+    let (mut client, _guard) = start(2).await;
+    let with = ask(&mut client, request()).await.unwrap();
+    let without =
+        ask(&mut client, pb::EvaluatePoliciesRequest { omit_results: true, ..request() }).await.unwrap();
+    assert_eq!(without.results, []);
+    assert_eq!(without.summary, with.summary);
+    assert_eq!(without.last_progress.games_done, 30);
+}
+
+#[tokio::test]
+async fn explicit_pieces_are_dealt_and_their_end_cuts_the_game() {
+    let (mut client, _guard) = start(1).await;
+    let sequences = vec!["OOOO".to_owned(), "II II".to_owned()];
+    let asked = pb::EvaluatePoliciesRequest {
+        games: Some(Games::PieceSequences(pb::PieceSequences { sequences })),
+        episodes_per_seed: 1,
+        ..request()
+    };
+    let answer = ask(&mut client, asked).await.unwrap();
+    assert_eq!(answer.results.len(), 6);
+    for game in &answer.results {
+        assert_eq!((game.pieces, game.seed, game.truncated), (4, 0, true), "{game:?}");
+    }
+    let lines: Vec<u64> = answer.results.iter().map(|game| game.lines).collect();
+    assert_eq!(lines[..2], [2, 2], "four squares side by side; two pairs of bars end to end");
+}
+
+#[tokio::test]
+async fn many_games_come_in_messages_of_a_bounded_size() {
+    let (mut client, _guard) = start(2).await;
+    let many = pb::EvaluatePoliciesRequest {
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 10_000 })),
+        episodes_per_seed: 1,
+        max_pieces: 1,
+        ..request()
+    };
+    let mut stream = client.evaluate_policies(many).await.unwrap().into_inner();
+    let (mut games, mut sizes) = (0, Vec::new());
+    while let Some(event) = next(&mut stream).await.unwrap() {
+        if let Event::Results(results) = event {
+            let results = rows(&results);
+            games += results.len();
+            sizes.push(results.len());
+        }
+    }
+    assert_eq!(games, 30_000);
+    assert!(sizes.iter().all(|size| (1..=4096).contains(size)), "{sizes:?}");
+}
+
+/// An evaluation that nobody sees the end of.
+fn endless() -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        rules: None,
+        weights: None,
+        agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 })),
+        max_pieces: 0,
+        ..request()
+    }
+}
+
+/// Asks again and again until there is room; tells how long that took.
+async fn until_there_is_room(client: &mut Client) -> Duration {
+    let start = Instant::now();
+    loop {
+        match ask(client, request()).await {
+            Ok(_) => return start.elapsed(),
+            Err(status) => assert_eq!(status.code(), Code::ResourceExhausted, "{status}"),
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the place was never given back");
+    }
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_the_caller_has_left() {
+    let config = ServerConfig { num_threads: 2, max_evaluations: 1, ..ServerConfig::default() };
+    let (mut client, _guard) = start_with(config).await;
+    let mut stream = client.evaluate_policies(endless()).await.unwrap().into_inner();
+    assert!(matches!(next(&mut stream).await, Ok(Some(Event::Started(_)))));
+
+    let refused = client.evaluate_policies(request()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    let details = refused.get_error_details();
+    assert_eq!(details.error_info().unwrap().reason, "EVALUATION_LIMIT");
+    assert!(details.retry_info().is_some() && details.quota_failure().is_some());
+
+    drop(stream);
+    println!("free after {:?}", until_there_is_room(&mut client).await);
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_the_deadline_has_passed() {
+    let config = ServerConfig { num_threads: 2, max_evaluations: 1, ..ServerConfig::default() };
+    let (mut client, _guard) = start_with(config).await;
+    let mut with_deadline = tonic::Request::new(endless());
+    with_deadline.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());
+    let mut stream = client.evaluate_policies(with_deadline).await.unwrap().into_inner();
+    let end = loop {
+        match next(&mut stream).await {
+            Ok(event) => assert!(event.is_some(), "no end without a summary or an error"),
+            Err(status) => break status,
+        }
+    };
+    assert!(matches!(end.code(), Code::DeadlineExceeded | Code::Cancelled), "{end}");
+    until_there_is_room(&mut client).await;
+}
+
+#[tokio::test]
+async fn evaluations_share_the_threads() {
+    let (mut client, _guard) = start(1).await;
+    let mut long = client.evaluate_policies(endless()).await.unwrap().into_inner();
+    assert!(matches!(next(&mut long).await, Ok(Some(Event::Started(_)))));
+    // With one thread, and a game that never ends before it.
+    assert_eq!(ask(&mut client, request()).await.unwrap().results.len(), 30);
+}
+
+#[tokio::test]
+async fn progress_comes_while_games_are_played() {
+    let (mut client, _guard) = start(1).await;
+    let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
+    let often = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
+    let mut stream = client.evaluate_policies(often).await.unwrap().into_inner();
+    let mut pieces = Vec::new();
+    while pieces.len() < 4 {
+        if let Some(Event::Progress(progress)) = next(&mut stream).await.unwrap() {
+            assert_eq!(progress.num_games, 2000);
+            pieces.push(progress.pieces_done);
+        }
+    }
+    assert!(pieces.is_sorted() && pieces[3] > pieces[0], "{pieces:?}");
+}
+
+/// A request that is refused with this code and reason, and with this field, before anything is played.
+struct Refused<'a> {
+    client: &'a mut Client,
+}
+
+impl Refused<'_> {
+    async fn check(&mut self, request: pb::EvaluatePoliciesRequest, reason: &str, field: &str) {
+        let status = ask(self.client, request).await.expect_err(field);
+        let details = status.get_error_details();
+        assert_eq!(details.error_info().unwrap().reason, reason, "{field}: {status}");
+        let violated = details.bad_request().map(|bad| bad.field_violations[0].field.clone());
+        assert_eq!(violated.unwrap_or_default(), field, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_played_is_refused() {
+    let (mut client, _guard) = start(1).await;
+    let mut refused = Refused { client: &mut client };
+    let seeds = |shape: Vec<u32>, seeds: &[u64]| Some(Games::Seeds(tensor::encode(shape, seeds)));
+    let agent = |agent: pb::Agent| pb::EvaluatePoliciesRequest { agents: vec![agent], ..request() };
+    let by_name = |name: &str| pb::Agent { name: name.to_owned(), ..Default::default() };
+    let weights =
+        |weights: pb::WeightMatrix| pb::EvaluatePoliciesRequest { weights: Some(weights), ..request() };
+
+    let r = pb::EvaluatePoliciesRequest { games: None, ..request() };
+    refused.check(r, "INVALID_FIELD", "games").await;
+    let r = pb::EvaluatePoliciesRequest { weights: None, ..request() };
+    refused.check(r, "INVALID_FIELD", "agents").await;
+    let r = pb::EvaluatePoliciesRequest { rules_version: "other".to_owned(), ..request() };
+    refused.check(r, "RULES_VERSION_MISMATCH", "").await;
+    let r = pb::EvaluatePoliciesRequest { rules: Some(rules(3, 10)), ..request() };
+    refused.check(r, "INVALID_FIELD", "rules.width").await;
+
+    let r = weights(pb::WeightMatrix { features: None, ..matrix(&WEIGHTS) });
+    refused.check(r, "INVALID_FIELD", "weights.features").await;
+    let r = weights(pb::WeightMatrix { features: named("height5"), ..matrix(&WEIGHTS) });
+    refused.check(r, "UNKNOWN_NAME", "weights.features.set").await;
+    let r = weights(pb::WeightMatrix { weights: None, ..matrix(&WEIGHTS) });
+    refused.check(r, "INVALID_FIELD", "weights.weights").await;
+    refused.check(weights(matrix(&[[1.0; 5]])), "INVALID_TENSOR", "weights.weights").await;
+    refused.check(weights(matrix::<4>(&[])), "INVALID_TENSOR", "weights.weights").await;
+    refused.check(weights(matrix(&[[1.0, f64::NAN, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
+    refused.check(weights(matrix(&[[1.0, 1e301, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
+    let r = weights(pb::WeightMatrix { terminal: 77, ..matrix(&WEIGHTS) });
+    refused.check(r, "INVALID_FIELD", "weights.terminal").await;
+    let r = weights(pb::WeightMatrix { lookahead: 1, ..matrix(&WEIGHTS) });
+    refused.check(r, "NOT_IMPLEMENTED", "").await;
+    let version = pb::FeatureSelection { version: "none".to_owned(), ..named("height4").unwrap() };
+    let r = weights(pb::WeightMatrix { features: Some(version), ..matrix(&WEIGHTS) });
+    refused.check(r, "FEATURE_SET_MISMATCH", "").await;
+
+    refused.check(agent(by_name("")), "INVALID_FIELD", "agents[0].name").await;
+    refused.check(agent(by_name("nobody")), "UNKNOWN_NAME", "agents[0].name").await;
+    refused.check(agent(by_name("linear")), "INVALID_FIELD", "agents[0].features").await;
+    let r = agent(pb::Agent { playouts: Some(3), ..by_name("bcts") });
+    refused.check(r, "INVALID_FIELD", "agents[0].playouts").await;
+    let r = agent(pb::Agent { weights: vec![1.0], ..by_name("bcts") });
+    refused.check(r, "INVALID_FIELD", "agents[0].weights").await;
+    let r = agent(pb::Agent { features: named("height4"), weights: vec![1.0], ..by_name("linear") });
+    refused.check(r, "INVALID_FIELD", "agents[0].weights").await;
+
+    for (shape, numbers) in [(vec![0], vec![]), (vec![3, 0], vec![])] {
+        let r = pb::EvaluatePoliciesRequest { games: seeds(shape, &numbers), ..request() };
+        refused.check(r, "INVALID_TENSOR", "seeds").await;
+    }
+    let r = pb::EvaluatePoliciesRequest { games: seeds(vec![2, 1], &[1, 2]), ..request() };
+    refused.check(r, "INVALID_TENSOR", "seeds").await;
+    let r = pb::EvaluatePoliciesRequest {
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 0 })),
+        ..request()
+    };
+    refused.check(r, "INVALID_FIELD", "seed_range.count").await;
+    let pieces = |sequences: &[&str]| {
+        let sequences = sequences.iter().map(|letters| (*letters).to_owned()).collect();
+        let games = Some(Games::PieceSequences(pb::PieceSequences { sequences }));
+        pb::EvaluatePoliciesRequest { games, episodes_per_seed: 1, ..request() }
+    };
+    refused.check(pieces(&[]), "INVALID_FIELD", "piece_sequences.sequences").await;
+    refused.check(pieces(&["IOT", "IOX"]), "INVALID_FIELD", "piece_sequences.sequences[1]").await;
+    let r = pb::EvaluatePoliciesRequest { episodes_per_seed: 2, ..pieces(&["I"]) };
+    refused.check(r, "INVALID_FIELD", "episodes_per_seed").await;
+
+    for pairs in [vec![0u32, 5], vec![3, 0], vec![1, 1, 0, 0, 1, 1]] {
+        let pairs = Some(tensor::encode(vec![pairs.len() as u32 / 2, 2], &pairs));
+        let r = pb::EvaluatePoliciesRequest { pairs, ..request() };
+        refused.check(r, "INVALID_TENSOR", "pairs").await;
+    }
+    let r = pb::EvaluatePoliciesRequest { baseline: Some(3), ..request() };
+    refused.check(r, "INVALID_FIELD", "baseline").await;
+    let progress_interval = Some(prost_types::Duration { seconds: -1, nanos: 0 });
+    let r = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
+    refused.check(r, "INVALID_FIELD", "progress_interval").await;
+}
+
+#[tokio::test]
+async fn limits_hold_at_the_limit_and_refuse_one_past_it() {
+    let (mut client, _guard) = start(2).await;
+    let quick = || pb::EvaluatePoliciesRequest {
+        max_pieces: 1,
+        episodes_per_seed: 1,
+        omit_results: true,
+        ..request()
+    };
+    let games = |count: u32| Some(Games::SeedRange(pb::SeedRange { seed: 1, count }));
+    let policies = |count: u32| {
+        let rows = vec![WEIGHTS[0]; count as usize];
+        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games: games(1), ..quick() }
+    };
+    let one = |count: u64| pb::EvaluatePoliciesRequest {
+        weights: Some(matrix(&WEIGHTS[..1])),
+        games: games((count / 2) as u32),
+        episodes_per_seed: 2,
+        ..quick()
+    };
+    assert_eq!(
+        ask(&mut client, policies(MAX_POLICIES)).await.unwrap().summary.policies.len(),
+        MAX_POLICIES as usize
+    );
+    assert_eq!(ask(&mut client, one(MAX_GAMES)).await.unwrap().last_progress.games_done, MAX_GAMES);
+
+    let mut refused = Refused { client: &mut client };
+    refused.check(policies(MAX_POLICIES + 1), "INVALID_FIELD", "weights.weights").await;
+    refused.check(one(MAX_GAMES + 2), "INVALID_FIELD", "games").await;
+    let r = pb::EvaluatePoliciesRequest { max_pieces: MAX_PIECES + 1, ..request() };
+    refused.check(r, "INVALID_FIELD", "max_pieces").await;
+    let r = pb::EvaluatePoliciesRequest { max_steps: MAX_PIECES + 1, ..request() };
+    refused.check(r, "INVALID_FIELD", "max_steps").await;
+    let name = "x".repeat(129);
+    let r =
+        pb::EvaluatePoliciesRequest { agents: vec![pb::Agent { name, ..Default::default() }], ..request() };
+    refused.check(r, "INVALID_FIELD", "agents[0].name").await;
+}

@@ -1,0 +1,115 @@
+//! GetServerInfo: what it names can be asked for, and what it does not name is refused as not built.
+
+use tetrion::engine::RULES_VERSION;
+use tetrion::features::FeatureSet;
+use tetrion::server::ServerConfig;
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tonic::Code;
+use tonic::transport::Channel;
+
+use crate::evaluation::{Client, ask, connect_with};
+
+async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse, Code> {
+    let request = pb::GetServerInfoRequest { width };
+    let answer = EnvironmentServiceClient::new(channel.clone()).get_server_info(request).await;
+    answer.map(tonic::Response::into_inner).map_err(|status| status.code())
+}
+
+#[tokio::test]
+async fn it_tells_what_it_was_started_with() {
+    let config = ServerConfig { num_threads: 3, max_evaluations: 7, ..ServerConfig::default() };
+    let (channel, _guard) = connect_with(config).await;
+    let info = info(&channel, 0).await.unwrap();
+    assert_eq!(
+        (info.server_version.as_str(), info.rules_version.as_str()),
+        (env!("CARGO_PKG_VERSION"), RULES_VERSION)
+    );
+    assert_eq!(info.num_threads, 3);
+    let limits = info.limits.unwrap();
+    assert_eq!((limits.max_evaluations, limits.max_sessions, limits.max_envs), (7, 1024, 262_144));
+    assert_eq!((limits.min_width, limits.max_width, limits.min_height, limits.max_height), (4, 32, 4, 40));
+    assert_eq!(limits.default_ttl.unwrap().seconds, 600);
+    assert!(info.capabilities.is_sorted() && info.capabilities.iter().any(|name| name == "evaluation"));
+}
+
+#[tokio::test]
+async fn feature_sets_are_written_out_for_the_width_asked_for() {
+    let (channel, _guard) = connect_with(ServerConfig::default()).await;
+    for (width, columns) in [(0, 21), (4, 9), (32, 65)] {
+        let info = info(&channel, width).await.unwrap();
+        let bertsekas = info.feature_sets.iter().find(|set| set.name == "bertsekas").unwrap();
+        // A height a column, a difference a pair, the maximum and the holes.
+        assert_eq!(bertsekas.columns.len(), columns, "width {width}");
+        assert_eq!(bertsekas.features[0], "column_height");
+    }
+    for width in [3, 33, 300] {
+        assert_eq!(info(&channel, width).await, Err(Code::InvalidArgument), "width {width}");
+    }
+}
+
+#[tokio::test]
+async fn every_feature_it_names_exists_in_the_form_it_says() {
+    let (channel, _guard) = connect_with(ServerConfig::default()).await;
+    let info = info(&channel, 10).await.unwrap();
+    assert!(info.features.len() > 40);
+    for feature in &info.features {
+        let base = feature.name.trim_end_matches("_preclear");
+        let suffix = &feature.name[base.len()..];
+        let stage = if suffix.is_empty() {
+            pb::FeatureStage::AfterClearing
+        } else {
+            pb::FeatureStage::BeforeClearing
+        };
+        assert!([stage, pb::FeatureStage::Landing].contains(&feature.stage()), "{feature:?}");
+        let (name, last) = match feature.family() {
+            pb::FeatureFamily::Single => (feature.name.clone(), None),
+            pb::FeatureFamily::Columns => (format!("{base}[9]{suffix}"), Some(format!("{base}[10]{suffix}"))),
+            pb::FeatureFamily::ColumnPairs => {
+                (format!("{base}[8]{suffix}"), Some(format!("{base}[9]{suffix}")))
+            }
+            pb::FeatureFamily::Unspecified => panic!("{feature:?}"),
+        };
+        assert!(FeatureSet::custom(&[&name], 10).is_ok(), "{name}");
+        assert!(last.is_none_or(|last| FeatureSet::custom(&[last], 10).is_err()), "{feature:?}");
+        assert!(!feature.formula.is_empty() && !feature.source.is_empty(), "{feature:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_controller_and_every_supported_preset_can_be_played() {
+    let (channel, _guard) = connect_with(ServerConfig { num_threads: 2, ..ServerConfig::default() }).await;
+    let info = info(&channel, 0).await.unwrap();
+    let request = |agent: pb::Agent, rules: pb::Rules| pb::EvaluatePoliciesRequest {
+        rules: Some(rules),
+        agents: vec![agent],
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
+        max_pieces: 3,
+        ..Default::default()
+    };
+    for controller in &info.controllers {
+        let width = if controller.width == 0 { 10 } else { controller.width };
+        let rules = pb::Rules { width: Some(width), ..Default::default() };
+        let agent = pb::Agent { name: controller.name.clone(), ..Default::default() };
+        let answer = ask(&mut Client::new(channel.clone()), request(agent, rules)).await.unwrap();
+        let [echo] = answer.started.agents.try_into().unwrap();
+        assert_eq!(echo.weights, controller.weights, "{}", controller.name);
+        assert_eq!(echo.terminal, controller.terminal, "{}", controller.name);
+        let features = echo.features.unwrap();
+        assert_eq!(
+            (features.set, features.version),
+            (controller.feature_set.clone(), controller.feature_set_version.clone())
+        );
+    }
+    let bcts = pb::Agent { name: "bcts".to_owned(), ..Default::default() };
+    for preset in &info.rules_presets {
+        let answer =
+            ask(&mut Client::new(channel.clone()), request(bcts.clone(), preset.rules.clone().unwrap()))
+                .await;
+        match preset.supported {
+            true => assert_eq!(answer.unwrap().started.rules, preset.rules, "{}", preset.name),
+            false => assert_eq!(answer.unwrap_err().code(), Code::Unimplemented, "{}", preset.name),
+        }
+    }
+}
