@@ -7,6 +7,7 @@ use divan::counter::ItemsCount;
 use tetrion::engine::rng::{below, mix};
 use tetrion::engine::{Rules, Tetromino, placements};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
+use tetrion::features::FeatureSet;
 
 fn main() {
     divan::main();
@@ -23,8 +24,13 @@ struct Player {
 
 impl Player {
     fn new(rules: Rules, num_envs: u32) -> Player {
-        let config =
-            EnvConfig { rules, num_envs, autoreset_mode: AutoresetMode::SameStep, ..EnvConfig::default() };
+        let config = EnvConfig {
+            rules,
+            num_envs,
+            autoreset_mode: AutoresetMode::SameStep,
+            features: Some(FeatureSet::named("bcts8", rules.width).unwrap()),
+            ..EnvConfig::default()
+        };
         let mut batch = EnvBatch::new(config, &Seeding::Session(42)).unwrap();
         batch.reset(None, Episodes::Next).unwrap();
         let actions =
@@ -85,6 +91,11 @@ fn step_and_mask(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
 #[divan::bench(args = NUM_ENVS)]
 fn step_and_infos(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
     bench(bencher, Rules::default(), num_envs, Field::INFOS);
+}
+
+#[divan::bench(args = NUM_ENVS)]
+fn step_and_features(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
+    bench(bencher, Rules::default(), num_envs, [Field::Features]);
 }
 
 /// Wider than the compact playfield: columns of 64 bits.

@@ -1,11 +1,12 @@
 //! The state of N environments, one array a quantity, and what happens to it.
 //!
-//! Nothing here can refuse: [`EnvBatch`](super::EnvBatch) has checked. An environment of the compact size takes 232 bytes.
+//! Nothing here can refuse: [`EnvBatch`](super::EnvBatch) has checked. An environment of the compact size takes at most 256
+//! bytes, the playfield before its last landing included.
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, PlayfieldOf, Rules, Tetromino, episode_seed, rules::MAX_PREVIEW};
 
-use super::moves::Moves;
+use super::moves::{Drop, Moves};
 use super::{
     AutoresetMode, EnvConfig, Episodes, FinalBatch, InvalidActionPolicy, NotReset, RefusedAction, Rows,
     Seeding, StepError, StepOutcome,
@@ -21,10 +22,10 @@ pub(super) enum Phase {
 
 /// The current piece and the next ones, `preview + 1` in all; `None` past the end of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Visible([Option<Tetromino>; MAX_PREVIEW as usize + 1]);
+pub(super) struct Visible(pub [Option<Tetromino>; MAX_PREVIEW as usize + 1]);
 
 impl Visible {
-    const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
+    pub const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
 
     fn dealt(dealer: &mut Dealer, preview: u8) -> Visible {
         let mut visible = Visible::NOTHING;
@@ -82,8 +83,14 @@ pub struct Statistics {
 pub(super) struct LastLanding<C: Column, const N: usize> {
     pub before: PlayfieldOf<C, N>,
     pub piece: Tetromino,
-    /// Below 128: four orientations of 32 columns.
+    /// Below 128: four orientations of 32 columns. The piece has such a placement.
     pub action: u8,
+}
+
+impl<C: Column, const N: usize> LastLanding<C, N> {
+    pub fn drop(&self, moves: &Moves) -> Drop {
+        moves.drop(self.piece, self.action.into()).expect("a landing was a placement")
+    }
 }
 
 /// Environments in columns; all of the same length.
@@ -212,7 +219,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Begins the episode after the current one, or the first one.
-    fn begin_next(&mut self, config: &EnvConfig, i: usize) {
+    pub fn begin_next(&mut self, config: &EnvConfig, i: usize) {
         let EpisodeIndex { env_seed, index } = self.episodes[i];
         let index = if self.phases[i] == Phase::NotStarted { index } else { index.wrapping_add(1) };
         self.begin(config, i, EpisodeIndex { env_seed, index });
@@ -350,6 +357,6 @@ enum End {
 }
 
 /// The entry of a row in a list of one for each or one for all.
-fn one_for<T>(list: &[T], row: usize) -> &T {
+pub(super) fn one_for<T>(list: &[T], row: usize) -> &T {
     if list.len() == 1 { &list[0] } else { &list[row] }
 }

@@ -38,13 +38,23 @@
 mod columns;
 mod moves;
 mod observe;
+mod refusals;
+mod snapshot;
+mod state;
 
 pub use columns::Statistics;
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+pub use refusals::{
+    CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
+    StepError, WrongLength,
+};
+pub use snapshot::SnapshotError;
+pub use state::{EnvState, Position};
 
 use std::sync::Arc;
 
-use crate::engine::{Playfield, PlayfieldOf, Rules, RulesError, Tetromino};
+use crate::engine::{CompactPlayfield, Playfield, Rules, Tetromino};
+use crate::features::FeatureSet;
 use columns::{AnyEnvs, Envs, each_size};
 use moves::Moves;
 
@@ -87,6 +97,8 @@ pub struct EnvConfig {
     pub invalid_action_policy: InvalidActionPolicy,
     /// Episodes are truncated when they have taken so many steps; 0 for no limit.
     pub max_episode_steps: u64,
+    /// What [`Field::Features`] shows, spelled out for the width of the rules.
+    pub features: Option<FeatureSet>,
 }
 
 impl Default for EnvConfig {
@@ -97,6 +109,7 @@ impl Default for EnvConfig {
             autoreset_mode: AutoresetMode::default(),
             invalid_action_policy: InvalidActionPolicy::default(),
             max_episode_steps: 0,
+            features: None,
         }
     }
 }
@@ -123,132 +136,13 @@ pub enum Episodes<'a> {
     Sequences(&'a [Arc<[Tetromino]>]),
 }
 
-/// Why environments could not be named by a list of ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EnvIdError {
-    /// No such environment.
-    #[error("env_ids[{row}] is {env_id}, expected a number below {num_envs}")]
-    Unknown {
-        /// Where in the list.
-        row: u32,
-        /// What stood there.
-        env_id: u32,
-        /// How many environments there are.
-        num_envs: u32,
-    },
-    /// The same environment twice.
-    #[error("env_ids[{row}] is {env_id}, which is in the list before")]
-    Repeated {
-        /// Where in the list the second one is.
-        row: u32,
-        /// The environment.
-        env_id: u32,
-    },
-}
-
-/// A list that should have had one entry for each row, or one for all where `or_one` says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{got} {what} for {rows} environments")]
-pub struct WrongLength {
-    /// Entries of what.
-    pub what: &'static str,
-    /// Entries given.
-    pub got: usize,
-    /// Environments of the call.
-    pub rows: usize,
-}
-
-/// Why a batch could not be made.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum CreateError {
-    /// Rules that cannot be played.
-    #[error(transparent)]
-    Rules(#[from] RulesError),
-    /// A batch of nothing.
-    #[error("num_envs is 0, expected at least 1")]
-    NoEnvironments,
-    /// A number of seeds or sequences that does not fit.
-    #[error(transparent)]
-    WrongLength(#[from] WrongLength),
-    /// A sequence that deals no piece at all.
-    #[error("piece sequence {0} is empty")]
-    EmptySequence(usize),
-}
-
-/// Why a reset was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResetError {
-    /// A list of environments that names none or names one twice.
-    #[error(transparent)]
-    EnvIds(#[from] EnvIdError),
-    /// A number of seeds or sequences that does not fit.
-    #[error(transparent)]
-    WrongLength(#[from] WrongLength),
-    /// A sequence that deals no piece at all.
-    #[error("piece sequence {0} is empty")]
-    EmptySequence(usize),
-}
-
-/// Environments in which no episode has begun.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no episode has begun in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
-pub struct NotReset {
-    /// Which; never empty.
-    pub env_ids: Vec<u32>,
-}
-
-/// Why environments could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
-    /// A list of environments that names none or names one twice.
-    #[error(transparent)]
-    EnvIds(#[from] EnvIdError),
-    /// There is no state to read yet.
-    #[error(transparent)]
-    NotReset(#[from] NotReset),
-}
-
-/// An action that was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RefusedAction {
-    /// Its place in the list of actions.
-    pub row: u32,
-    /// The action.
-    pub action: i32,
-}
-
-/// Why a step was refused. Of several reasons the first in this order is told, with every row that it holds for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StepError {
-    /// A list of environments that names none or names one twice.
-    #[error(transparent)]
-    EnvIds(#[from] EnvIdError),
-    /// A number of actions that does not fit.
-    #[error(transparent)]
-    WrongLength(#[from] WrongLength),
-    /// Environments that have to be reset first.
-    #[error(transparent)]
-    NotReset(#[from] NotReset),
-    /// Environments whose episode has ended, when autoreset is disabled.
-    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
-    EpisodeEnded {
-        /// Which; never empty.
-        env_ids: Vec<u32>,
-    },
-    /// Actions that are none under these rules.
-    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
-    ActionOutOfRange {
-        /// Which; never empty.
-        actions: Vec<RefusedAction>,
-        /// The size of the action space.
-        num_actions: u32,
-    },
-    /// Placements that the current piece does not have.
-    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
-    IllegalAction {
-        /// Which; never empty.
-        actions: Vec<RefusedAction>,
-    },
+/// What a restore puts into environments: one for each row, or one for all.
+#[derive(Clone, Copy, Debug)]
+pub enum Restored<'a> {
+    /// States: each environment goes on exactly as the saved one did.
+    States(&'a [EnvState]),
+    /// Positions: each environment begins the episode that a reset would begin, from there.
+    Positions(&'a [Position]),
 }
 
 /// What a step brought, one entry a row of the call.
@@ -296,6 +190,11 @@ impl EnvBatch {
         if config.num_envs == 0 {
             return Err(CreateError::NoEnvironments);
         }
+        if let Some(features) = &config.features
+            && features.width() != config.rules.width
+        {
+            return Err(CreateError::FeatureWidth { set: features.width(), rules: config.rules.width });
+        }
         let num_envs = config.num_envs as usize;
         match seeding {
             Seeding::Session(_) => {}
@@ -308,7 +207,7 @@ impl EnvBatch {
             }
         }
         let Rules { width, height, .. } = config.rules;
-        let envs = if PlayfieldOf::<u32, 16>::fits(width, height) {
+        let envs = if CompactPlayfield::fits(width, height) {
             Envs::<u32, 16>::new(&config, seeding).into()
         } else {
             Envs::<u64, 32>::new(&config, seeding).into()
@@ -378,6 +277,48 @@ impl EnvBatch {
     pub fn observe_finals(&self, field: Field, finals: &FinalBatch, out: &mut Vec<u8>) {
         let rows = Rows { env_ids: None, num_envs: finals.rows.len() as u32 };
         each_size!(&finals.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
+    }
+
+    /// Everything there is to know of an environment.
+    ///
+    /// # Panics
+    /// When it does not exist, or no episode has begun in it: see [`EnvBatch::check`].
+    pub fn state(&self, env_id: u32) -> EnvState {
+        each_size!(&self.envs, envs => envs.state(&self.config.rules, env_id as usize))
+    }
+
+    /// Puts environments into given states or positions, whether or not their episodes have begun or ended.
+    ///
+    /// With `reseed` r, the environment of row j goes on with the seed `word(r, Reseed, j)`, which takes the place of its
+    /// episode's and of its own: what is visible and the open bag stay, what is dealt later and the episodes after this one
+    /// come from the new seed, with their numbers as they are. An explicit sequence has no seed and stays.
+    ///
+    /// # Errors
+    /// [`RestoreError`] for lists that do not fit, states of other rules, and positions that are none under these.
+    pub fn restore(
+        &mut self,
+        env_ids: Option<&[u32]>,
+        restored: Restored<'_>,
+        reseed: Option<u64>,
+    ) -> Result<(), RestoreError> {
+        let rows = self.rows(env_ids)?;
+        let rules = &self.config.rules;
+        match restored {
+            Restored::States(states) => {
+                one_each_or_one("states", states.len(), rows.len())?;
+                if let Some(row) = states.iter().position(|state| state.rules() != rules) {
+                    return Err(RestoreError::OtherRules { row });
+                }
+            }
+            Restored::Positions(positions) => {
+                one_each_or_one("positions", positions.len(), rows.len())?;
+                for (row, position) in positions.iter().enumerate() {
+                    position.check(rules).map_err(|error| RestoreError::Position { row, error })?;
+                }
+            }
+        }
+        each_size!(&mut self.envs, envs => envs.restore(&self.config, rows, restored, reseed));
+        Ok(())
     }
 
     /// Says whether a list of environments is one, and an episode has begun in each of them.

@@ -3,6 +3,7 @@
 //! Fields are written as they go over the wire, little-endian and row-major, so nobody copies them again.
 
 use crate::engine::{Column, Tetromino};
+use crate::features::{FeatureSet, Seen};
 
 use super::columns::{Envs, Phase};
 use super::moves::Moves;
@@ -37,6 +38,8 @@ pub enum Field {
     Queue,
     /// The height of each column.
     Heights,
+    /// The features of the last landing; of the playfield at the start of an episode, with 0 for those of a landing.
+    Features,
     /// Which actions exist.
     ActionMask,
     /// Lines cleared in this episode.
@@ -65,7 +68,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 11] = [
+pub static FIELDS: [FieldInfo; 12] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -95,6 +98,13 @@ pub static FIELDS: [FieldInfo; 11] = [
         name: "heights",
         layout: "uint8 [width]",
         description: "for each column the row of its highest full cell, plus 1; 0 if it is empty",
+    },
+    FieldInfo {
+        field: Field::Features,
+        name: "features",
+        layout: "float32 [F]",
+        description: "the features of the last landing; at the start of an episode those of the playfield, with 0 for those \
+                      of a landing",
     },
     FieldInfo {
         field: Field::ActionMask,
@@ -153,8 +163,8 @@ pub struct FieldSpec {
 
 impl Field {
     /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 5] =
-        [Field::Board, Field::BoardBits, Field::Current, Field::Queue, Field::Heights];
+    pub const OBSERVATIONS: [Field; 6] =
+        [Field::Board, Field::BoardBits, Field::Current, Field::Queue, Field::Heights, Field::Features];
 
     /// What is told beside it.
     pub const INFOS: [Field; 5] =
@@ -166,7 +176,7 @@ impl Field {
     }
 
     pub(super) fn spec(self, config: &EnvConfig) -> FieldSpec {
-        use DataType::{Bool, Float64, Int8, Uint8, Uint16, Uint32, Uint64};
+        use DataType::{Bool, Float32, Float64, Int8, Uint8, Uint16, Uint32, Uint64};
         let width = u32::from(config.rules.width);
         let height = u32::from(config.rules.height);
         let preview = u32::from(config.rules.preview);
@@ -180,6 +190,9 @@ impl Field {
             Field::Current => (Int8, vec![], Some(-1.0), last_piece),
             Field::Queue => (Int8, vec![preview], Some(-1.0), last_piece),
             Field::Heights => (Uint8, vec![width], Some(0.0), Some(f64::from(height))),
+            Field::Features => {
+                (Float32, vec![config.features.as_ref().map_or(0, |set| set.len() as u32)], None, None)
+            }
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
             Field::Lines | Field::Pieces | Field::Length | Field::Seed => (Uint64, vec![], Some(0.0), None),
             Field::EpisodeReturn => (Float64, vec![], None, None),
@@ -215,6 +228,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::Heights => {
                 out.extend(rows.envs().flat_map(|i| self.playfields[i].heights().map(|height| height as u8)));
             }
+            Field::Features => {
+                if let Some(set) = &config.features {
+                    self.write_features(config, moves, set, rows, out);
+                }
+            }
             Field::ActionMask => {
                 out.reserve(rows.len() * moves.num_actions());
                 for i in rows.envs() {
@@ -244,6 +262,30 @@ impl<C: Column, const N: usize> Envs<C, N> {
         match self.phases[i] {
             Phase::NotStarted => 0,
             Phase::Running | Phase::Ended => self.dealers[i].seed().unwrap_or(0),
+        }
+    }
+
+    /// Every feature is exact in an f32.
+    fn write_features(
+        &self,
+        config: &EnvConfig,
+        moves: &Moves,
+        set: &FeatureSet,
+        rows: Rows<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let mut values = vec![0.0; set.len()];
+        for i in rows.envs() {
+            match &self.last_landings[i] {
+                Some(last) => {
+                    let drop = last.drop(moves);
+                    let landing =
+                        last.before.resized::<u64, 32>().land(drop.shape, drop.column, config.rules.top_out);
+                    set.evaluate(&Seen { shape: drop.shape, landing: &landing }, &mut values);
+                }
+                None => set.of_playfield(&self.playfields[i].resized(), &mut values),
+            }
+            out.extend(values.iter().flat_map(|&value| (value as f32).to_le_bytes()));
         }
     }
 

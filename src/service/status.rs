@@ -175,6 +175,7 @@ impl From<CreateError> for Refusal {
         match error {
             CreateError::Rules(error) => DecodeError::from(error).into(),
             CreateError::NoEnvironments => Refusal::field("num_envs", error.to_string()),
+            CreateError::FeatureWidth { .. } => Refusal::field("features", error.to_string()),
             CreateError::WrongLength(error) => error.into(),
             CreateError::EmptySequence(i) => {
                 Refusal::field(format!("piece_sequences[{i}]"), error.to_string())

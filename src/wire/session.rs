@@ -50,14 +50,15 @@ pub fn decode(
         Some(rules) => rules.try_into().in_field("rules")?,
         None => ResolvedRules::default(),
     };
+    let features = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
     let env = EnvConfig {
         rules,
         num_envs,
         autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
         invalid_action_policy: decode_invalid_action_policy(message.invalid_action_policy)?,
         max_episode_steps: message.max_episode_steps,
+        features: features.clone(),
     };
-    let features = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
     let mut observations =
         fields::decode(&message.observation_fields, "observation_fields", &Field::OBSERVATIONS)?;
     if observations.is_empty() {
@@ -65,6 +66,15 @@ pub fn decode(
         if rules.preview > 0 {
             observations.push(Field::Queue);
         }
+        if features.is_some() {
+            observations.push(Field::Features);
+        }
+    }
+    if features.is_none()
+        && let Some(i) = observations.iter().position(|&field| field == Field::Features)
+    {
+        let problem = "is features, and the request selects none";
+        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
     }
     let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
     if infos.is_empty() {
@@ -84,8 +94,14 @@ pub fn decode(
 
 impl From<&SessionConfig> for pb::SessionConfig {
     fn from(config: &SessionConfig) -> pb::SessionConfig {
-        let EnvConfig { rules, num_envs, autoreset_mode, invalid_action_policy, max_episode_steps } =
-            config.env;
+        let EnvConfig {
+            rules,
+            num_envs,
+            autoreset_mode,
+            invalid_action_policy,
+            max_episode_steps,
+            features: _,
+        } = config.env;
         pb::SessionConfig {
             num_envs: Some(num_envs),
             rules: Some((&ResolvedRules { preset: config.preset, rules }).into()),

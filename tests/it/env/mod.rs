@@ -2,7 +2,10 @@
 
 mod model;
 mod playthroughs;
+mod snapshots;
 mod wander;
+
+use std::path::Path;
 
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{Playfield, Rules, RulesError, Scoring};
@@ -59,6 +62,21 @@ fn random_actions(batch: &EnvBatch, dice: &mut Dice) -> Vec<i32> {
         allowed[dice.below(allowed.len())]
     };
     mask.chunks(batch.config().rules.num_actions() as usize).map(random).collect()
+}
+
+/// Compares a text with a file of tests/data/playthroughs; `UPDATE_GOLDEN=1 cargo test` writes it anew.
+#[track_caller]
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/playthroughs").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text == golden,
+        "{} is not what was played; UPDATE_GOLDEN=1 writes it anew:\n{text}",
+        path.display()
+    );
 }
 
 fn running(config: EnvConfig, seeding: &Seeding) -> EnvBatch {

@@ -12,8 +12,8 @@ use tetrion::env::{
 };
 
 use crate::twin::{
-    TETROMINOES, TwinPlayfield, bag7_sequence, environment_seed, episode_seed, land, placements,
-    uniform_tetromino,
+    LANDING_FEATURES, TETROMINOES, TwinPlayfield, TwinStep, bag7_sequence, environment_seed, episode_seed,
+    feature, land, placements, playfield_feature, uniform_tetromino, word,
 };
 
 /// Where a model's pieces come from.
@@ -39,7 +39,15 @@ pub struct Model {
     pub stage: Stage,
     episode_index: u64,
     playfield: TwinPlayfield,
-    /// Every piece dealt in this episode, the ones on the playfield included.
+    /// The landing that led to the playfield.
+    last_landing: Option<TwinStep>,
+    /// Names of the features to be shown.
+    features: Vec<String>,
+    /// The bag that pieces are being taken from.
+    open_bag: String,
+    /// What was drawn in this episode.
+    drawn: String,
+    /// Every piece of this episode, the ones on the playfield included: those drawn, but for those that a position gave.
     dealt: String,
     landed: usize,
     lines: u64,
@@ -70,6 +78,10 @@ impl Model {
             stage: Stage::NotStarted,
             episode_index: 0,
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
+            last_landing: None,
+            features: Vec::new(),
+            open_bag: String::new(),
+            drawn: String::new(),
             dealt: String::new(),
             landed: 0,
             lines: 0,
@@ -88,7 +100,9 @@ impl Model {
                 Source::Sequence(letters(&sequences[i as usize % sequences.len()]))
             }
         };
-        (0..config.num_envs).map(|i| Model::new(config.rules, source(i))).collect()
+        let features = config.features.as_ref().map_or(vec![], |set| set.names());
+        let model = |i| Model { features: features.clone(), ..Model::new(config.rules, source(i)) };
+        (0..config.num_envs).map(model).collect()
     }
 
     /// Begins the next episode, or the first one of something new.
@@ -102,25 +116,54 @@ impl Model {
         if let Source::Seed { env_seed, episode_seed: seed } = &mut source {
             *seed = episode_seed(*env_seed, index);
         }
-        *self = Model { episode_index: index, stage: Stage::Running, ..Model::new(self.rules, source) };
+        let features = std::mem::take(&mut self.features);
+        *self =
+            Model { episode_index: index, stage: Stage::Running, features, ..Model::new(self.rules, source) };
         self.deal();
+    }
+
+    /// Begins the next episode from a position.
+    pub fn begin_from(&mut self, playfield: TwinPlayfield, pieces: &str) {
+        self.reset(None);
+        self.playfield = playfield;
+        let rest: String = self.dealt.chars().skip(pieces.len()).collect();
+        self.dealt = format!("{pieces}{rest}");
+    }
+
+    /// Becomes another environment, as far as that can be saved.
+    pub fn restore(&mut self, other: &Model) {
+        *self = Model { features: self.features.clone(), ..other.clone() };
+    }
+
+    /// Goes on with another seed.
+    pub fn reseed(&mut self, seed: u64) {
+        if let Source::Seed { .. } = self.source {
+            self.source = seeded(seed);
+        }
     }
 
     /// Makes sure that everything visible has been dealt, as far as there is anything.
     fn deal(&mut self) {
         while self.dealt.len() < self.landed + 1 + usize::from(self.rules.preview) {
-            let n = self.dealt.len();
+            let n = self.drawn.len();
+            if let (Source::Seed { episode_seed, .. }, 0) = (&self.source, n % 7) {
+                self.open_bag = bag7_sequence(*episode_seed, n as u64 / 7 + 1)[n..].to_owned();
+            }
             let next = match (&self.source, self.rules.randomizer) {
                 (Source::Sequence(letters), _) => letters.chars().nth(n),
                 (Source::Seed { episode_seed, .. }, Randomizer::Uniform) => {
                     Some(uniform_tetromino(*episode_seed, n as u64))
                 }
-                (Source::Seed { episode_seed, .. }, _) => {
-                    bag7_sequence(*episode_seed, n as u64 / 7 + 1).chars().nth(n)
+                (Source::Seed { episode_seed, .. }, Randomizer::Balanced) => {
+                    Some(balanced_tetromino(word(*episode_seed, 0, n as u64), &self.drawn))
                 }
+                (Source::Seed { .. }, Randomizer::Bag7) => self.open_bag.chars().nth(n % 7),
             };
             match next {
-                Some(letter) => self.dealt.push(letter),
+                Some(letter) => {
+                    self.drawn.push(letter);
+                    self.dealt.push(letter);
+                }
                 None => break,
             }
         }
@@ -161,14 +204,16 @@ impl Model {
                 let landing = land(&self.playfield, placement);
                 reward += self.rules.scoring.piece;
                 if landing.lines > 0 {
-                    reward += self.rules.scoring.lines[landing.lines - 1];
+                    // More than four only where a drawn playfield had full rows already.
+                    reward += self.rules.scoring.lines[landing.lines.min(4) - 1];
                 }
-                terminated |= landing.terminal;
-                self.playfield = landing.afterstate;
+                let before = std::mem::replace(&mut self.playfield, landing.afterstate.clone());
                 self.lines += landing.lines as u64;
                 self.pieces += 1;
                 self.landed += 1;
                 self.deal();
+                terminated |= landing.terminal;
+                self.last_landing = Some(TwinStep { before, placement: *placement, landing });
             }
             None => terminated = true,
         }
@@ -218,6 +263,16 @@ impl Model {
                 })
                 .map(|height| height as u8)
                 .collect(),
+            Field::Features => {
+                let value = |name: &String| match &self.last_landing {
+                    Some(last) => feature(name, &last.before, &last.placement, &last.landing),
+                    None if LANDING_FEATURES.contains(&name.as_str()) => 0.0,
+                    None => {
+                        playfield_feature(name.strip_suffix("_preclear").unwrap_or(name), &self.playfield)
+                    }
+                };
+                self.features.iter().flat_map(|name| (value(name) as f32).to_le_bytes()).collect()
+            }
             Field::ActionMask => {
                 let allowed = self.allowed_actions();
                 (0..4 * width as i32).map(|action| u8::from(allowed.contains(&action))).collect()
@@ -232,6 +287,18 @@ impl Model {
             },
         }
     }
+}
+
+/// The tetromino that a word draws after these: weight 5, and one more for each time it came less often than the one that
+/// came most often.
+fn balanced_tetromino(word: u64, drawn: &str) -> char {
+    let count = |letter: char| drawn.chars().filter(|&other| other == letter).count() as u128;
+    let most = TETROMINOES.chars().map(count).max().unwrap();
+    let weighted: Vec<char> = TETROMINOES
+        .chars()
+        .flat_map(|letter| std::iter::repeat_n(letter, (5 + most - count(letter)) as usize))
+        .collect();
+    weighted[((u128::from(word) * weighted.len() as u128) >> 64) as usize]
 }
 
 /// What the library should say to a list of environments.

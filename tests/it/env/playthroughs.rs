@@ -1,14 +1,11 @@
 //! Whole episodes as text, in tests/data/playthroughs: other programs can replay them, and a person can check them.
-//!
-//! `UPDATE_GOLDEN=1 cargo test` writes them anew.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use tetrion::engine::{Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
 
-use super::{Dice, letters, numbers, random_actions, running};
+use super::{Dice, golden, letters, numbers, random_actions, running};
 
 /// Plays random placements until `num_episodes` have ended, and writes down what happened.
 fn transcript(head: &str, config: EnvConfig, seeding: &Seeding, num_episodes: usize) -> String {
@@ -46,26 +43,12 @@ fn drawing(batch: &EnvBatch) -> String {
     if rows.is_empty() { "-".to_owned() } else { rows.join("/") }
 }
 
-#[track_caller]
-fn check(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/playthroughs").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let golden = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        text == golden,
-        "{} is not what was played; UPDATE_GOLDEN=1 writes it anew:\n{text}",
-        path.display()
-    );
-}
-
 #[test]
 fn episodes_of_a_seed() {
     let rules = Rules { preview: 2, ..Rules::simplified(5, 6) };
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let head = "# simplified, width 5, height 6, preview 2, environment seed 42; reset after each end";
-    check("simplified_5x6.txt", &transcript(head, config, &Seeding::Environments(vec![42]), 3));
+    golden("simplified_5x6.txt", &transcript(head, config, &Seeding::Environments(vec![42]), 3));
 }
 
 #[test]
@@ -77,5 +60,5 @@ fn episodes_from_bags_with_points_and_a_limit() {
     let config = EnvConfig { rules, max_episode_steps, autoreset_mode, ..EnvConfig::default() };
     let head = "# simplified, width 4, height 8, preview 6, bag7, environment seed 0, max_episode_steps 9; a piece 0.5, \
                 lines 1 3 6 10, game_end -4; reset after each end";
-    check("bag7_4x8.txt", &transcript(head, config, &Seeding::Environments(vec![0]), 4));
+    golden("bag7_4x8.txt", &transcript(head, config, &Seeding::Environments(vec![0]), 4));
 }

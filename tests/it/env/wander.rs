@@ -1,12 +1,15 @@
 //! The library's environments against the model: random calls, legal ones and others, in every mode and many sizes.
 
-use tetrion::engine::{Randomizer, Rules, Scoring};
+use tetrion::engine::{Playfield, Randomizer, Rules, Scoring};
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, Episodes, FIELDS, Field, InvalidActionPolicy, ResetError, Seeding,
+    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, Field, InvalidActionPolicy,
+    Position, ResetError, RestoreError, Restored, Seeding,
 };
+use tetrion::features::FeatureSet;
 
-use super::model::{self, Model, expected_ids, observations_and_infos, sequence};
+use super::model::{self, Model, Stage, expected_ids, observations_and_infos, sequence};
 use super::{Dice, see};
+use crate::twin::{bag7_sequence, random_playfield, word};
 
 const SIZES: [(u8, u8); 7] = [(10, 20), (5, 6), (4, 4), (16, 28), (17, 5), (6, 29), (32, 40)];
 const MODES: [AutoresetMode; 3] = [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled];
@@ -18,7 +21,7 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         0 => Scoring::LINES,
         _ => Scoring { piece: 0.1, lines: [1.0, 3.0, 5.5, 8.0], game_end: -2.5 },
     };
-    let randomizer = [Randomizer::Uniform, Randomizer::Bag7][dice.below(2)];
+    let randomizer = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced][dice.below(3)];
     let preview = dice.below(7) as u8;
     let config = EnvConfig {
         rules: Rules { randomizer, scoring, preview, ..Rules::simplified(width, height) },
@@ -26,6 +29,13 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         autoreset_mode: MODES[dice.below(3)],
         invalid_action_policy: [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate][dice.below(2)],
         max_episode_steps: [0, 0, 1, 7][dice.below(4)],
+        features: match dice.below(4) {
+            0 => Some(FeatureSet::named("bdu", width).unwrap()),
+            1 => Some(
+                FeatureSet::custom(&["lines_cleared", "holes_preclear", "column_height[2]"], width).unwrap(),
+            ),
+            _ => None,
+        },
     };
     let seeding = match dice.below(4) {
         0 => Seeding::Environments((0..config.num_envs).map(|_| dice.word()).collect()),
@@ -61,18 +71,74 @@ fn check_everything(batch: &EnvBatch, models: &[Model], context: &str) {
     }
 }
 
+#[track_caller]
+fn check_restored(
+    result: Result<(), RestoreError>,
+    envs: Result<Vec<usize>, EnvIdError>,
+    models: &mut [Model],
+    reseed: Option<u64>,
+    context: &str,
+    restore: impl Fn(&mut Model, usize),
+) {
+    match envs {
+        Ok(envs) => {
+            assert_eq!(result, Ok(()), "{context}");
+            for (row, &i) in envs.iter().enumerate() {
+                restore(&mut models[i], row);
+                if let Some(reseed) = reseed {
+                    models[i].reseed(word(reseed, 5, row as u64));
+                }
+            }
+        }
+        Err(error) => assert_eq!(result, Err(RestoreError::EnvIds(error)), "{context}"),
+    }
+}
+
 fn wander(seed: u64) {
     let mut dice = Dice::new(seed);
     let (config, seeding) = random_config(&mut dice);
     let mut batch = EnvBatch::new(config.clone(), &seeding).unwrap();
     let mut models = Model::batch(&config, &seeding);
+    let mut saved: Vec<(Vec<u8>, Model)> = Vec::new();
     for call in 0..60 {
         let context = format!("seed {seed}, call {call}, {config:?}");
         let env_ids = random_ids(&mut dice, config.num_envs);
         let env_ids = env_ids.as_deref();
         let envs = expected_ids(&models, env_ids);
-        if dice.below(12) == 0 || call == 1 {
-            let rows = envs.as_ref().map_or(1, Vec::len);
+        let rows = envs.as_ref().map_or(1, Vec::len);
+        if let (0, Some(i)) =
+            (dice.below(8), models.iter().position(|model| model.stage != Stage::NotStarted))
+        {
+            saved.push((batch.state(i as u32).to_bytes(), models[i].clone()));
+        }
+        if !saved.is_empty() && dice.below(10) == 0 {
+            let chosen: Vec<&(Vec<u8>, Model)> = (0..if dice.below(2) == 0 { 1 } else { rows })
+                .map(|_| &saved[dice.below(saved.len())])
+                .collect();
+            let states: Vec<EnvState> =
+                chosen.iter().map(|(bytes, _)| EnvState::from_bytes(bytes).unwrap()).collect();
+            let reseed = (dice.below(2) == 0).then(|| dice.word());
+            let result = batch.restore(env_ids, Restored::States(&states), reseed);
+            check_restored(result, envs, &mut models, reseed, &context, |model, row| {
+                model.restore(&chosen[row % chosen.len()].1);
+            });
+        } else if dice.below(20) == 0 {
+            let drawing =
+                random_playfield(config.rules.width.into(), config.rules.height.into(), dice.word());
+            let letters = bag7_sequence(dice.word(), 1)
+                [..1 + dice.below(usize::from(config.rules.preview) + 1)]
+                .to_owned();
+            let pieces = sequence(&letters);
+            let playfield =
+                Playfield::from_drawing(config.rules.width, config.rules.height, &drawing.to_string())
+                    .unwrap();
+            let position = Position { playfield, piece: pieces[0], queue: pieces[1..].to_vec() };
+            let reseed = (dice.below(2) == 0).then(|| dice.word());
+            let result = batch.restore(env_ids, Restored::Positions(&[position]), reseed);
+            check_restored(result, envs, &mut models, reseed, &context, |model, _| {
+                model.begin_from(drawing.clone(), &letters);
+            });
+        } else if dice.below(12) == 0 || call == 1 {
             let seeds: Vec<u64> = (0..rows).map(|_| dice.word() >> dice.below(64)).collect();
             let sequences = [sequence(SEQUENCES[dice.below(3)])];
             let episodes = match dice.below(6) {

@@ -1,0 +1,352 @@
+//! Snapshots: the state of an environment as bytes that a caller keeps and may give back, here or to another server.
+//!
+//! All numbers are little-endian.
+//!
+//! ```text
+//! magic          4 bytes, "TTRN"
+//! format         u16, 1
+//! rules version  u8 length, then so many bytes
+//! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (their numbers in
+//!                the order in which they are declared); f64 points a piece, for 1 to 4 lines, for the end of a game
+//! ended          u8, 1 while a reset is pending
+//! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and the
+//!                action (u8) that led from it to the present one; if 0, the present playfield
+//! playfield      u64 a column (this stands before piece and action)
+//! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
+//! episode        u64 environment seed, u64 number of the episode
+//! statistics     u64 lines, pieces, length; f64 return
+//! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
+//!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece
+//! checksum       u64, XXH3 of everything before it
+//! ```
+//!
+//! Snapshots are outside input. The checksum finds accidents, it keeps nobody from writing a snapshot by hand; so whatever
+//! is read is checked as if there were none, and what passes can be played without harm, whoever wrote it.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::engine::randomizer::{DealerSource, DealerState};
+use crate::engine::rules::MAX_PREVIEW;
+use crate::engine::{
+    ActionModel, Dealer, OrientationTable, Placement, Playfield, RULES_VERSION, Randomizer, Reach, Rules,
+    Scoring, Tetromino, TopOut,
+};
+
+use super::columns::{EpisodeIndex, LastLanding, Statistics, Visible};
+use super::state::EnvState;
+
+const MAGIC: [u8; 4] = *b"TTRN";
+const FORMAT: u16 = 1;
+const NO_PIECE: u8 = 255;
+
+/// Counters of a snapshot stay below 2^53: no game gets there, and from there none can overflow.
+const MAX_COUNT: u64 = 1 << 53;
+
+const RANDOMIZERS: [Randomizer; 3] = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced];
+const ACTION_MODELS: [ActionModel; 2] = [ActionModel::Placement, ActionModel::Keypress];
+const TOP_OUTS: [TopOut; 4] = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
+const ORIENTATION_TABLES: [OrientationTable; 4] =
+    [OrientationTable::Literature, OrientationTable::Lab, OrientationTable::Survey, OrientationTable::Leiden];
+const REACHES: [Reach; 2] = [Reach::StraightDrop, Reach::SidewaysWalk];
+
+/// Why bytes are no state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Not a snapshot, or one that was damaged or made up.
+    #[error("the snapshot is damaged: {0}")]
+    Corrupt(&'static str),
+    /// A layout of bytes that this program does not know.
+    #[error("the snapshot has format {0}, expected {FORMAT}")]
+    UnknownFormat(u16),
+    /// Taken where equal actions could give another game.
+    #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
+    OtherRulesVersion {
+        /// What it says.
+        found: String,
+    },
+}
+
+use SnapshotError::Corrupt;
+
+impl EnvState {
+    /// The snapshot of this state.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(400);
+        out.extend(MAGIC);
+        out.extend(FORMAT.to_le_bytes());
+        out.push(RULES_VERSION.len() as u8);
+        out.extend(RULES_VERSION.as_bytes());
+        write_rules(&self.rules, &mut out);
+        out.push(self.ended.into());
+        out.push(self.last_landing.is_some().into());
+        match &self.last_landing {
+            None => write_playfield(&self.playfield, &mut out),
+            Some(last) => {
+                write_playfield(&last.before, &mut out);
+                out.extend([last.piece as u8, last.action]);
+            }
+        }
+        let visible = &self.visible.0[..=usize::from(self.rules.preview)];
+        out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece as u8)));
+        let Statistics { lines, pieces, length, episode_return } = self.statistics;
+        let numbers =
+            [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
+        out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        write_dealer(&self.dealer.state(), &mut out);
+        out.extend(xxh3_64(&out).to_le_bytes());
+        out
+    }
+
+    /// The state of a snapshot.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] for anything but a snapshot that this program, or another of the same rules version, could have
+    /// made. What passes can be played without harm.
+    pub fn from_bytes(bytes: &[u8]) -> Result<EnvState, SnapshotError> {
+        let Some((content, checksum)) = bytes.split_last_chunk() else {
+            return Err(Corrupt("it is too short"));
+        };
+        let Some(bytes) = content.strip_prefix(&MAGIC) else {
+            return Err(Corrupt("it does not begin as one"));
+        };
+        if xxh3_64(content) != u64::from_le_bytes(*checksum) {
+            return Err(Corrupt("its checksum is wrong"));
+        }
+        let mut reader = Reader { bytes };
+        let format = u16::from_le_bytes(reader.array()?);
+        if format != FORMAT {
+            return Err(SnapshotError::UnknownFormat(format));
+        }
+        let length = reader.byte()?.into();
+        let version = reader.take(length)?;
+        if version != RULES_VERSION.as_bytes() {
+            let found = String::from_utf8_lossy(version).into_owned();
+            return Err(SnapshotError::OtherRulesVersion { found });
+        }
+        let state = reader.state()?;
+        if !reader.bytes.is_empty() {
+            return Err(Corrupt("it is too long"));
+        }
+        Ok(state)
+    }
+}
+
+fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
+    fn number<T: PartialEq>(all: &[T], one: T) -> u8 {
+        all.iter().position(|other| *other == one).expect("every variant is listed") as u8
+    }
+    let Rules { width, height, preview, .. } = *rules;
+    out.extend([
+        width,
+        height,
+        number(&RANDOMIZERS, rules.randomizer),
+        number(&ACTION_MODELS, rules.action_model),
+        number(&TOP_OUTS, rules.top_out),
+        number(&ORIENTATION_TABLES, rules.orientations),
+        number(&REACHES, rules.reach),
+        preview,
+    ]);
+    let Scoring { piece, lines: [one, two, three, four], game_end } = rules.scoring;
+    out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
+}
+
+fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
+    out.extend(playfield.columns().iter().flat_map(|column| column.to_le_bytes()));
+}
+
+fn write_dealer(dealer: &DealerState, out: &mut Vec<u8>) {
+    out.extend(dealer.dealt.to_le_bytes());
+    match &dealer.source {
+        DealerSource::Seed { seed, bag, behind } => {
+            out.push(0);
+            out.extend(seed.to_le_bytes());
+            out.extend(bag.map(|piece| piece as u8));
+            out.extend(behind.iter().flat_map(|behind| behind.to_le_bytes()));
+        }
+        DealerSource::Sequence(pieces) => {
+            out.push(1);
+            out.extend((pieces.len() as u32).to_le_bytes());
+            out.extend(pieces.iter().map(|&piece| piece as u8));
+        }
+    }
+}
+
+/// What is left to read.
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or(Corrupt("it is too short"))?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn array<const L: usize>(&mut self) -> Result<[u8; L], SnapshotError> {
+        Ok(self.take(L)?.try_into().expect("as long as was taken"))
+    }
+
+    fn byte(&mut self) -> Result<u8, SnapshotError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn flag(&mut self) -> Result<bool, SnapshotError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Corrupt("a flag is neither 0 nor 1")),
+        }
+    }
+
+    fn u64(&mut self) -> Result<u64, SnapshotError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn count(&mut self) -> Result<u64, SnapshotError> {
+        let count = self.u64()?;
+        if count < MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
+    }
+
+    fn f64(&mut self) -> Result<f64, SnapshotError> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, SnapshotError> {
+        all.get(usize::from(self.byte()?)).copied().ok_or(Corrupt("its rules name something unknown"))
+    }
+
+    fn state(&mut self) -> Result<EnvState, SnapshotError> {
+        let rules = self.rules()?;
+        let ended = self.flag()?;
+        let (playfield, last_landing) = self.playfields(&rules)?;
+        let visible = self.visible(&rules)?;
+        let episode = EpisodeIndex { env_seed: self.u64()?, index: self.count()? };
+        let statistics = self.statistics()?;
+        let dealer = self.dealer(&rules)?;
+        if !ended && visible.current().is_none() {
+            return Err(Corrupt("there is no piece to go on with"));
+        }
+        if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
+            return Err(Corrupt("a piece is missing that could have been dealt"));
+        }
+        Ok(EnvState { rules, playfield, last_landing, visible, dealer, ended, episode, statistics })
+    }
+
+    fn rules(&mut self) -> Result<Rules, SnapshotError> {
+        let [width, height] = self.array()?;
+        let rules = Rules {
+            width,
+            height,
+            randomizer: self.one_of(&RANDOMIZERS)?,
+            action_model: self.one_of(&ACTION_MODELS)?,
+            top_out: self.one_of(&TOP_OUTS)?,
+            orientations: self.one_of(&ORIENTATION_TABLES)?,
+            reach: self.one_of(&REACHES)?,
+            preview: self.byte()?,
+            scoring: Scoring {
+                piece: self.f64()?,
+                lines: [self.f64()?, self.f64()?, self.f64()?, self.f64()?],
+                game_end: self.f64()?,
+            },
+        };
+        rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
+        Ok(rules)
+    }
+
+    /// The present playfield, and the landing that led to it.
+    #[allow(clippy::type_complexity)] // said once
+    fn playfields(
+        &mut self,
+        rules: &Rules,
+    ) -> Result<(Playfield, Option<LastLanding<u64, 32>>), SnapshotError> {
+        let has_landed = self.flag()?;
+        let playfield = self.playfield(rules)?;
+        if !has_landed {
+            return Ok((playfield, None));
+        }
+        let piece = self.piece()?;
+        let action = self.byte()?;
+        let placement = Placement::from_action(action.into(), rules.width);
+        let shape = placement.shape(rules, piece).ok_or(Corrupt("a piece landed where it cannot"))?;
+        let landing = playfield.land(shape, placement.column, rules.top_out);
+        Ok((landing.afterstate, Some(LastLanding { before: playfield, piece, action })))
+    }
+
+    fn playfield(&mut self, rules: &Rules) -> Result<Playfield, SnapshotError> {
+        let mut columns = [0; 32];
+        for column in &mut columns[..rules.width.into()] {
+            *column = self.u64()?;
+            if *column >> rules.height != 0 {
+                return Err(Corrupt("a cell lies above the playfield"));
+            }
+        }
+        Ok(Playfield::from_columns(rules.width, rules.height, &columns))
+    }
+
+    fn piece(&mut self) -> Result<Tetromino, SnapshotError> {
+        Tetromino::from_index(self.byte()?).ok_or(Corrupt("there is no such piece"))
+    }
+
+    fn visible(&mut self, rules: &Rules) -> Result<Visible, SnapshotError> {
+        let mut pieces = [None; MAX_PREVIEW as usize + 1];
+        let mut past_end = false;
+        for slot in &mut pieces[..=usize::from(rules.preview)] {
+            match self.byte()? {
+                NO_PIECE => past_end = true,
+                _ if past_end => return Err(Corrupt("there are pieces past the end of a sequence")),
+                number => {
+                    *slot = Some(Tetromino::from_index(number).ok_or(Corrupt("there is no such piece"))?)
+                }
+            }
+        }
+        Ok(Visible(pieces))
+    }
+
+    fn statistics(&mut self) -> Result<Statistics, SnapshotError> {
+        let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
+        let episode_return = self.f64()?;
+        if !episode_return.is_finite() {
+            return Err(Corrupt("its return is no number"));
+        }
+        Ok(Statistics { lines, pieces, length, episode_return })
+    }
+
+    fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
+        let dealt = self.count()?;
+        let source = if self.flag()? { self.sequence(dealt)? } else { self.seed()? };
+        Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
+    }
+
+    fn seed(&mut self) -> Result<DealerSource, SnapshotError> {
+        let seed = self.u64()?;
+        let mut bag = Tetromino::ALL;
+        for piece in &mut bag {
+            *piece = self.piece()?;
+        }
+        if !Tetromino::ALL.iter().all(|piece| bag.contains(piece)) {
+            return Err(Corrupt("a bag does not hold all seven"));
+        }
+        let mut behind = [0; 7];
+        for behind in &mut behind {
+            *behind = u16::from_le_bytes(self.array()?);
+        }
+        if !behind.contains(&0) {
+            return Err(Corrupt("no piece came most often"));
+        }
+        Ok(DealerSource::Seed { seed, bag, behind })
+    }
+
+    fn sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let length = u32::from_le_bytes(self.array()?);
+        if length == 0 || dealt > length.into() {
+            return Err(Corrupt("more was dealt than there is"));
+        }
+        // The bytes are there before memory is taken for them.
+        let mut rest = Reader { bytes: self.take(length as usize)? };
+        let pieces: Result<Arc<[Tetromino]>, _> = (0..length).map(|_| rest.piece()).collect();
+        Ok(DealerSource::Sequence(pieces?))
+    }
+}

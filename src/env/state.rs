@@ -1,0 +1,143 @@
+//! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
+
+use crate::engine::rng::{Tag, word};
+use crate::engine::{Column, Dealer, Playfield, Rules, Tetromino};
+
+use super::columns::{Envs, EpisodeIndex, LastLanding, Phase, Statistics, Visible, one_for};
+use super::{EnvConfig, PositionError, Restored, Rows};
+
+/// Everything that decides the future of an environment, and its statistics.
+///
+/// Not in it is what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
+/// So it can be put into any batch of the same rules. [`EnvState::to_bytes`] makes a snapshot of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnvState {
+    pub(super) rules: Rules,
+    pub(super) playfield: Playfield,
+    pub(super) last_landing: Option<LastLanding<u64, 32>>,
+    pub(super) visible: Visible,
+    pub(super) dealer: Dealer,
+    pub(super) ended: bool,
+    pub(super) episode: EpisodeIndex,
+    pub(super) statistics: Statistics,
+}
+
+impl EnvState {
+    /// The rules it was played under.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The playfield.
+    pub fn playfield(&self) -> &Playfield {
+        &self.playfield
+    }
+
+    /// The current piece and the ones after it, as many as there are and are shown.
+    pub fn pieces(&self) -> Vec<Tetromino> {
+        self.visible.pieces().collect()
+    }
+
+    /// Whether the episode has ended and waits for its reset.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+/// A playfield and pieces, to start an episode from.
+///
+/// Rows that are full already stay until the next landing, which clears them too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The playfield, of the size of the rules.
+    pub playfield: Playfield,
+    /// The current piece.
+    pub piece: Tetromino,
+    /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; what
+    /// is missing is dealt.
+    pub queue: Vec<Tetromino>,
+}
+
+impl Position {
+    /// Says whether it can be played from.
+    ///
+    /// # Errors
+    /// [`PositionError`] for a playfield of another size, or more next pieces than are shown.
+    pub fn check(&self, rules: &Rules) -> Result<(), PositionError> {
+        let got = (self.playfield.width(), self.playfield.height());
+        let expected = (rules.width, rules.height);
+        if got != expected {
+            return Err(PositionError::Size { got, expected });
+        }
+        if self.queue.len() > usize::from(rules.preview) {
+            return Err(PositionError::Queue { got: self.queue.len(), preview: rules.preview });
+        }
+        Ok(())
+    }
+}
+
+impl<C: Column, const N: usize> Envs<C, N> {
+    pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
+        assert!(self.phases[i] != Phase::NotStarted, "no episode has begun in environment {i}");
+        let last_landing = self.last_landings[i].map(|LastLanding { before, piece, action }| LastLanding {
+            before: before.resized(),
+            piece,
+            action,
+        });
+        EnvState {
+            rules: *rules,
+            playfield: self.playfields[i].resized(),
+            last_landing,
+            visible: self.visible[i],
+            dealer: self.dealers[i].clone(),
+            ended: self.phases[i] == Phase::Ended,
+            episode: self.episodes[i],
+            statistics: self.statistics[i],
+        }
+    }
+
+    pub fn restore(
+        &mut self,
+        config: &EnvConfig,
+        rows: Rows<'_>,
+        restored: Restored<'_>,
+        reseed: Option<u64>,
+    ) {
+        for (row, i) in rows.envs().enumerate() {
+            match restored {
+                Restored::States(states) => self.put(i, one_for(states, row)),
+                Restored::Positions(positions) => self.begin_from(config, i, one_for(positions, row)),
+            }
+            if let Some(reseed) = reseed
+                && self.dealers[i].seed().is_some()
+            {
+                let seed = word(reseed, Tag::Reseed, row as u64);
+                self.dealers[i].reseed(seed);
+                self.episodes[i].env_seed = seed;
+            }
+        }
+    }
+
+    fn put(&mut self, i: usize, state: &EnvState) {
+        self.playfields[i] = state.playfield.resized();
+        self.last_landings[i] = state.last_landing.map(|LastLanding { before, piece, action }| LastLanding {
+            before: before.resized(),
+            piece,
+            action,
+        });
+        self.visible[i] = state.visible;
+        self.dealers[i] = state.dealer.clone();
+        self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };
+        self.episodes[i] = state.episode;
+        self.statistics[i] = state.statistics;
+    }
+
+    fn begin_from(&mut self, config: &EnvConfig, i: usize, position: &Position) {
+        self.begin_next(config, i);
+        self.playfields[i] = position.playfield.resized();
+        let given = std::iter::once(&position.piece).chain(&position.queue);
+        for (slot, &piece) in self.visible[i].0.iter_mut().zip(given) {
+            *slot = Some(piece);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Snapshots and positions: what comes back, what is refused, and that no bytes do harm.
+
+use tetrion::engine::rng::{Tag, word};
+use tetrion::engine::{Playfield, RULES_VERSION, Randomizer, Rules, Tetromino};
+use tetrion::env::{
+    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, InvalidActionPolicy,
+    Position, PositionError, RestoreError, Restored, Seeding, SnapshotError, WrongLength,
+};
+use tetrion::features::FeatureSet;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::model::sequence;
+use super::{Dice, Field, golden, letters, numbers, random_actions, running, see};
+use crate::twin::bag7_sequence;
+
+fn bag_rules() -> Rules {
+    Rules { randomizer: Randomizer::Bag7, preview: 2, ..Rules::simplified(6, 12) }
+}
+
+fn batch_of(rules: Rules, num_envs: u32) -> EnvBatch {
+    running(EnvConfig { rules, num_envs, ..EnvConfig::default() }, &Seeding::Session(11))
+}
+
+fn play(batch: &mut EnvBatch, num_steps: usize, dice: &mut Dice) {
+    for _ in 0..num_steps {
+        let actions = random_actions(batch, dice);
+        batch.step(&actions, None).unwrap();
+    }
+}
+
+fn everything(batch: &EnvBatch) -> Vec<Vec<u8>> {
+    FIELDS.iter().map(|info| see(batch, info.field, None)).collect()
+}
+
+#[test]
+fn a_snapshot_replays_as_often_as_it_is_restored() {
+    let features = Some(FeatureSet::named("bdu", 6).unwrap());
+    let config = EnvConfig { rules: bag_rules(), features, ..EnvConfig::default() };
+    let mut batch = running(config.clone(), &Seeding::Session(1));
+    play(&mut batch, 9, &mut Dice::new(1));
+    let snapshot = batch.state(0).to_bytes();
+    let then = everything(&batch);
+    play(&mut batch, 100, &mut Dice::new(2));
+    let later = everything(&batch);
+    let mut elsewhere = EnvBatch::new(config, &Seeding::Session(999)).unwrap();
+    for _ in 0..3 {
+        for batch in [&mut batch, &mut elsewhere] {
+            let state = EnvState::from_bytes(&snapshot).unwrap();
+            batch.restore(None, Restored::States(&[state]), None).unwrap();
+            assert_eq!(batch.state(0).to_bytes(), snapshot);
+            assert_eq!(everything(batch), then);
+            play(batch, 100, &mut Dice::new(2));
+            assert_eq!(everything(batch), later);
+        }
+    }
+}
+
+#[test]
+fn one_state_for_all_is_a_fork() {
+    let mut batch = batch_of(bag_rules(), 4);
+    play(&mut batch, 5, &mut Dice::new(1));
+    let state = batch.state(2);
+    batch.restore(Some(&[0, 3]), Restored::States(std::slice::from_ref(&state)), None).unwrap();
+    assert_eq!((batch.state(0), batch.state(3)), (state.clone(), state.clone()));
+    assert_ne!(batch.state(1), state);
+}
+
+#[test]
+fn reseeding_changes_what_is_not_to_be_seen_yet() {
+    let rules = Rules { height: 28, ..bag_rules() };
+    let mut batch = running(
+        EnvConfig { rules, num_envs: 3, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() },
+        &Seeding::Environments(vec![42, 1, 2]),
+    );
+    // Environment 0 is in its second episode; of its first bag five pieces have been dealt, two of them landed.
+    batch.reset(Some(&[0]), Episodes::Next).unwrap();
+    let episode_seed = word(42, Tag::Episode, 1);
+    let bag = &bag7_sequence(episode_seed, 1)[..7];
+    for _ in 0..2 {
+        let actions = random_actions(&batch, &mut Dice::new(3));
+        batch.step(&actions[..1], Some(&[0])).unwrap();
+    }
+    assert_eq!(letters(&batch, 0), bag[2..5]);
+    let state = batch.state(0);
+    batch.restore(Some(&[2, 0]), Restored::States(&[state]), Some(77)).unwrap();
+    for (row, env_id) in [(0, 2), (1, 0)] {
+        let seed = word(77, Tag::Reseed, row);
+        assert_eq!(numbers(&batch, Field::Seed)[env_id as usize], seed);
+        assert_eq!(letters(&batch, env_id), bag[2..5], "what is visible stays");
+        let mut dealt = letters(&batch, env_id);
+        for _ in 0..4 {
+            let actions = random_actions(&batch, &mut Dice::new(3));
+            batch.step(&actions[env_id as usize..][..1], Some(&[env_id])).unwrap();
+            dealt.extend(letters(&batch, env_id).chars().last());
+        }
+        // The open bag stays as well; the next one is bag 1 of the new seed.
+        assert_eq!(dealt, format!("{}{}", &bag[2..], &bag7_sequence(seed, 2)[7..9]));
+        batch.reset(Some(&[env_id]), Episodes::Next).unwrap();
+        assert_eq!(numbers(&batch, Field::Seed)[env_id as usize], word(seed, Tag::Episode, 2));
+    }
+    batch.reset(Some(&[1]), Episodes::Sequences(&[sequence("IOTZ")])).unwrap();
+    let state = batch.state(1);
+    batch.restore(Some(&[1]), Restored::States(std::slice::from_ref(&state)), Some(77)).unwrap();
+    assert_eq!(batch.state(1), state, "a sequence has no seed");
+}
+
+#[test]
+fn a_pending_reset_is_part_of_the_state() {
+    let rules = Rules::simplified(6, 5);
+    let with_mode = |autoreset_mode| EnvConfig { rules, autoreset_mode, ..EnvConfig::default() };
+    let mut batch = running(with_mode(AutoresetMode::NextStep), &Seeding::Sequences(vec![sequence("IIOT")]));
+    batch.step(&[0], None).unwrap();
+    assert!(batch.step(&[0], None).unwrap().terminated[0]);
+    let state = EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();
+    assert!(state.has_ended());
+    for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled] {
+        let mut other = EnvBatch::new(with_mode(mode), &Seeding::Session(1)).unwrap();
+        other.restore(None, Restored::States(std::slice::from_ref(&state)), None).unwrap();
+        assert_eq!(everything(&other), everything(&batch));
+        let outcome = other.step(&[-1], None);
+        if mode == AutoresetMode::Disabled {
+            assert!(outcome.is_err());
+        } else {
+            let outcome = outcome.unwrap();
+            assert_eq!((outcome.rewards, outcome.terminated), (vec![0.0], vec![false]), "{mode:?}");
+            assert_eq!((other.playfield(0), letters(&other, 0)), (Playfield::empty(6, 5), "I".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn an_episode_can_begin_from_a_drawing() {
+    let rules = Rules { preview: 3, ..Rules::simplified(5, 6) };
+    let config = EnvConfig { rules, num_envs: 2, ..EnvConfig::default() };
+    let mut batch = EnvBatch::new(config, &Seeding::Environments(vec![42, 7])).unwrap();
+    let playfield = Playfield::from_drawing(5, 6, "#####\n.####").unwrap();
+    let position = Position { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] };
+    batch.restore(Some(&[0]), Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
+    assert_eq!(batch.playfield(0), playfield, "full rows stay until a landing clears them");
+    // 42 deals TLZISIO...: the two pieces given stand for the first two.
+    assert_eq!(letters(&batch, 0), "IOZI");
+    assert_eq!(numbers(&batch, Field::Seed)[0], 42, "the episode that a reset would begin");
+    assert!(batch.check(Some(&[1])).is_err(), "the other one has not begun");
+    // On top of the full row: one row is cleared, and then the next step has nothing drawn left to clear.
+    batch.step(&[0], Some(&[0])).unwrap();
+    assert_eq!(batch.statistics(0).lines, 1);
+    assert_eq!(batch.playfield(0).to_string(), ".....\n#....\n#....\n#....\n#....\n.####");
+    assert_eq!(letters(&batch, 0), "OZIS");
+    batch.restore(Some(&[0]), Restored::Positions(&[position]), None).unwrap();
+    assert_eq!(numbers(&batch, Field::Seed)[0], word(42, Tag::Episode, 1));
+}
+
+#[test]
+fn a_refused_restore_changes_nothing() {
+    let batch = batch_of(bag_rules(), 3);
+    let state = batch.state(1);
+    let other = batch_of(Rules { preview: 3, ..bag_rules() }, 1).state(0);
+    let position = |width, queue: &str| {
+        let queue = sequence(queue).to_vec();
+        Position { playfield: Playfield::empty(width, 12), piece: Tetromino::T, queue }
+    };
+    #[track_caller]
+    fn check(env_ids: Option<&[u32]>, restored: Restored<'_>, expected: RestoreError) {
+        let mut batch = batch_of(bag_rules(), 3);
+        play(&mut batch, 3, &mut Dice::new(1));
+        let before: Vec<EnvState> = (0..3).map(|env_id| batch.state(env_id)).collect();
+        assert_eq!(batch.restore(env_ids, restored, Some(5)).unwrap_err(), expected);
+        assert_eq!((0..3).map(|env_id| batch.state(env_id)).collect::<Vec<_>>(), before);
+    }
+    let one = [state.clone()];
+    let unknown = EnvIdError::Unknown { row: 1, env_id: 3, num_envs: 3 };
+    check(Some(&[0, 3]), Restored::States(&one), unknown.into());
+    check(Some(&[2, 2]), Restored::States(&one), EnvIdError::Repeated { row: 1, env_id: 2 }.into());
+    let two = [state.clone(), other];
+    check(None, Restored::States(&two), WrongLength { what: "states", got: 2, rows: 3 }.into());
+    check(None, Restored::States(&[]), WrongLength { what: "states", got: 0, rows: 3 }.into());
+    check(Some(&[0, 1]), Restored::States(&two), RestoreError::OtherRules { row: 1 });
+    let two = [position(6, "OI"), position(5, "")];
+    let error = PositionError::Size { got: (5, 12), expected: (6, 12) };
+    check(Some(&[0, 1]), Restored::Positions(&two), RestoreError::Position { row: 1, error });
+    let error = PositionError::Queue { got: 3, preview: 2 };
+    check(None, Restored::Positions(&[position(6, "OIT")]), RestoreError::Position { row: 0, error });
+    check(None, Restored::Positions(&[]), WrongLength { what: "positions", got: 0, rows: 3 }.into());
+}
+
+/// Snapshots of all kinds: seeds and sequences, both sizes of playfield, before a landing, after one, after the end.
+fn specimens() -> Vec<Vec<u8>> {
+    let mut specimens = Vec::new();
+    let balanced = Rules { randomizer: Randomizer::Balanced, preview: 6, ..Rules::simplified(17, 6) };
+    for rules in [bag_rules(), Rules::default(), balanced] {
+        let config = EnvConfig { rules, ..EnvConfig::default() };
+        for seeding in [Seeding::Session(5), Seeding::Sequences(vec![sequence("IIIOTZSJLLI")])] {
+            let mut batch = running(config.clone(), &seeding);
+            let mut dice = Dice::new(6);
+            for length in [0, 4, 100] {
+                while batch.statistics(0).length < length && !batch.has_ended(0) {
+                    play(&mut batch, 1, &mut dice);
+                }
+                specimens.push(batch.state(0).to_bytes());
+            }
+        }
+    }
+    specimens
+}
+
+fn with_checksum(mut content: Vec<u8>) -> Vec<u8> {
+    content.extend(xxh3_64(&content).to_le_bytes());
+    content
+}
+
+/// Plays a state that came through; returns whether it did.
+fn harmless(bytes: &[u8]) -> bool {
+    let Ok(state) = EnvState::from_bytes(bytes) else { return false };
+    assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state), "what was read can be written");
+    let features = Some(FeatureSet::named("bcts8", state.rules().width).unwrap());
+    let invalid_action_policy = InvalidActionPolicy::Terminate;
+    let config = EnvConfig { rules: *state.rules(), invalid_action_policy, features, ..EnvConfig::default() };
+    let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
+    batch.restore(None, Restored::States(&[state]), None).unwrap();
+    let mut dice = Dice::new(1);
+    for _ in 0..4 {
+        everything(&batch);
+        play(&mut batch, 1, &mut dice);
+    }
+    EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();
+    true
+}
+
+#[test]
+fn damage_is_found_by_the_checksum() {
+    for snapshot in specimens() {
+        let refused = |bytes: &[u8]| matches!(EnvState::from_bytes(bytes), Err(SnapshotError::Corrupt(_)));
+        assert!((0..snapshot.len()).all(|length| refused(&snapshot[..length])), "cut off");
+        assert!(refused(&[&snapshot[..], &[0]].concat()), "something behind it");
+        for at in 0..snapshot.len() {
+            let mut damaged = snapshot.clone();
+            damaged[at] ^= 1 << (at % 8);
+            assert!(refused(&damaged), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_forged_byte_is_refused_or_harmless() {
+    let (mut accepted, mut refused) = (0, 0);
+    for snapshot in specimens() {
+        let content = &snapshot[..snapshot.len() - 8];
+        for at in 0..content.len() {
+            for byte in [0, 1, 7, 32, 255, content[at] ^ 1] {
+                let mut forged = content.to_vec();
+                forged[at] = byte;
+                *(if harmless(&with_checksum(forged)) { &mut accepted } else { &mut refused }) += 1;
+            }
+        }
+        for length in 0..content.len() {
+            assert!(!harmless(&with_checksum(content[..length].to_vec())), "cut off at {length}");
+        }
+        assert!(!harmless(&with_checksum([content, &[0]].concat())), "something behind it");
+    }
+    assert!(accepted > 1000 && refused > 1000, "both happen: {accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn forged_bytes_are_refused_or_harmless() {
+    let specimens = specimens();
+    let mut accepted = 0;
+    for seed in 0..10_000 {
+        let mut dice = Dice::new(seed);
+        let snapshot = &specimens[dice.below(specimens.len())];
+        let mut content = snapshot[..snapshot.len() - 8].to_vec();
+        // Behind the magic, the format and the version, so that most get past them.
+        let first = 7 + RULES_VERSION.len();
+        for _ in 0..1 + dice.below(4) {
+            let at = first + dice.below(content.len() - first);
+            match dice.below(4) {
+                0 => content[at] = dice.word() as u8,
+                1 => content[at] = dice.below(8) as u8,
+                2 => content[at] ^= 1 << dice.below(8),
+                _ => {
+                    let length = dice.below(9).min(content.len() - at);
+                    content[at..at + length].fill([0, 255][dice.below(2)]);
+                }
+            }
+        }
+        let outcome = std::panic::catch_unwind(|| harmless(&with_checksum(content)));
+        accepted += u32::from(outcome.unwrap_or_else(|_| panic!("seed {seed}")));
+    }
+    assert!(accepted > 1000, "{accepted} accepted");
+}
+
+#[test]
+fn what_a_snapshot_must_not_hold_is_named() {
+    /// Where things stand in a snapshot of a 6 x 12 playfield after a landing, with a preview of 2.
+    const RULES: usize = 7 + RULES_VERSION.len();
+    const ENDED: usize = RULES + 8 + 6 * 8;
+    const PLAYFIELD: usize = ENDED + 2;
+    const PIECE: usize = PLAYFIELD + 6 * 8;
+    const VISIBLE: usize = PIECE + 2;
+    const EPISODE: usize = VISIBLE + 3;
+    const STATISTICS: usize = EPISODE + 16;
+    const DEALER: usize = STATISTICS + 32;
+    let mut batch = batch_of(bag_rules(), 1);
+    play(&mut batch, 2, &mut Dice::new(1));
+    let snapshot = batch.state(0).to_bytes();
+    assert_eq!(snapshot.len(), DEALER + 8 + 1 + 8 + 7 + 14 + 8);
+    let check = |at: usize, bytes: &[u8], expected: SnapshotError| {
+        let mut content = snapshot[..snapshot.len() - 8].to_vec();
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        assert_eq!(EnvState::from_bytes(&with_checksum(content)).unwrap_err(), expected, "{bytes:?} at {at}");
+    };
+    let corrupt = SnapshotError::Corrupt;
+    check(0, b"TTRM", corrupt("it does not begin as one"));
+    check(4, &[2, 0], SnapshotError::UnknownFormat(2));
+    let found = RULES_VERSION.replace("tetrion", "textris");
+    check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });
+    check(RULES, &[3], corrupt("its rules cannot be played"));
+    check(RULES + 2, &[3], corrupt("its rules name something unknown"));
+    check(RULES + 8, &f64::NAN.to_le_bytes(), corrupt("its rules cannot be played"));
+    check(ENDED, &[2], corrupt("a flag is neither 0 nor 1"));
+    check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell lies above the playfield"));
+    check(PIECE, &[7], corrupt("there is no such piece"));
+    check(PIECE, &[0, 24], corrupt("a piece landed where it cannot"));
+    check(VISIBLE, &[255, 255, 255], corrupt("there is no piece to go on with"));
+    check(VISIBLE + 1, &[255, 0], corrupt("there are pieces past the end of a sequence"));
+    check(VISIBLE + 2, &[255], corrupt("a piece is missing that could have been dealt"));
+    check(EPISODE + 8, &(1u64 << 53).to_le_bytes(), corrupt("a counter is beyond reach"));
+    check(STATISTICS, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
+    check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("its return is no number"));
+    check(DEALER, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
+    check(DEALER + 17, &[0, 0], corrupt("a bag does not hold all seven"));
+    check(DEALER + 24, &[1; 14], corrupt("no piece came most often"));
+    // Read as a sequence, the seed is a length and letters.
+    check(DEALER + 8, &[1, 4, 0, 0, 0, 0, 1, 2, 3], corrupt("more was dealt than there is"));
+    check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
+}
+
+/// A snapshot of long ago must still be read: the bytes are part of the promise.
+#[test]
+fn snapshots_stay_what_they_are() {
+    let mut batch = batch_of(bag_rules(), 1);
+    play(&mut batch, 6, &mut Dice::new(1));
+    let bytes = batch.state(0).to_bytes();
+    let hex: Vec<String> =
+        bytes.chunks(32).map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+    golden("snapshot_bag7_6x12.txt", &format!("{}\n", hex.join("\n")));
+}
