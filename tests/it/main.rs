@@ -17,6 +17,12 @@ mod wire;
 
 /// Environments against a slow model of one, their refusals, and whole episodes as text.
 mod env;
+/// Pictures, to the character.
+mod render;
+
+/// Every placement of many positions at once.
+mod placements;
+
 /// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
 mod service;
 

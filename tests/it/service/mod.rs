@@ -5,3 +5,6 @@ mod sessions;
 
 /// Numbered requests: done once, answered as often as asked.
 mod sequence;
+
+/// Steps over one long call.
+mod stream;

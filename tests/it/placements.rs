@@ -1,0 +1,116 @@
+//! Every placement of a position, against landings done one by one.
+
+use tetrion::engine::{Placement, Playfield, Rules, Tetromino, TopOut};
+use tetrion::features::{FEATURE_SETS, FeatureSet, Seen};
+use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
+
+use crate::twin;
+
+const EVERYTHING: Options = Options { afterstates: true, position_features: true };
+
+/// A playfield of random cells under no particular height, in which some rows may be full.
+fn random_playfield(rules: &Rules, draws: &mut impl FnMut() -> u64) -> Playfield {
+    let filled = draws() % u64::from(rules.height + 1);
+    let rows = (0..filled).map(|_| {
+        // Now and then a row that one piece can complete, or that is complete already.
+        match draws() % 4 {
+            0 => u32::MAX << (draws() % 3),
+            1 => !(0xF << (draws() % u64::from(rules.width))),
+            _ => (draws() | draws()) as u32,
+        }
+    });
+    Playfield::from_rows(rules.width, rules.height, rows)
+}
+
+fn all_rules() -> Vec<Rules> {
+    let leiden = Rules::preset("leiden").unwrap();
+    let survey = Rules::preset("survey").unwrap();
+    vec![
+        Rules::default(),
+        Rules { width: 4, height: 4, ..Rules::default() },
+        Rules { width: 32, height: 40, ..survey },
+        Rules { width: 17, height: 9, ..leiden },
+        Rules { width: 16, height: 28, top_out: TopOut::TopRow, ..Rules::default() },
+    ]
+}
+
+/// What [`enumerate`] should say of one position, landing by landing.
+fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placements {
+    let mut rows = Placements { row_offsets: vec![0], ..Placements::default() };
+    let mut vector = vec![0.0; set.len()];
+    for action in 0..rules.num_actions() {
+        let Some(piece) = position.piece else { break };
+        let placement = Placement::from_action(action, rules.width);
+        let Some(shape) = placement.shape(rules, piece) else { continue };
+        let landing = position.playfield.land(shape, placement.column, rules.top_out);
+        rows.actions.push(action as i32);
+        rows.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
+        rows.lines.push(landing.lines);
+        rows.terminal.push(landing.terminal);
+        set.evaluate(&Seen { shape, landing: &landing }, &mut vector);
+        rows.features.extend(vector.iter().map(|&value| value as f32));
+        for row in landing.afterstate.rows() {
+            let bytes = row.to_le_bytes();
+            rows.afterstates.extend(&bytes[..if rules.width > 16 { 4 } else { 2 }]);
+        }
+    }
+    set.of_playfield(&position.playfield, &mut vector);
+    rows.position_features.extend(vector.iter().map(|&value| value as f32));
+    rows.placements = rows.actions.clone();
+    rows.row_offsets.push(rows.actions.len() as u32);
+    rows
+}
+
+#[test]
+fn the_columns_are_the_landings_one_by_one() {
+    for (i, rules) in all_rules().into_iter().enumerate() {
+        let mut n = 0;
+        let mut draws = || {
+            n += 1;
+            twin::word(i as u64, 0, n)
+        };
+        for named in FEATURE_SETS {
+            let set = FeatureSet::named(named.name, rules.width).unwrap();
+            let positions: Vec<Position> = (0..9)
+                .map(|k| Position {
+                    playfield: random_playfield(&rules, &mut draws),
+                    // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
+                    piece: Tetromino::from_index(k % 8),
+                })
+                .collect();
+            let together = enumerate(&rules, &positions, Some(&set), EVERYTHING);
+            let mut expected = Placements { row_offsets: vec![0], ..Placements::default() };
+            for position in &positions {
+                let one = one_by_one(&rules, position, &set);
+                assert_eq!(one.actions.len() as u32, num_rows(&rules, position));
+                expected.actions.extend(one.actions);
+                expected.placements.extend(one.placements);
+                expected.features.extend(one.features);
+                expected.rewards.extend(one.rewards);
+                expected.lines.extend(one.lines);
+                expected.terminal.extend(one.terminal);
+                expected.afterstates.extend(one.afterstates);
+                expected.position_features.extend(one.position_features);
+                expected.row_offsets.push(expected.actions.len() as u32);
+            }
+            assert_eq!(together, expected, "{} under {rules:?}", named.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_there() {
+    let rules = Rules::default();
+    let playfield = Playfield::empty(10, 20);
+    let positions = Tetromino::ALL.map(|piece| Position { playfield, piece: Some(piece) });
+    let plain = enumerate(&rules, &positions, None, EVERYTHING);
+    assert_eq!(plain.row_offsets, [0, 17, 26, 60, 77, 94, 128, 162], "17 I S Z, 9 O, 34 T J L");
+    assert!(plain.features.is_empty() && plain.position_features.is_empty());
+    assert_eq!(plain.afterstates.len(), 162 * 20 * 2);
+    let set = FeatureSet::named("bcts8", 10).unwrap();
+    let features = enumerate(&rules, &positions, Some(&set), Options::default());
+    assert_eq!(features.features.len(), 162 * 8);
+    assert!(features.afterstates.is_empty() && features.position_features.is_empty());
+    let nobody = enumerate(&rules, &[], Some(&set), EVERYTHING);
+    assert_eq!(nobody, Placements { row_offsets: vec![0], ..Placements::default() });
+}

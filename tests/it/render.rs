@@ -1,0 +1,101 @@
+//! Pictures, to the character.
+
+use tetrion::engine::{Playfield, Tetromino};
+use tetrion::render::{Format, Scene, max_bytes, render};
+
+fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
+    Playfield::from_drawing(width, height, drawing).unwrap()
+}
+
+#[track_caller]
+fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
+    let scene = Scene { playfield, pieces: &[Tetromino::T], lines: 0, num_pieces: 0 };
+    let text = render(format, &scene);
+    assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
+    assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
+}
+
+#[test]
+fn ascii_is_what_a_drawing_is_read_from() {
+    let playfield = drawn(5, 4, "#...#/##.##");
+    check(Format::Ascii, &playfield, &[".....", ".....", "#...#", "##.##"]);
+    assert_eq!(drawn(5, 4, &playfield.to_string()), playfield);
+}
+
+#[test]
+fn lab_is_the_course_notebooks_frame() {
+    let board = drawn(7, 12, ".##..../###..../###..../#.#..#./###..#./###..##");
+    let expected = [
+        "   o--------------o",
+        " 0 |              |",
+        " 1 |              |",
+        " 2 |              |",
+        " 3 |              |",
+        " 4 |              |",
+        " 5 |              |",
+        " 6 |  [][]        |",
+        " 7 |[][][]        |",
+        " 8 |[][][]        |",
+        " 9 |[]  []    []  |",
+        "10 |[][][]    []  |",
+        "11 |[][][]    [][]|",
+        "   o--------------o",
+    ];
+    check(Format::Lab, &board, &expected);
+}
+
+#[test]
+fn leiden_has_three_rows_above_its_field_and_numbers_below() {
+    let board = drawn(11, 6, "#........../##........#/.##########/###########");
+    let expected = [
+        "            ",
+        "            ",
+        " X          ",
+        "|XX        X|",
+        "| XXXXXXXXXX|",
+        "|XXXXXXXXXXX|",
+        "-------------",
+        " 01234567890",
+    ];
+    check(Format::Leiden, &board, &expected);
+}
+
+#[test]
+fn ansi_shows_the_pieces_and_the_counts_beside_it() {
+    let playfield = drawn(4, 5, "#..#/####");
+    let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
+    let scene = Scene { playfield: &playfield, pieces: &pieces, lines: 12, num_pieces: 34 };
+    let expected = "+--------+\n\
+        |        |  piece  \x1b[1;35mT\x1b[0m\n\
+        |        |  next   \x1b[1;36mI\x1b[0m\x1b[1;38;5;208mL\x1b[0m\n\
+        |        |  lines  12\n\
+        |\x1b[47m[]\x1b[0m    \x1b[47m[]\x1b[0m|  pieces 34\n\
+        |\x1b[47m[][][][]\x1b[0m|\n\
+        +--------+";
+    assert_eq!(render(Format::Ansi, &scene), expected);
+    let ended = Scene { pieces: &[], ..scene };
+    assert!(
+        render(Format::Ansi, &ended).starts_with("+--------+\n|        |\n|        |\n|        |  lines")
+    );
+}
+
+#[test]
+fn no_picture_is_larger_than_the_largest() {
+    let pieces = [Tetromino::L; 7];
+    for (width, height) in [(4, 4), (10, 20), (32, 40), (17, 5)] {
+        let striped: Vec<u32> =
+            (0..height).map(|row| if row % 2 == 0 { 0x5555_5555 } else { 0xAAAA_AAAA }).collect();
+        let full = vec![u32::MAX; height.into()];
+        for rows in [striped, full, vec![0; height.into()]] {
+            let playfield = Playfield::from_rows(width, height, rows);
+            let scene =
+                Scene { playfield: &playfield, pieces: &pieces, lines: u64::MAX, num_pieces: u64::MAX };
+            for format in [Format::Ascii, Format::Lab, Format::Leiden, Format::Ansi] {
+                let (bytes, max) = (render(format, &scene).len(), max_bytes(format, width, height));
+                assert!(bytes <= max, "{format:?} of {width} x {height}: {bytes} bytes, at most {max}");
+                let lines = render(format, &scene).lines().count();
+                assert!(!render(format, &scene).ends_with('\n') && lines >= usize::from(height));
+            }
+        }
+    }
+}
