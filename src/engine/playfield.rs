@@ -352,6 +352,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }
     }
 
+    /// Whether cells lie where the rules end the game: for playfields that no landing led to.
+    ///
+    /// Rules that ask how a piece landed ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) say nothing of a
+    /// playfield by itself.
+    pub fn is_topped_out(&self, top_out: TopOut) -> bool {
+        self.topped_out(false, top_out)
+    }
+
     #[inline(always)]
     fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
         let row = match top_out {

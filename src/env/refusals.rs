@@ -149,6 +149,9 @@ pub enum PositionError {
         /// The width and height of the rules.
         expected: (u8, u8),
     },
+    /// The rules have ended the game already.
+    #[error("the game is over on this playfield")]
+    GameOver,
     /// More next pieces than are shown.
     #[error("the queue has {got} pieces, expected at most {preview}")]
     Queue {

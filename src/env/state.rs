@@ -62,12 +62,15 @@ impl Position {
     /// Says whether it can be played from.
     ///
     /// # Errors
-    /// [`PositionError`] for a playfield of another size, or more next pieces than are shown.
+    /// [`PositionError`] for a playfield of another size or on which the game is over, or for more next pieces than are shown.
     pub fn check(&self, rules: &Rules) -> Result<(), PositionError> {
         let got = (self.playfield.width(), self.playfield.height());
         let expected = (rules.width, rules.height);
         if got != expected {
             return Err(PositionError::Size { got, expected });
+        }
+        if self.playfield.is_topped_out(rules.top_out) {
+            return Err(PositionError::GameOver);
         }
         if self.queue.len() > usize::from(rules.preview) {
             return Err(PositionError::Queue { got: self.queue.len(), preview: rules.preview });

@@ -1,11 +1,11 @@
 //! EnumeratePlacements: whose placements, how large the answer becomes, and the answer.
 
 use crate::engine::Rules;
+use crate::env::{self, EnvState};
 use crate::features::FeatureSet;
 use crate::placements::{Options, Placements, Position, bytes_per_cell_row, enumerate, num_rows};
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
-use crate::wire::positions::{Drawn, Kind};
-use crate::wire::rules::ResolvedRules;
+use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 
@@ -52,7 +52,11 @@ impl Question {
         request: &pb::EnumeratePlacementsRequest,
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-        let (rules, positions) = decode_positions(positions).in_field("positions")?;
+        let (rules, positions) = positions::decode(positions, None).in_field("positions")?;
+        let positions = match positions {
+            Positions::States(states) => states.iter().map(from_state).collect(),
+            Positions::Drawn(drawn) => drawn.iter().map(|drawn| from_drawing(drawn, &rules)).collect(),
+        };
         let features = decode_features(request, &rules)?;
         Ok(Question {
             rules,
@@ -138,18 +142,12 @@ fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
     Options { afterstates: request.include_afterstates, position_features: request.include_position_features }
 }
 
-fn decode_positions(message: &pb::Positions) -> Result<(Rules, Vec<Position>), DecodeError> {
-    let resolved = match &message.rules {
-        Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
-        None => ResolvedRules::default(),
-    };
-    let rules = resolved.rules;
-    let drawn = match Kind::of(message)? {
-        Kind::States(_) => return Err(DecodeError::NotImplemented("snapshots are not built yet".to_owned())),
-        Kind::Drawings(drawings) => positions::decode_drawings(drawings, &rules)?,
-        Kind::Packed(packed) => positions::decode_packed(packed, &rules)?,
-    };
-    let position =
-        |drawn: Drawn| Position { playfield: drawn.playfield, piece: drawn.pieces.first().copied() };
-    Ok((rules, drawn.into_iter().map(position).collect()))
+fn from_state(state: &EnvState) -> Position {
+    let piece = state.pieces().first().copied().filter(|_| !state.has_ended());
+    Position { playfield: *state.playfield(), piece }
+}
+
+fn from_drawing(drawn: &env::Position, rules: &Rules) -> Position {
+    let is_over = drawn.playfield.is_topped_out(rules.top_out);
+    Position { playfield: drawn.playfield, piece: (!is_over).then_some(drawn.piece) }
 }

@@ -80,14 +80,14 @@ impl Environments {
     }
 
     async fn save_state(&self, request: &pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
-        self.session(&request.session)?.call(|_| Err(not_built("snapshots"))).await
+        self.session(&request.session)?.call(|state| state.save(request)).await
     }
 
     async fn restore_state(
         &self,
         request: &pb::RestoreStateRequest,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        self.session(&request.session)?.call(|_| Err(not_built("snapshots"))).await
+        self.session(&request.session)?.call(|state| state.restore(request)).await
     }
 
     async fn enumerate_placements(
@@ -239,10 +239,6 @@ impl EnvironmentService for Environments {
     ) -> Result<Response<pb::EnumeratePlacementsResponse>, Status> {
         Ok(Response::new(self.enumerate_placements(request.get_ref()).await?))
     }
-}
-
-fn not_built(what: &str) -> Refusal {
-    DecodeError::NotImplemented(format!("{what} is not built yet")).into()
 }
 
 /// Reads where a list goes on: behind the session with this serial number.

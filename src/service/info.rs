@@ -25,8 +25,8 @@ pub struct ServerFacts {
 }
 
 /// What is built whatever the rules are; the rest is found by asking the engine.
-const CAPABILITIES: [&str; 7] =
-    ["evaluation", "gzip", "placements", "positions", "render", "step_stream", "zstd"];
+const CAPABILITIES: [&str; 8] =
+    ["evaluation", "gzip", "placements", "positions", "render", "snapshots", "step_stream", "zstd"];
 
 impl ServerFacts {
     /// The answer of GetServerInfo.
@@ -83,7 +83,7 @@ impl ServerFacts {
             max_request_sequence_pieces: limits::MAX_REQUEST_SEQUENCE_PIECES,
             max_features: limits::MAX_FEATURES,
             max_positions: limits::MAX_POSITIONS,
-            max_state_bytes: 0,
+            max_state_bytes: limits::MAX_STATE_BYTES,
             max_page_size: limits::MAX_PAGE_SIZE,
             max_points: 1e15,
             max_weight: crate::agents::MAX_WEIGHT,

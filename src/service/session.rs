@@ -2,15 +2,16 @@
 //!
 //! Everything here is synchronous and done under the session's lock.
 
-use crate::env::{EnvBatch, Episodes, Seeding, StepOutcome};
+use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
 use crate::render::{self, Scene};
+use crate::wire::positions::Positions;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
-use crate::wire::{features, fields, pb, sequences};
+use crate::wire::{DecodeError, InField, features, fields, pb, positions, sequences};
 
-use super::layout::Layout;
+use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::sequence::Sequence;
 use super::status::Refusal;
 
@@ -20,7 +21,6 @@ pub(super) struct State {
     batch: EnvBatch,
     sequence: Sequence,
     layout: Layout,
-    features: Option<FeatureSet>,
     max_response_bytes: u32,
 }
 
@@ -29,12 +29,12 @@ impl State {
     pub fn new(config: SessionConfig, seeding: &Seeding) -> Result<State, Refusal> {
         let batch = EnvBatch::new(config.env.clone(), seeding)?;
         let layout = Layout::new(&config, &batch);
-        let SessionConfig { features, max_response_bytes, .. } = config;
+        let max_response_bytes = config.max_response_bytes;
         let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(State { batch, sequence: Sequence::default(), layout, features, max_response_bytes })
+        Ok(State { batch, sequence: Sequence::default(), layout, max_response_bytes })
     }
 
     /// Adds to a summary of the session what its environments know.
@@ -44,7 +44,7 @@ impl State {
             observation_specs: self.layout.observation_specs(&self.batch),
             action_spec: Some(fields::action_spec(rules.num_actions())),
             info_specs: self.layout.info_specs(&self.batch),
-            features: self.features.as_ref().map(features::encode_columns),
+            features: self.features().map(features::encode_columns),
             ..summary
         }
     }
@@ -56,7 +56,7 @@ impl State {
 
     /// The columns of the session's own feature selection.
     pub fn features(&self) -> Option<&FeatureSet> {
-        self.features.as_ref()
+        self.batch.config().features.as_ref()
     }
 
     /// The largest answer that the session's client takes.
@@ -141,6 +141,50 @@ impl State {
         Ok(pb::RenderResponse { frames, sequence: self.sequence() })
     }
 
+    pub fn save(&mut self, request: &pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
+        let env_ids = listed(&request.env_ids);
+        self.batch.check(env_ids)?;
+        let max_bytes = self.max_response_bytes;
+        let mut states = Vec::new();
+        let mut num_bytes = ANSWER_OVERHEAD;
+        for row in 0..num_rows(&self.batch, env_ids) {
+            let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
+            let state = self.batch.state(env_id).to_bytes();
+            // Snapshots differ in length, by their explicit sequences above all; so they are counted as they come. Each has a
+            // tag and a length before it.
+            num_bytes += state.len() as u64 + 5;
+            if num_bytes > u64::from(max_bytes) {
+                return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
+            }
+            states.push(state.into());
+        }
+        Ok(pb::SaveStateResponse { states, sequence: self.sequence() })
+    }
+
+    pub fn restore(
+        &mut self,
+        request: &pb::RestoreStateRequest,
+    ) -> Result<pb::RestoreStateResponse, Refusal> {
+        let State { batch, sequence, layout, .. } = self;
+        sequence.run(request.sequence, request, |sequence| {
+            let env_ids = listed(&request.env_ids);
+            let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
+            let rules = &batch.config().rules;
+            let (_, positions) = positions::decode(message, Some(rules)).in_field("positions")?;
+            let restored = match &positions {
+                Positions::States(states) => Restored::States(states),
+                Positions::Drawn(drawn) => Restored::Positions(drawn),
+            };
+            batch.restore(env_ids, restored, request.reseed)?;
+            Ok(pb::RestoreStateResponse {
+                observations: layout.observations(batch, env_ids),
+                action_mask: layout.action_mask(batch, env_ids),
+                infos: layout.infos(batch, env_ids),
+                sequence,
+            })
+        })
+    }
+
     /// What the current pieces of environments can be placed on.
     pub fn positions(&self, env_ids: Option<&[u32]>) -> Result<Vec<Position>, Refusal> {
         self.batch.check(env_ids)?;
@@ -160,7 +204,7 @@ impl State {
     /// Refuses an answer of so many rows if it could be too large.
     fn check_size(&self, rows: u64, row_bytes: u64) -> Result<(), Refusal> {
         let max_bytes = self.max_response_bytes;
-        let max_rows = u64::from(max_bytes).saturating_sub(super::layout::ANSWER_OVERHEAD) / row_bytes;
+        let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;
         if rows > max_rows { Err(Refusal::ResponseTooLarge { max_rows, max_bytes }) } else { Ok(()) }
     }
 }

@@ -16,7 +16,8 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::env::{
-    CreateError, EnvIdError, NotReset, ReadError, RefusedAction, ResetError, StepError, WrongLength,
+    CreateError, EnvIdError, NotReset, ReadError, RefusedAction, ResetError, RestoreError, StepError,
+    WrongLength,
 };
 use crate::wire::{DecodeError, Fault, InField, rpc};
 
@@ -201,6 +202,21 @@ impl From<ReadError> for Refusal {
         match error {
             ReadError::EnvIds(error) => error.into(),
             ReadError::NotReset(error) => error.into(),
+        }
+    }
+}
+
+impl From<RestoreError> for Refusal {
+    fn from(error: RestoreError) -> Refusal {
+        let told = error.to_string();
+        match error {
+            RestoreError::EnvIds(error) => error.into(),
+            RestoreError::WrongLength(_) => Refusal::field("positions", told),
+            RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(told).into(),
+            RestoreError::Position { row, error } => {
+                let field = format!("positions.drawings[{row}]");
+                DecodeError::invalid(Fault::Position, field, error.to_string()).into()
+            }
         }
     }
 }

@@ -49,6 +49,9 @@ pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
 /// Positions of one request: as many as a session has environments.
 pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 
+/// Bytes of one snapshot: the longest sequence, and all the rest of an environment.
+pub const MAX_STATE_BYTES: u32 = MAX_SEQUENCE_PIECES + 1024;
+
 /// Sessions on a page of a list, and on one whose request names no size.
 pub const MAX_PAGE_SIZE: u32 = 1_000;
 /// See [`MAX_PAGE_SIZE`].

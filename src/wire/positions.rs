@@ -1,101 +1,123 @@
-//! Playfields sent along: drawn by people, packed by programs.
+//! Positions sent along: snapshots, playfields drawn by people, playfields packed by programs.
 
-use crate::engine::{Playfield, Rules, Tetromino};
+use bytes::Bytes;
+
+use crate::engine::{Playfield, RULES_VERSION, Rules, Tetromino, parse_sequence};
+use crate::env::{EnvState, Position, SnapshotError};
 use crate::placements::bytes_per_cell_row;
 
 use super::error::{DecodeError, Fault, InField};
-use super::limits::MAX_POSITIONS;
+use super::limits::{MAX_POSITIONS, MAX_STATE_BYTES};
 use super::pb;
+use super::rules::ResolvedRules;
 use super::tensor::{self, Array, Dim};
 
-/// A playfield and its pieces.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
-    /// The cells.
-    pub playfield: Playfield,
-    /// The current piece, then the next ones that were given, at most as many as are shown.
-    pub pieces: Vec<Tetromino>,
+/// The positions of a request, all of the same rules.
+#[derive(Clone, Debug)]
+pub enum Positions {
+    /// Environments as they were saved.
+    States(Vec<EnvState>),
+    /// Playfields and pieces.
+    Drawn(Vec<Position>),
 }
 
-/// What kind of positions a request has.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind<'a> {
-    /// Snapshots.
-    States(&'a [bytes::Bytes]),
-    /// Playfields as people draw them.
-    Drawings(&'a [pb::Drawing]),
-    /// Playfields as programs keep them.
-    Packed(&'a pb::PackedPositions),
-}
-
-impl<'a> Kind<'a> {
-    /// The one kind of positions that a request has.
-    ///
-    /// # Errors
-    /// When there is none, more than one, or more of them than the limit; with the path of the list.
-    pub fn of(positions: &'a pb::Positions) -> Result<Kind<'a>, DecodeError> {
-        let pb::Positions { states, drawings, packed, .. } = positions;
-        let too_many = |list: &str, len: usize| {
-            DecodeError::field(list, format!("has {len} positions, expected at most {MAX_POSITIONS}"))
-        };
-        let max = MAX_POSITIONS as usize;
-        match (states.as_slice(), drawings.as_slice(), packed) {
-            ([], [], Some(packed)) => Ok(Kind::Packed(packed)),
-            ([], [], None) => {
-                Err(DecodeError::field("", "has no positions, expected states, drawings or packed"))
-            }
-            (states, [], None) if states.len() > max => Err(too_many("states", states.len())),
-            (states, [], None) => Ok(Kind::States(states)),
-            ([], drawings, None) if drawings.len() > max => Err(too_many("drawings", drawings.len())),
-            ([], drawings, None) => Ok(Kind::Drawings(drawings)),
-            _ => Err(DecodeError::field("", "has more than one of states, drawings and packed")),
+/// Reads positions and the rules that they have: those of the session if they are for one, else those that the request
+/// names, else those of the snapshots, else the default.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] where rules differ that must not.
+pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules, Positions), DecodeError> {
+    let named = match &message.rules {
+        Some(rules) => Some(ResolvedRules::try_from(rules).in_field("rules")?.rules),
+        None => None,
+    };
+    if let (Some(session), Some(named)) = (session, &named)
+        && session != named
+    {
+        return Err(DecodeError::RulesMismatch(
+            "the positions name other rules than the session's".to_owned(),
+        ));
+    }
+    let known = session.copied().or(named);
+    let pb::Positions { states, drawings, packed, .. } = message;
+    match (states.as_slice(), drawings.as_slice(), packed) {
+        ([], [], None) => {
+            Err(DecodeError::field("", "has no positions, expected states, drawings or packed"))
         }
+        (states @ [_, ..], [], None) => {
+            check_count("states", states.len())?;
+            let states = decode_states(states)?;
+            let rules = known.unwrap_or(*states[0].rules());
+            if let Some(i) = states.iter().position(|state| *state.rules() != rules) {
+                return Err(DecodeError::RulesMismatch(format!("states[{i}] has other rules than the rest")));
+            }
+            Ok((rules, Positions::States(states)))
+        }
+        ([], drawings @ [_, ..], None) => {
+            check_count("drawings", drawings.len())?;
+            let rules = known.unwrap_or_default();
+            let decode = |(i, drawing)| decode_drawing(drawing, &rules).in_item("drawings", i);
+            let drawn: Result<_, _> = drawings.iter().enumerate().map(decode).collect();
+            Ok((rules, Positions::Drawn(drawn?)))
+        }
+        ([], [], Some(packed)) => {
+            let rules = known.unwrap_or_default();
+            Ok((rules, Positions::Drawn(decode_packed(packed, &rules).in_field("packed")?)))
+        }
+        _ => Err(DecodeError::field("", "has more than one of states, drawings and packed")),
     }
 }
 
-/// Reads drawings.
-///
-/// # Errors
-/// [`Fault::Position`] for playfields that cannot be, [`Fault::Field`] for pieces that are none.
-pub fn decode_drawings(drawings: &[pb::Drawing], rules: &Rules) -> Result<Vec<Drawn>, DecodeError> {
-    let decode = |(i, drawing)| decode_drawing(drawing, rules).in_item("drawings", i);
-    drawings.iter().enumerate().map(decode).collect()
+fn check_count(list: &str, count: usize) -> Result<(), DecodeError> {
+    if count > MAX_POSITIONS as usize {
+        return Err(DecodeError::field(
+            list,
+            format!("has {count} positions, expected at most {MAX_POSITIONS}"),
+        ));
+    }
+    Ok(())
 }
 
-/// Reads packed playfields.
-///
-/// # Errors
-/// [`Fault::Tensor`] for tensors of another type or shape, [`Fault::Position`] for cells outside of the playfield,
-/// [`Fault::Field`] for pieces that are none.
-pub fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Drawn>, DecodeError> {
-    decode_packed_fields(packed, rules).in_field("packed")
+fn decode_states(states: &[Bytes]) -> Result<Vec<EnvState>, DecodeError> {
+    states.iter().enumerate().map(|(i, bytes)| decode_state(bytes).in_item("states", i)).collect()
 }
 
-fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Drawn, DecodeError> {
+fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
+    if bytes.len() > MAX_STATE_BYTES as usize {
+        return Err(DecodeError::field(
+            "",
+            format!("has {} bytes, expected at most {MAX_STATE_BYTES}", bytes.len()),
+        ));
+    }
+    EnvState::from_bytes(bytes).map_err(|error| match error {
+        SnapshotError::OtherRulesVersion { found } => {
+            DecodeError::RulesVersionMismatch { expected: RULES_VERSION.to_owned(), got: found }
+        }
+        SnapshotError::Corrupt(_) | SnapshotError::UnknownFormat(_) => {
+            DecodeError::invalid(Fault::State, "", error.to_string())
+        }
+    })
+}
+
+fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Position, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
-    let mut letters = drawing.piece.chars();
-    let piece = match (letters.next(), letters.next()) {
-        (Some(letter), None) => decode_letter(letter).in_field("piece")?,
-        _ => return Err(DecodeError::field("piece", "is not one of the letters I O T Z S J L")),
+    let &[piece] = decode_letters(&drawing.piece, 1).in_field("piece")?.as_slice() else {
+        return Err(DecodeError::field("piece", "is not one of the letters I O T Z S J L"));
     };
-    if drawing.queue.len() > usize::from(rules.preview) {
-        let problem = format!("has {} letters, expected at most {}", drawing.queue.len(), rules.preview);
-        return Err(DecodeError::field("queue", problem));
-    }
-    let mut pieces = vec![piece];
-    for letter in drawing.queue.chars() {
-        pieces.push(decode_letter(letter).in_field("queue")?);
-    }
-    Ok(Drawn { playfield, pieces })
+    let queue = decode_letters(&drawing.queue, rules.preview.into()).in_field("queue")?;
+    Ok(Position { playfield, piece, queue })
 }
 
-fn decode_letter(letter: char) -> Result<Tetromino, DecodeError> {
-    Tetromino::from_letter(letter)
-        .ok_or_else(|| DecodeError::field("", format!("{letter:?} is not one of the letters I O T Z S J L")))
+fn decode_letters(letters: &str, max: usize) -> Result<Vec<Tetromino>, DecodeError> {
+    let pieces = parse_sequence(letters).map_err(|error| DecodeError::field("", error.to_string()))?;
+    if pieces.len() > max {
+        return Err(DecodeError::field("", format!("has {} letters, expected at most {max}", pieces.len())));
+    }
+    Ok(pieces)
 }
 
-fn decode_packed_fields(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Drawn>, DecodeError> {
+fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Position>, DecodeError> {
     let boards = decode_boards(packed.boards.as_ref(), rules)?;
     let count = boards.shape[0];
     if count > MAX_POSITIONS {
@@ -121,16 +143,17 @@ fn decode_packed_fields(packed: &pb::PackedPositions, rules: &Rules) -> Result<V
             return Err(DecodeError::invalid(Fault::Position, format!("boards[{i}]"), problem));
         }
         let playfield = Playfield::from_rows(rules.width, rules.height, rows.iter().copied());
-        let mut pieces = vec![decode_number(piece.into()).in_item("pieces", i)?];
-        let mut queue = queues[i * preview..][..preview].iter();
-        for &number in queue.by_ref().take_while(|&&number| number != -1) {
-            pieces.push(decode_number(number.into()).in_item("queues", i)?);
+        let piece = decode_number(piece.into()).in_item("pieces", i)?;
+        let mut queue = Vec::new();
+        let mut numbers = queues[i * preview..][..preview].iter();
+        for &number in numbers.by_ref().take_while(|&&number| number != -1) {
+            queue.push(decode_number(number.into()).in_item("queues", i)?);
         }
-        if queue.any(|&number| number != -1) {
+        if numbers.any(|&number| number != -1) {
             let problem = "has a piece behind one that is to be dealt";
             return Err(DecodeError::field(format!("queues[{i}]"), problem));
         }
-        positions.push(Drawn { playfield, pieces });
+        positions.push(Position { playfield, piece, queue });
     }
     Ok(positions)
 }

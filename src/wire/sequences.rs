@@ -28,7 +28,7 @@ pub fn decode_list(list: &str, sequences: &[String]) -> Result<Vec<Arc<[Tetromin
     if sequences.is_empty() {
         return Err(DecodeError::missing(list));
     }
-    let letters: usize = sequences.iter().map(String::len).sum();
+    let letters: usize = sequences.iter().map(|letters| num_letters(letters)).sum();
     if letters > MAX_REQUEST_SEQUENCE_PIECES as usize {
         let problem = format!("has {letters} letters in all, expected at most {MAX_REQUEST_SEQUENCE_PIECES}");
         return Err(DecodeError::field(list, problem));
@@ -37,8 +37,9 @@ pub fn decode_list(list: &str, sequences: &[String]) -> Result<Vec<Arc<[Tetromin
 }
 
 fn decode_one(letters: &str, path: &str) -> Result<Arc<[Tetromino]>, DecodeError> {
-    if letters.len() > MAX_SEQUENCE_PIECES as usize {
-        let problem = format!("has {} letters, expected at most {MAX_SEQUENCE_PIECES}", letters.len());
+    let count = num_letters(letters);
+    if count > MAX_SEQUENCE_PIECES as usize {
+        let problem = format!("has {count} letters, expected at most {MAX_SEQUENCE_PIECES}");
         return Err(DecodeError::field(path, problem));
     }
     let pieces = parse_sequence(letters).map_err(|error| DecodeError::field(path, error.to_string()))?;
@@ -46,4 +47,9 @@ fn decode_one(letters: &str, path: &str) -> Result<Arc<[Tetromino]>, DecodeError
         return Err(DecodeError::field(path, "has no letters, expected at least one"));
     }
     Ok(pieces.into())
+}
+
+/// Blanks between letters are skipped, so they do not count.
+fn num_letters(letters: &str) -> usize {
+    letters.bytes().filter(|letter| !letter.is_ascii_whitespace()).count()
 }

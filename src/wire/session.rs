@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
-use crate::features::FeatureSet;
 
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
@@ -21,8 +20,6 @@ pub struct SessionConfig {
     pub observations: Vec<Field>,
     /// The infos, in order.
     pub infos: Vec<Field>,
-    /// The columns of the observation `features`, and what placements are described by.
-    pub features: Option<FeatureSet>,
     /// The session seed; `None` where the environments have their own seeds or explicit pieces.
     pub seed: Option<u64>,
     /// Whether answers hold an action mask.
@@ -50,14 +47,13 @@ pub fn decode(
         Some(rules) => rules.try_into().in_field("rules")?,
         None => ResolvedRules::default(),
     };
-    let features = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
     let env = EnvConfig {
         rules,
         num_envs,
         autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
         invalid_action_policy: decode_invalid_action_policy(message.invalid_action_policy)?,
         max_episode_steps: message.max_episode_steps,
-        features: features.clone(),
+        features: features::decode(message.features.as_ref(), rules.width).in_field("features")?,
     };
     let mut observations =
         fields::decode(&message.observation_fields, "observation_fields", &Field::OBSERVATIONS)?;
@@ -66,14 +62,13 @@ pub fn decode(
         if rules.preview > 0 {
             observations.push(Field::Queue);
         }
-        if features.is_some() {
+        if env.features.is_some() {
             observations.push(Field::Features);
         }
     }
-    if features.is_none()
-        && let Some(i) = observations.iter().position(|&field| field == Field::Features)
+    if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)
     {
-        let problem = "is features, and the request selects none";
+        let problem = "features is listed, but no features are selected";
         return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
     }
     let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
@@ -87,33 +82,26 @@ pub fn decode(
         Seeding::Environments(_) | Seeding::Sequences(_) => None,
     };
     let action_mask = message.action_mask;
-    let config =
-        SessionConfig { preset, env, observations, infos, features, seed, action_mask, max_response_bytes };
+    let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };
     Ok((config, seeding))
 }
 
 impl From<&SessionConfig> for pb::SessionConfig {
     fn from(config: &SessionConfig) -> pb::SessionConfig {
-        let EnvConfig {
-            rules,
-            num_envs,
-            autoreset_mode,
-            invalid_action_policy,
-            max_episode_steps,
-            features: _,
-        } = config.env;
+        let EnvConfig { rules, num_envs, autoreset_mode, invalid_action_policy, max_episode_steps, features } =
+            &config.env;
         pb::SessionConfig {
-            num_envs: Some(num_envs),
-            rules: Some((&ResolvedRules { preset: config.preset, rules }).into()),
+            num_envs: Some(*num_envs),
+            rules: Some((&ResolvedRules { preset: config.preset, rules: *rules }).into()),
             observation_fields: fields::encode(&config.observations),
             info_fields: fields::encode(&config.infos),
-            features: config.features.as_ref().map(features::encode),
-            autoreset_mode: pb::AutoresetMode::from(autoreset_mode).into(),
-            invalid_action_policy: pb::InvalidActionPolicy::from(invalid_action_policy).into(),
+            features: features.as_ref().map(features::encode),
+            autoreset_mode: pb::AutoresetMode::from(*autoreset_mode).into(),
+            invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_action_policy).into(),
             seed: config.seed,
             env_seeds: vec![],
             piece_sequences: vec![],
-            max_episode_steps,
+            max_episode_steps: *max_episode_steps,
             action_mask: config.action_mask,
             max_response_bytes: config.max_response_bytes,
         }

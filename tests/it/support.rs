@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits};
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
+use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
@@ -180,4 +181,49 @@ pub fn numbers(tensor: &pb::Tensor) -> Vec<f64> {
     assert_eq!(tensor.shape.iter().product::<u32>() as usize, numbers.len(), "{:?}", tensor.shape);
     assert!(tensor.values.is_empty(), "answers have no values");
     numbers
+}
+
+/// A request for snapshots of all environments.
+pub fn save(session: &str) -> pb::SaveStateRequest {
+    pb::SaveStateRequest { session: session.to_owned(), ..Default::default() }
+}
+
+/// A request to put all environments into positions.
+pub fn restore(session: &str, positions: pb::Positions) -> pb::RestoreStateRequest {
+    pb::RestoreStateRequest { session: session.to_owned(), positions: Some(positions), ..Default::default() }
+}
+
+/// A question for every placement, of environments or of positions.
+pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
+    let source = match source.into() {
+        Asked::Envs(envs) => Source::SessionEnvs(envs),
+        Asked::Positions(positions) => Source::Positions(*positions),
+    };
+    pb::EnumeratePlacementsRequest { source: Some(source), ..Default::default() }
+}
+
+/// Whose placements are asked for.
+pub enum Asked {
+    /// Of environments.
+    Envs(pb::SessionEnvs),
+    /// Of positions that come along.
+    Positions(Box<pb::Positions>),
+}
+
+impl From<pb::SessionEnvs> for Asked {
+    fn from(envs: pb::SessionEnvs) -> Asked {
+        Asked::Envs(envs)
+    }
+}
+
+impl From<pb::Positions> for Asked {
+    fn from(positions: pb::Positions) -> Asked {
+        Asked::Positions(Box::new(positions))
+    }
+}
+
+/// A drawn playfield and its current piece.
+pub fn drawing(rows: &[&str], piece: &str) -> pb::Drawing {
+    let rows = rows.iter().map(|&row| row.to_owned()).collect();
+    pb::Drawing { rows, piece: piece.to_owned(), queue: String::new() }
 }

@@ -8,3 +8,6 @@ mod sequence;
 
 /// Steps over one long call.
 mod stream;
+
+/// Each row of the table of errors, and that a refusal changed nothing.
+mod refusals;

@@ -1,0 +1,540 @@
+//! Every row of the table of errors over the wire, and that whatever was refused has changed nothing.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use tetrion::wire::{pb, tensor};
+use tonic::{Code, Status};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::support::{
+    Client, TestServer, Told, config, create, drawing, enumerate, refused, reset, restore, save, start, step,
+};
+
+/// Sessions of two environments in which something has happened, and whatever can be known of them.
+struct Witness {
+    server: TestServer,
+    client: Client,
+    name: String,
+    before: (Vec<Bytes>, u64, u32, u32),
+}
+
+impl Witness {
+    async fn new() -> Witness {
+        Witness::of(config(2, 11)).await
+    }
+
+    async fn of(config: pb::SessionConfig) -> Witness {
+        let server = start().await;
+        let mut client = server.client().await;
+        let name = create(&mut client, config).await.name;
+        client.reset(reset(&name)).await.unwrap();
+        client.step(step(&name, &[0, 1])).await.unwrap();
+        let before = (Vec::new(), 0, 0, 0);
+        let mut witness = Witness { server, client, name, before };
+        witness.before = witness.everything().await;
+        witness
+    }
+
+    async fn everything(&mut self) -> (Vec<Bytes>, u64, u32, u32) {
+        let saved = self.client.save_state(save(&self.name)).await.unwrap().into_inner();
+        let (sessions, envs) = (self.server.store.num_sessions(), self.server.store.num_envs());
+        (saved.states, saved.sequence, sessions, envs)
+    }
+
+    /// Expects a refusal, and that everything is as it was.
+    async fn refused<T: std::fmt::Debug>(
+        &mut self,
+        got: Result<tonic::Response<T>, Status>,
+        code: Code,
+        reason: &str,
+    ) -> Told {
+        let told = refused(got, code, reason);
+        let after = self.everything().await;
+        assert_eq!(after, self.before, "a refused call has changed something: {}", told.message);
+        told
+    }
+
+    /// Expects a refusal that names one field.
+    async fn field<T: std::fmt::Debug>(
+        &mut self,
+        got: Result<tonic::Response<T>, Status>,
+        reason: &str,
+        field: &str,
+    ) {
+        let told = self.refused(got, Code::InvalidArgument, reason).await;
+        assert_eq!(told.fields(), [field], "{}", told.message);
+    }
+
+    async fn create(&mut self, config: pb::SessionConfig, reason: &str, field: &str) {
+        let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+        let got = self.client.create_session(request).await;
+        self.field(got, reason, field).await;
+    }
+}
+
+#[tokio::test]
+async fn invalid_field_names_the_field() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let plain = || config(2, 11);
+    w.create(config(0, 1), "INVALID_FIELD", "config.num_envs").await;
+    let rules = pb::Rules { width: Some(33), ..Default::default() };
+    w.create(pb::SessionConfig { rules: Some(rules), ..plain() }, "INVALID_FIELD", "config.rules.width")
+        .await;
+    w.create(pb::SessionConfig { autoreset_mode: 9, ..plain() }, "INVALID_FIELD", "config.autoreset_mode")
+        .await;
+    let policy = pb::SessionConfig { invalid_action_policy: -1, ..plain() };
+    w.create(policy, "INVALID_FIELD", "config.invalid_action_policy").await;
+    let twice = vec!["board".to_owned(), "board".to_owned()];
+    let fields = pb::SessionConfig { observation_fields: twice, ..plain() };
+    w.create(fields, "INVALID_FIELD", "config.observation_fields[1]").await;
+    let infos = pb::SessionConfig { info_fields: vec!["lines".into(), "lines".into()], ..plain() };
+    w.create(infos, "INVALID_FIELD", "config.info_fields[1]").await;
+    let seeds = pb::SessionConfig { seed: None, env_seeds: vec![1], ..plain() };
+    w.create(seeds, "INVALID_FIELD", "config.env_seeds").await;
+    let both = pb::SessionConfig { env_seeds: vec![1, 2], ..plain() };
+    w.create(both, "INVALID_FIELD", "config.seed").await;
+    let sequences = |sequences: &[&str]| pb::SessionConfig {
+        seed: None,
+        piece_sequences: sequences.iter().map(|&letters| letters.to_owned()).collect(),
+        ..plain()
+    };
+    w.create(sequences(&["I", "O", "T"]), "INVALID_FIELD", "config.piece_sequences").await;
+    w.create(sequences(&["I", ""]), "INVALID_FIELD", "config.piece_sequences[1]").await;
+    w.create(sequences(&["IOTX"]), "INVALID_FIELD", "config.piece_sequences[0]").await;
+
+    let bare = pb::StepRequest { session: name.clone(), ..Default::default() };
+    let got = w.client.step(bare).await;
+    w.field(got, "INVALID_FIELD", "actions").await;
+    let got = w.client.step(step("", &[0, 0])).await;
+    w.field(got, "INVALID_FIELD", "session").await;
+    for (env_ids, field) in
+        [(vec![1, 2], "env_ids[1]"), (vec![1, 1], "env_ids[1]"), (vec![u32::MAX], "env_ids[0]")]
+    {
+        let actions = vec![0; env_ids.len()];
+        let got = w.client.step(pb::StepRequest { env_ids: env_ids.clone(), ..step(&name, &actions) }).await;
+        w.field(got, "INVALID_FIELD", field).await;
+        let got = w.client.reset(pb::ResetRequest { env_ids: env_ids.clone(), ..reset(&name) }).await;
+        w.field(got, "INVALID_FIELD", field).await;
+        let got = w.client.save_state(pb::SaveStateRequest { env_ids: env_ids.clone(), ..save(&name) }).await;
+        w.field(got, "INVALID_FIELD", field).await;
+        let format = pb::RenderFormat::Ascii.into();
+        let request = pb::RenderRequest { session: name.clone(), env_ids: env_ids.clone(), format };
+        let got = w.client.render(request).await;
+        w.field(got, "INVALID_FIELD", field).await;
+        let envs = pb::SessionEnvs { session: name.clone(), env_ids };
+        let got = w.client.enumerate_placements(enumerate(envs)).await;
+        w.field(got, "INVALID_FIELD", &format!("session_envs.{field}")).await;
+    }
+    let got = w.client.reset(pb::ResetRequest { seeds: vec![1], ..reset(&name) }).await;
+    w.field(got, "INVALID_FIELD", "seeds").await;
+    let letters = vec!["I".to_owned()];
+    let both = pb::ResetRequest { seeds: vec![1, 2], piece_sequences: letters, ..reset(&name) };
+    let got = w.client.reset(both).await;
+    w.field(got, "INVALID_FIELD", "piece_sequences").await;
+    let unspecified = pb::RenderRequest { session: name.clone(), ..Default::default() };
+    let got = w.client.render(unspecified).await;
+    w.field(got, "INVALID_FIELD", "format").await;
+    let got = w.client.enumerate_placements(pb::EnumeratePlacementsRequest::default()).await;
+    w.field(got, "INVALID_FIELD", "source").await;
+    let got = w.client.enumerate_placements(enumerate(pb::Positions::default())).await;
+    w.field(got, "INVALID_FIELD", "positions").await;
+    let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
+    let featureless = pb::EnumeratePlacementsRequest { include_position_features: true, ..enumerate(envs) };
+    let got = w.client.enumerate_placements(featureless).await;
+    w.field(got, "INVALID_FIELD", "include_position_features").await;
+
+    let got =
+        w.client.restore_state(pb::RestoreStateRequest { session: name.clone(), ..Default::default() }).await;
+    w.field(got, "INVALID_FIELD", "positions").await;
+    let drawn = |drawings: Vec<pb::Drawing>| pb::Positions { drawings, ..Default::default() };
+    let got = w.client.restore_state(restore(&name, drawn(vec![drawing(&[], "I"); 3]))).await;
+    w.field(got, "INVALID_FIELD", "positions").await;
+    for piece in ["", "X", "IO"] {
+        let got = w.client.restore_state(restore(&name, drawn(vec![drawing(&[], piece)]))).await;
+        w.field(got, "INVALID_FIELD", "positions.drawings[0].piece").await;
+    }
+    let queued = pb::Drawing { queue: "I".into(), ..drawing(&[], "I") };
+    let got = w.client.restore_state(restore(&name, drawn(vec![queued]))).await;
+    w.field(got, "INVALID_FIELD", "positions.drawings[0].queue").await;
+}
+
+#[tokio::test]
+async fn invalid_tensor_says_what_it_should_have_been() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let tensors = [
+        tensor::encode::<u8>(vec![2], &[0, 0]),
+        tensor::encode::<i32>(vec![3], &[0, 0, 0]),
+        tensor::encode::<i32>(vec![2, 1], &[0, 0]),
+        tensor::encode::<i32>(vec![1], &[0]),
+        pb::Tensor { values: vec![0.0, f64::NAN], ..Default::default() },
+        pb::Tensor { values: vec![0.0, 0.5], ..Default::default() },
+        pb::Tensor { data: Bytes::from_static(&[0; 7]), ..tensor::encode::<i32>(vec![2], &[0, 0]) },
+        pb::Tensor::default(),
+    ];
+    for actions in tensors {
+        let request = pb::StepRequest { actions: Some(actions), ..step(&name, &[]) };
+        let got = w.client.step(request).await;
+        w.field(got, "INVALID_TENSOR", "actions").await;
+    }
+    let boards = Some(tensor::encode::<u32>(vec![1, 20], &[0; 20]));
+    let packed =
+        pb::PackedPositions { boards, pieces: Some(tensor::encode::<u8>(vec![1], &[0])), queues: None };
+    let positions = pb::Positions { packed: Some(packed), ..Default::default() };
+    let got = w.client.restore_state(restore(&name, positions)).await;
+    w.field(got, "INVALID_TENSOR", "positions.packed.boards").await;
+}
+
+#[tokio::test]
+async fn invalid_rules_and_rules_that_are_not_built() {
+    let mut w = Witness::new().await;
+    let rules = pb::Rules { action_model: Some(pb::ActionModel::Keypress.into()), ..Default::default() };
+    w.create(pb::SessionConfig { rules: Some(rules), ..config(1, 1) }, "INVALID_RULES", "config.rules").await;
+    // Whatever is not in the capabilities is refused by this name; when all of it is built, nothing is left to ask for.
+    let rules = pb::Rules { preset: "lab".into(), ..Default::default() };
+    let request = pb::CreateSessionRequest {
+        config: Some(pb::SessionConfig { rules: Some(rules), ..config(1, 1) }),
+        ..Default::default()
+    };
+    if let Err(error) = w.client.create_session(request).await {
+        w.refused::<()>(Err(error), Code::Unimplemented, "NOT_IMPLEMENTED").await;
+    }
+}
+
+#[tokio::test]
+async fn invalid_position_says_where() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let rows_of = |drawings: Vec<pb::Drawing>| pb::Positions { drawings, ..Default::default() };
+    let narrow = rows_of(vec![drawing(&[], "I"), drawing(&["#########"], "I")]);
+    let got = w.client.restore_state(restore(&name, narrow.clone())).await;
+    w.field(got, "INVALID_POSITION", "positions.drawings[1].rows").await;
+    let got = w.client.enumerate_placements(enumerate(narrow)).await;
+    w.field(got, "INVALID_POSITION", "positions.drawings[1].rows").await;
+    let high = rows_of(vec![drawing(&[".........."; 21], "I")]);
+    let got = w.client.restore_state(restore(&name, high)).await;
+    w.field(got, "INVALID_POSITION", "positions.drawings[0].rows").await;
+    let mut rows = [0u16; 40];
+    rows[25] = 1 << 10;
+    let packed = pb::PackedPositions {
+        boards: Some(tensor::encode(vec![2, 20], &rows)),
+        pieces: Some(tensor::encode::<u8>(vec![2], &[0, 6])),
+        queues: None,
+    };
+    let outside = pb::Positions { packed: Some(packed.clone()), ..Default::default() };
+    let got = w.client.restore_state(restore(&name, outside)).await;
+    w.field(got, "INVALID_POSITION", "positions.packed.boards[1]").await;
+    let boards = Some(tensor::encode(vec![2, 20], &[0u16; 40]));
+    let pieces = Some(tensor::encode::<u8>(vec![2], &[0, 7]));
+    let no_piece = pb::PackedPositions { boards: boards.clone(), pieces, ..packed.clone() };
+    let positions = pb::Positions { packed: Some(no_piece), ..Default::default() };
+    let got = w.client.restore_state(restore(&name, positions)).await;
+    w.field(got, "INVALID_FIELD", "positions.packed.pieces[1]").await;
+}
+
+#[tokio::test]
+async fn a_damaged_snapshot_is_invalid_state() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let state = w.before.0[0].clone();
+    for damage in 0..state.len() {
+        let mut bytes = state.to_vec();
+        bytes[damage] ^= 1;
+        let states = vec![state.clone(), bytes.into()];
+        let positions = pb::Positions { states, ..Default::default() };
+        let got = w.client.restore_state(restore(&name, positions)).await;
+        let told = refused(got, Code::InvalidArgument, "INVALID_STATE");
+        assert_eq!(told.fields(), ["positions.states[1]"], "byte {damage}");
+    }
+    for states in [vec![Bytes::new()], vec![state.slice(..state.len() - 1)]] {
+        let positions = pb::Positions { states, ..Default::default() };
+        let got = w.client.restore_state(restore(&name, positions.clone())).await;
+        w.field(got, "INVALID_STATE", "positions.states[0]").await;
+        let got = w.client.enumerate_placements(enumerate(positions)).await;
+        w.field(got, "INVALID_STATE", "positions.states[0]").await;
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_of_other_rules_is_refused() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let rules = pb::Rules { width: Some(9), ..Default::default() };
+    let other =
+        create(&mut w.client, pb::SessionConfig { rules: Some(rules.clone()), ..config(2, 1) }).await.name;
+    w.client.reset(reset(&other)).await.unwrap();
+    let foreign = w.client.save_state(save(&other)).await.unwrap().into_inner().states;
+    w.before = w.everything().await;
+    let own = w.before.0[0].clone();
+    for states in [foreign.clone(), vec![own.clone(), foreign[0].clone()]] {
+        let positions = pb::Positions { states, ..Default::default() };
+        let got = w.client.restore_state(restore(&name, positions)).await;
+        w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
+    }
+    // A drawing under other rules than the session's; snapshots of different rules in one question; and of other rules than
+    // those that the question names.
+    let drawn =
+        pb::Positions { drawings: vec![drawing(&[], "I")], rules: Some(rules.clone()), ..Default::default() };
+    let got = w.client.restore_state(restore(&name, drawn)).await;
+    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
+    let mixed = pb::Positions { states: vec![own.clone(), foreign[0].clone()], ..Default::default() };
+    let got = w.client.enumerate_placements(enumerate(mixed)).await;
+    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
+    let named = pb::Positions { states: vec![own], rules: Some(rules), ..Default::default() };
+    let got = w.client.enumerate_placements(enumerate(named)).await;
+    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
+}
+
+#[tokio::test]
+async fn a_snapshot_of_another_version_of_the_rules_says_both() {
+    let mut w = Witness::new().await;
+    let name = w.name.clone();
+    let version = tetrion::engine::RULES_VERSION.as_bytes();
+    let mut bytes = w.before.0[0].to_vec();
+    let at = bytes.windows(version.len()).position(|window| window == version).expect("the version is in it");
+    bytes[at + version.len() - 1] ^= 1;
+    let content = bytes.len() - 8;
+    let checksum = xxh3_64(&bytes[..content]).to_le_bytes();
+    bytes[content..].copy_from_slice(&checksum);
+    let positions = pb::Positions { states: vec![bytes.into()], ..Default::default() };
+    let got = w.client.restore_state(restore(&name, positions)).await;
+    let told = w.refused(got, Code::FailedPrecondition, "RULES_VERSION_MISMATCH").await;
+    assert_eq!(told.metadata("expected"), tetrion::engine::RULES_VERSION);
+    assert_ne!(told.metadata("got"), tetrion::engine::RULES_VERSION);
+}
+
+#[tokio::test]
+async fn names_that_nothing_has() {
+    let mut w = Witness::new().await;
+    let plain = || config(2, 11);
+    let rules = pb::Rules { preset: "modern".into(), ..Default::default() };
+    w.create(pb::SessionConfig { rules: Some(rules), ..plain() }, "UNKNOWN_NAME", "config.rules.preset")
+        .await;
+    let fields = pb::SessionConfig { observation_fields: vec!["board".into(), "hold".into()], ..plain() };
+    w.create(fields, "UNKNOWN_NAME", "config.observation_fields[1]").await;
+    let infos = pb::SessionConfig { info_fields: vec!["level".into()], ..plain() };
+    w.create(infos, "UNKNOWN_NAME", "config.info_fields[0]").await;
+    let set = pb::FeatureSelection { set: "bcts9".into(), ..Default::default() };
+    w.create(pb::SessionConfig { features: Some(set), ..plain() }, "UNKNOWN_NAME", "config.features.set")
+        .await;
+    let list = pb::FeatureSelection { features: vec!["hole".into()], ..Default::default() };
+    let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
+    let request = pb::EnumeratePlacementsRequest { features: Some(list), ..enumerate(envs) };
+    let got = w.client.enumerate_placements(request).await;
+    w.field(got, "UNKNOWN_NAME", "features.features").await;
+}
+
+#[tokio::test]
+async fn a_set_of_another_version_says_both() {
+    let mut w = Witness::new().await;
+    let set = pb::FeatureSelection { set: "bcts8".into(), version: "0".into(), ..Default::default() };
+    let config = pb::SessionConfig { features: Some(set), ..config(2, 11) };
+    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+    let got = w.client.create_session(request).await;
+    let told = w.refused(got, Code::FailedPrecondition, "FEATURE_SET_MISMATCH").await;
+    assert_eq!((told.metadata("expected"), told.metadata("got")), ("1", "0"));
+}
+
+#[tokio::test]
+async fn actions_out_of_range_are_listed_up_to_sixteen() {
+    for policy in [pb::InvalidActionPolicy::Reject, pb::InvalidActionPolicy::Terminate] {
+        let policy = pb::SessionConfig { invalid_action_policy: policy.into(), ..config(40, 4) };
+        let server = start().await;
+        let mut client = server.client().await;
+        let name = create(&mut client, policy).await.name;
+        let first = client.reset(reset(&name)).await.unwrap().into_inner();
+        let mut actions = [0; 40];
+        for row in (1..40).step_by(2) {
+            actions[row] = if row % 4 == 1 { 40 } else { -1 };
+        }
+        let told =
+            refused(client.step(step(&name, &actions)).await, Code::InvalidArgument, "ACTION_OUT_OF_RANGE");
+        assert_eq!(told.fields().len(), 16);
+        assert_eq!(told.fields()[..2], ["actions[1]", "actions[3]"]);
+        assert_eq!(told.metadata("count"), "20");
+        let zeros = client.step(step(&name, &[0; 40])).await.unwrap().into_inner();
+        assert_eq!((zeros.sequence, first.sequence), (2, 1));
+        assert_eq!(crate::support::numbers(&zeros.infos[1]), [1.0; 40], "the first piece of each");
+    }
+}
+
+#[tokio::test]
+async fn an_illegal_action_moves_nobody_under_reject() {
+    let mut w = Witness::new().await;
+    // Column 9 is no place for anything lying: orientation 3 of T, J, L is the only one there is at all.
+    let got = w.client.step(step(&w.name.clone(), &[0, 39])).await;
+    let told = w.refused(got, Code::InvalidArgument, "ILLEGAL_ACTION").await;
+    assert_eq!((told.fields(), told.metadata("count")), (vec!["actions[1]"], "1"));
+}
+
+#[tokio::test]
+async fn nothing_goes_on_before_the_first_reset() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(20, 4)).await.name;
+    let refuse = |told: Told| {
+        assert_eq!(told.metadata("count"), "20");
+        assert_eq!(told.metadata("env_ids"), "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+    };
+    refuse(refused(client.step(step(&name, &[0; 20])).await, Code::FailedPrecondition, "NOT_RESET"));
+    refuse(refused(client.save_state(save(&name)).await, Code::FailedPrecondition, "NOT_RESET"));
+    let format = pb::RenderFormat::Lab.into();
+    let request = pb::RenderRequest { session: name.clone(), env_ids: vec![], format };
+    refuse(refused(client.render(request).await, Code::FailedPrecondition, "NOT_RESET"));
+    let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
+    refuse(refused(
+        client.enumerate_placements(enumerate(envs)).await,
+        Code::FailedPrecondition,
+        "NOT_RESET",
+    ));
+    // One of two.
+    client.reset(pb::ResetRequest { env_ids: vec![3], ..reset(&name) }).await.unwrap();
+    let both = pb::StepRequest { env_ids: vec![3, 7], ..step(&name, &[0, 0]) };
+    let told = refused(client.step(both).await, Code::FailedPrecondition, "NOT_RESET");
+    assert_eq!(told.metadata("env_ids"), "7");
+    let one = pb::StepRequest { env_ids: vec![3], ..step(&name, &[0]) };
+    assert_eq!(client.step(one).await.unwrap().into_inner().sequence, 2);
+}
+
+#[tokio::test]
+async fn an_ended_episode_waits_for_its_reset_in_disabled_mode() {
+    let mode = pb::AutoresetMode::Disabled.into();
+    let ending = pb::SessionConfig { autoreset_mode: mode, max_episode_steps: 2, ..config(2, 11) };
+    let mut w = Witness::of(ending).await;
+    let name = w.name.clone();
+    let half = pb::StepRequest { env_ids: vec![1], ..step(&name, &[0]) };
+    let ended = w.client.step(half).await.unwrap().into_inner();
+    assert_eq!(crate::support::numbers(&ended.truncated.unwrap()), [1.0]);
+    w.before = w.everything().await;
+    let got = w.client.step(step(&name, &[0, 0])).await;
+    let told = w.refused(got, Code::FailedPrecondition, "EPISODE_ENDED").await;
+    assert_eq!((told.metadata("env_ids"), told.metadata("count")), ("1", "1"));
+    w.client.reset(pb::ResetRequest { env_ids: vec![1], ..reset(&name) }).await.unwrap();
+    w.client.step(step(&name, &[0, 0])).await.expect("it goes on after its reset");
+}
+
+#[tokio::test]
+async fn an_answer_that_would_be_too_large_is_refused_before_the_work() {
+    let mut w = Witness::new().await;
+    let cramped = pb::SessionConfig { max_response_bytes: 20_000, ..config(200, 1) };
+    let request = pb::CreateSessionRequest { config: Some(cramped), ..Default::default() };
+    let got = w.client.create_session(request).await;
+    let told = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
+    assert_eq!(told.metadata("max_bytes"), "20000");
+    assert!(told.metadata("max_rows").parse::<u32>().unwrap() < 100, "{}", told.metadata("max_rows"));
+    let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
+    let cramped = pb::EnumeratePlacementsRequest { max_response_bytes: 500, ..enumerate(envs) };
+    let got = w.client.enumerate_placements(cramped).await;
+    let told = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
+    assert_eq!(told.metadata("max_bytes"), "500");
+}
+
+#[tokio::test]
+async fn whatever_a_request_says_its_error_stays_small() {
+    let server = start().await;
+    let mut client = server.client().await;
+    // Names of the longest kind that is looked at, and some that are not; `told` checks the size of the details.
+    let long = "\u{1F600}".repeat(32);
+    let endless = "\u{1F600}".repeat(1 << 20);
+    for name in [long, endless] {
+        let set = pb::FeatureSelection { set: name.clone(), ..Default::default() };
+        let list = pb::FeatureSelection { features: vec![name.clone()], ..Default::default() };
+        let version =
+            pb::FeatureSelection { set: "bcts8".into(), version: name.clone(), ..Default::default() };
+        let rules = pb::Rules { preset: name.clone(), ..Default::default() };
+        let configs = [
+            pb::SessionConfig { features: Some(set), ..config(1, 1) },
+            pb::SessionConfig { features: Some(list), ..config(1, 1) },
+            pb::SessionConfig { features: Some(version), ..config(1, 1) },
+            pb::SessionConfig { rules: Some(rules), ..config(1, 1) },
+            pb::SessionConfig { observation_fields: vec![name.clone()], ..config(1, 1) },
+            pb::SessionConfig { info_fields: vec![name.clone()], ..config(1, 1) },
+            pb::SessionConfig { seed: None, piece_sequences: vec![name.clone()], ..config(1, 1) },
+        ];
+        for config in configs {
+            let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+            crate::support::told(&client.create_session(request).await.unwrap_err());
+        }
+        crate::support::told(&client.step(step(&name, &[0])).await.unwrap_err());
+        let request = pb::ListSessionsRequest { page_size: 0, page_token: name.clone() };
+        crate::support::told(&client.list_sessions(request).await.unwrap_err());
+        let drawn = pb::Positions {
+            drawings: vec![pb::Drawing { piece: name.clone(), ..drawing(&[&name], "I") }],
+            ..Default::default()
+        };
+        crate::support::told(&client.enumerate_placements(enumerate(drawn)).await.unwrap_err());
+        let request = pb::GetSessionRequest { name: format!("sessions/{name}") };
+        crate::support::told(&client.get_session(request).await.unwrap_err());
+    }
+    assert_eq!(server.store.num_sessions(), 0);
+}
+
+#[test]
+fn the_table_in_the_proto_file_is_the_table_of_the_service() {
+    let proto = include_str!("../../../proto/tetrion/v1/environment_service.proto");
+    let service = include_str!("../../../src/service/status.rs");
+    let codes = [
+        "INVALID_ARGUMENT",
+        "UNAUTHENTICATED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "RESOURCE_EXHAUSTED",
+        "UNAVAILABLE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+    ];
+    let written: BTreeSet<(String, String)> = proto
+        .lines()
+        .filter_map(|line| line.strip_prefix("//   "))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.len() > 2 && codes.contains(&words[0]))
+        .map(|words| (words[0].replace('_', "").to_lowercase(), words[1].to_owned()))
+        .collect();
+    assert!(written.len() > 20, "{written:?}");
+    // `Row::new(InvalidArgument, "ILLEGAL_ACTION")`, or a reason by itself where several share a row.
+    let mut done = BTreeSet::new();
+    let mut code = String::new();
+    for (i, quoted) in service.split('"').enumerate() {
+        if i % 2 == 0 {
+            if let Some((_, after)) = quoted.rsplit_once("Row::new(") {
+                code = after.trim().trim_end_matches(',').to_lowercase();
+            } else if quoted.contains("Fault::") {
+                code = "invalidargument".to_owned();
+            }
+        } else if quoted.len() > 3 && quoted.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
+            done.insert((code.clone(), quoted.to_owned()));
+        }
+    }
+    assert_eq!(done, written);
+}
+
+#[tokio::test]
+async fn no_game_goes_on_from_where_it_is_over() {
+    let rules = pb::Rules { preset: "leiden".into(), ..Default::default() };
+    let mut w = Witness::of(pb::SessionConfig { rules: Some(rules.clone()), ..config(2, 11) }).await;
+    let name = w.name.clone();
+    let at = |row_from_top: usize| {
+        let mut rows = vec![".........."; 10];
+        rows[row_from_top] = "#.........";
+        pb::Positions {
+            drawings: vec![drawing(&rows, "O")],
+            rules: Some(rules.clone()),
+            ..Default::default()
+        }
+    };
+    let got = w.client.restore_state(restore(&name, at(2))).await;
+    w.field(got, "INVALID_POSITION", "positions.drawings[0]").await;
+    let over = w.client.enumerate_placements(enumerate(at(2))).await.unwrap().into_inner();
+    assert_eq!(
+        crate::support::numbers(&over.row_offsets.unwrap()),
+        [0.0, 0.0],
+        "no rows where the game is over"
+    );
+    let below = w.client.enumerate_placements(enumerate(at(3))).await.unwrap().into_inner();
+    assert_eq!(crate::support::numbers(&below.row_offsets.unwrap()), [0.0, 9.0]);
+    w.client.restore_state(restore(&name, at(3))).await.expect("one row lower it goes on");
+}
