@@ -11,3 +11,12 @@ mod stream;
 
 /// Each row of the table of errors, and that a refusal changed nothing.
 mod refusals;
+
+/// The same bytes by either way of stepping, alone, in company and elsewhere.
+mod same_bytes;
+
+/// What learners rely on from one episode to the next.
+mod episodes;
+
+/// Random calls against a plain model.
+mod model;

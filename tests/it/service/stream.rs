@@ -11,23 +11,23 @@ use tonic::{Code, Streaming};
 use crate::support::{Client, config, create, refused, reset, start, step};
 
 /// A stream, and the end that requests go in at.
-struct Stream {
+pub(super) struct Stream {
     requests: mpsc::Sender<pb::StepStreamRequest>,
     answers: Streaming<pb::StepStreamResponse>,
 }
 
 impl Stream {
-    async fn open(client: &mut Client) -> Stream {
+    pub(super) async fn open(client: &mut Client) -> Stream {
         let (requests, receiver) = mpsc::channel(1024);
         let answers = client.step_stream(ReceiverStream::new(receiver)).await.unwrap().into_inner();
         Stream { requests, answers }
     }
 
-    async fn send(&self, request: impl Into<Option<Asked>>) {
+    pub(super) async fn send(&self, request: impl Into<Option<Asked>>) {
         self.requests.send(pb::StepStreamRequest { request: request.into() }).await.unwrap();
     }
 
-    async fn receive(&mut self) -> Answered {
+    pub(super) async fn receive(&mut self) -> Answered {
         let answer = tokio::time::timeout(Duration::from_secs(20), self.answers.message()).await;
         answer.expect("an answer in time").unwrap().expect("an answer").response.expect("an answer")
     }
@@ -55,7 +55,7 @@ fn error(answer: Answered) -> rpc::Status {
 }
 
 /// The reason in the details of an error that came as a message.
-fn reason(error: &rpc::Status) -> String {
+pub(super) fn reason(error: &rpc::Status) -> String {
     use prost::Message;
     let status =
         tonic::Status::with_details(error.code.into(), &*error.message, error.encode_to_vec().into());

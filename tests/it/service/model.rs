@@ -1,0 +1,485 @@
+//! Random calls against a plain model: sessions in a list, environments in the library's own batches, answers remembered
+//! whole. Whatever the service answers, the model says the same; a failure prints its seed and the call.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tetrion::engine::rng::{Tag, below, word};
+use tetrion::env::{
+    AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
+};
+use tetrion::placements::num_rows;
+use tetrion::service::StoreLimits;
+use tetrion::wire::pb;
+use tetrion::wire::pb::step_stream_request::Request as Asked;
+use tetrion::wire::pb::step_stream_response::Response as Answered;
+use tonic::Status;
+
+use crate::support::{Client, TestServer, config, enumerate, numbers, save, start_with, step, told};
+
+use super::stream::Stream;
+
+const LIMITS: StoreLimits = StoreLimits { max_sessions: 4, max_envs: 12 };
+const TTL: u64 = 100;
+
+struct Dice(u64, u64);
+
+impl Dice {
+    fn word(&mut self) -> u64 {
+        self.1 += 1;
+        word(self.0, Tag::Agent, self.1)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        below(self.word(), bound as u64) as usize
+    }
+}
+
+/// A session as the model knows it.
+struct Model {
+    name: String,
+    batch: EnvBatch,
+    sequence: u64,
+    /// The last numbered request and its answer, if nothing has come after it.
+    kept: Option<(Mutation, Changed)>,
+    expires: u64,
+}
+
+/// A mutating request, without session and number.
+#[derive(Clone, Debug, PartialEq)]
+enum Mutation {
+    Reset(Vec<u32>, Vec<u64>),
+    Step(Vec<u32>, Vec<i32>),
+    Restore(Vec<u32>, Vec<Bytes>, Option<u64>),
+}
+
+/// What all answers to mutating requests have in common, and what steps add.
+#[derive(Clone, Debug, PartialEq)]
+struct Changed {
+    observations: Vec<Bytes>,
+    mask: Bytes,
+    infos: Vec<Bytes>,
+    /// Rewards and both flags.
+    step: Option<(Vec<f64>, Vec<f64>, Vec<f64>)>,
+    final_rows: Vec<u32>,
+    sequence: u64,
+}
+
+const OBSERVATIONS: [Field; 2] = [Field::Board, Field::Current];
+
+fn listed(env_ids: &[u32]) -> Option<&[u32]> {
+    if env_ids.is_empty() { None } else { Some(env_ids) }
+}
+
+impl Model {
+    fn see(&self, field: Field, env_ids: &[u32]) -> Bytes {
+        let mut bytes = Vec::new();
+        self.batch.observe(field, listed(env_ids), &mut bytes);
+        bytes.into()
+    }
+
+    fn changed(&self, env_ids: &[u32]) -> Changed {
+        Changed {
+            observations: OBSERVATIONS.map(|field| self.see(field, env_ids)).to_vec(),
+            mask: self.see(Field::ActionMask, env_ids),
+            infos: Field::INFOS.map(|field| self.see(field, env_ids)).to_vec(),
+            step: None,
+            final_rows: vec![],
+            sequence: self.sequence + 1,
+        }
+    }
+
+    /// Does it, or says why not.
+    fn change(&mut self, number: u64, mutation: &Mutation) -> Result<Changed, &'static str> {
+        if number != 0 && number != self.sequence + 1 {
+            return match &self.kept {
+                Some((request, answer)) if number == self.sequence && request == mutation => {
+                    Ok(answer.clone())
+                }
+                _ => Err("SEQUENCE_MISMATCH"),
+            };
+        }
+        let changed = match mutation {
+            Mutation::Reset(env_ids, seeds) => {
+                let episodes = if seeds.is_empty() { Episodes::Next } else { Episodes::Seeds(seeds) };
+                self.batch.reset(listed(env_ids), episodes).map_err(|_| "INVALID_FIELD")?;
+                self.changed(env_ids)
+            }
+            Mutation::Step(env_ids, actions) => {
+                use tetrion::env::StepError::*;
+                // The shape of a tensor is looked at before anything it is for.
+                let rows =
+                    if env_ids.is_empty() { self.batch.config().num_envs as usize } else { env_ids.len() };
+                if actions.len() != rows {
+                    return Err("INVALID_TENSOR");
+                }
+                let outcome = self.batch.step(actions, listed(env_ids)).map_err(|error| match error {
+                    EnvIds(_) => "INVALID_FIELD",
+                    WrongLength(_) => unreachable!("as many actions as rows"),
+                    NotReset(_) => "NOT_RESET",
+                    EpisodeEnded { .. } => "EPISODE_ENDED",
+                    ActionOutOfRange { .. } => "ACTION_OUT_OF_RANGE",
+                    IllegalAction { .. } => "ILLEGAL_ACTION",
+                })?;
+                let flags = |flags: &[bool]| flags.iter().map(|&flag| f64::from(u8::from(flag))).collect();
+                let rewards = outcome.rewards.iter().map(|&reward| f64::from(reward)).collect();
+                Changed {
+                    step: Some((rewards, flags(&outcome.terminated), flags(&outcome.truncated))),
+                    final_rows: outcome.finals.rows().to_vec(),
+                    ..self.changed(env_ids)
+                }
+            }
+            Mutation::Restore(env_ids, states, reseed) => {
+                let states: Result<Vec<EnvState>, _> =
+                    states.iter().map(|bytes| EnvState::from_bytes(bytes)).collect();
+                let states = states.map_err(|_| "INVALID_STATE")?;
+                let rules = self.batch.config().rules;
+                if states.iter().any(|state| *state.rules() != rules) {
+                    return Err("RULES_MISMATCH");
+                }
+                let restored = Restored::States(&states);
+                self.batch.restore(listed(env_ids), restored, *reseed).map_err(|_| "INVALID_FIELD")?;
+                self.changed(env_ids)
+            }
+        };
+        self.sequence += 1;
+        self.kept = (number != 0).then(|| (mutation.clone(), changed.clone()));
+        Ok(changed)
+    }
+}
+
+fn data(tensors: Vec<pb::Tensor>) -> Vec<Bytes> {
+    tensors.into_iter().map(|tensor| tensor.data).collect()
+}
+
+fn from_reset(answer: pb::ResetResponse) -> Changed {
+    Changed {
+        observations: data(answer.observations),
+        mask: answer.action_mask.expect("a mask").data,
+        infos: data(answer.infos),
+        step: None,
+        final_rows: vec![],
+        sequence: answer.sequence,
+    }
+}
+
+fn from_step(answer: pb::StepResponse) -> Changed {
+    let [rewards, terminated, truncated] = [answer.rewards, answer.terminated, answer.truncated];
+    let flat = |tensor: Option<pb::Tensor>| numbers(&tensor.expect("a tensor"));
+    Changed {
+        observations: data(answer.observations),
+        mask: answer.action_mask.expect("a mask").data,
+        infos: data(answer.infos),
+        step: Some((flat(rewards), flat(terminated), flat(truncated))),
+        final_rows: answer.final_batch.map(|batch| batch.rows).unwrap_or_default(),
+        sequence: answer.sequence,
+    }
+}
+
+fn from_restore(answer: pb::RestoreStateResponse) -> Changed {
+    let pb::RestoreStateResponse { observations, action_mask, infos, sequence } = answer;
+    from_reset(pb::ResetResponse { observations, action_mask, infos, sequence })
+}
+
+fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
+    let session = name.to_owned();
+    match mutation.clone() {
+        Mutation::Reset(env_ids, seeds) => {
+            Asked::Reset(pb::ResetRequest { session, env_ids, seeds, sequence: number, ..Default::default() })
+        }
+        Mutation::Step(env_ids, actions) => {
+            Asked::Step(pb::StepRequest { env_ids, sequence: number, ..step(name, &actions) })
+        }
+        Mutation::Restore(env_ids, states, reseed) => {
+            let positions = Some(pb::Positions { states, ..Default::default() });
+            Asked::RestoreState(pb::RestoreStateRequest {
+                session,
+                env_ids,
+                positions,
+                reseed,
+                sequence: number,
+            })
+        }
+    }
+}
+
+/// The service's answer, or the reason of its refusal.
+async fn by_call(client: &mut Client, request: Asked) -> Result<Changed, String> {
+    let reason = |status: Status| told(&status).reason;
+    match request {
+        Asked::Reset(request) => client.reset(request).await.map(|answer| from_reset(answer.into_inner())),
+        Asked::Step(request) => client.step(request).await.map(|answer| from_step(answer.into_inner())),
+        Asked::RestoreState(request) => {
+            client.restore_state(request).await.map(|answer| from_restore(answer.into_inner()))
+        }
+        other => panic!("{other:?}"),
+    }
+    .map_err(reason)
+}
+
+async fn by_stream(stream: &mut Stream, request: Asked) -> Result<Changed, String> {
+    stream.send(request).await;
+    match stream.receive().await {
+        Answered::Reset(answer) => Ok(from_reset(answer)),
+        Answered::Step(answer) => Ok(from_step(answer)),
+        Answered::RestoreState(answer) => Ok(from_restore(answer)),
+        Answered::Error(error) => Err(super::stream::reason(&error)),
+        other => panic!("{other:?}"),
+    }
+}
+
+struct World {
+    dice: Dice,
+    server: TestServer,
+    client: Client,
+    stream: Stream,
+    now: u64,
+    models: Vec<Model>,
+    /// Names of sessions that are no more, with what the service says of them.
+    gone: Vec<(String, &'static str)>,
+    states: Vec<Bytes>,
+}
+
+impl World {
+    async fn new(seed: u64) -> World {
+        let server = start_with(LIMITS).await;
+        let mut client = server.client().await;
+        let stream = Stream::open(&mut client).await;
+        let (dice, states) = (Dice(seed, 0), vec![Bytes::from_static(b"no snapshot")]);
+        World { dice, server, client, stream, now: 0, models: vec![], gone: vec![], states }
+    }
+
+    fn expire(&mut self) {
+        let now = self.now;
+        for model in self.models.extract_if(.., |model| model.expires <= now) {
+            self.gone.push((model.name, "SESSION_EXPIRED"));
+        }
+    }
+
+    async fn create(&mut self) {
+        let dice = &mut self.dice;
+        let (num_envs, seed) = (1 + dice.below(5) as u32, dice.word());
+        let modes = [pb::AutoresetMode::NextStep, pb::AutoresetMode::SameStep, pb::AutoresetMode::Disabled];
+        let autoreset_mode = dice.below(3);
+        let terminate = dice.below(2) == 1;
+        let width = 5 + dice.below(2) as u32;
+        let max_episode_steps = [0, 6][dice.below(2)];
+        let policy =
+            if terminate { pb::InvalidActionPolicy::Terminate } else { pb::InvalidActionPolicy::Reject };
+        let wanted = pb::SessionConfig {
+            rules: Some(pb::Rules { width: Some(width), height: Some(6), ..Default::default() }),
+            autoreset_mode: modes[autoreset_mode].into(),
+            invalid_action_policy: policy.into(),
+            max_episode_steps,
+            action_mask: true,
+            ..config(num_envs, seed)
+        };
+        let ttl = Some(prost_types::Duration { seconds: TTL as i64, nanos: 0 });
+        let request = pb::CreateSessionRequest { config: Some(wanted), ttl, ..Default::default() };
+        let got = self.client.create_session(request).await;
+        let used: u32 = self.models.iter().map(|model| model.batch.config().num_envs).sum();
+        let expected = if self.models.len() as u32 == LIMITS.max_sessions {
+            Err("SESSION_LIMIT")
+        } else if used + num_envs > LIMITS.max_envs {
+            Err("ENV_LIMIT")
+        } else {
+            Ok(())
+        };
+        match (got, expected) {
+            (Ok(answer), Ok(())) => {
+                let modes = [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled];
+                let config = EnvConfig {
+                    rules: tetrion::engine::Rules::simplified(width as u8, 6),
+                    num_envs,
+                    autoreset_mode: modes[autoreset_mode],
+                    invalid_action_policy: if terminate {
+                        InvalidActionPolicy::Terminate
+                    } else {
+                        InvalidActionPolicy::Reject
+                    },
+                    max_episode_steps,
+                    features: None,
+                };
+                let batch = EnvBatch::new(config, &Seeding::Session(seed)).unwrap();
+                let name = answer.into_inner().session.unwrap().name;
+                self.models.push(Model { name, batch, sequence: 0, kept: None, expires: self.now + TTL });
+            }
+            (Err(status), Err(reason)) => assert_eq!(told(&status).reason, reason),
+            (got, expected) => panic!("{got:?}, expected {expected:?}"),
+        }
+    }
+
+    fn env_ids(&mut self, num_envs: u32) -> Vec<u32> {
+        match self.dice.below(8) {
+            0..4 => vec![],
+            4 => vec![num_envs],
+            5 => vec![0, 0],
+            _ => {
+                let first = self.dice.below(num_envs as usize) as u32;
+                (first..num_envs).rev().collect()
+            }
+        }
+    }
+
+    fn mutation(&mut self, i: usize) -> Mutation {
+        let num_envs = self.models[i].batch.config().num_envs;
+        let env_ids = self.env_ids(num_envs);
+        let rows = if env_ids.is_empty() { num_envs as usize } else { env_ids.len() };
+        let dice = &mut self.dice;
+        match dice.below(10) {
+            0 => Mutation::Reset(env_ids, vec![]),
+            1 => Mutation::Reset(env_ids, (0..rows + dice.below(2)).map(|_| dice.word()).collect()),
+            2 => {
+                let count = [1, rows, 2][dice.below(3)];
+                let states = (0..count).map(|_| self.states[dice.below(self.states.len())].clone()).collect();
+                Mutation::Restore(env_ids, states, [None, Some(9)][dice.below(2)])
+            }
+            _ => {
+                let model = &self.models[i];
+                let mask = model.see(Field::ActionMask, &[]);
+                let width = mask.len() / num_envs as usize;
+                let mut action = |row: usize| {
+                    let env_id = env_ids.get(row).map_or(row, |&env_id| (env_id % num_envs) as usize);
+                    let legal: Vec<usize> = (0..width).filter(|&a| mask[env_id * width + a] == 1).collect();
+                    match (dice.below(40), legal.as_slice()) {
+                        (0, _) | (_, []) => dice.below(width) as i32,
+                        (1, _) => width as i32,
+                        (_, legal) => legal[dice.below(legal.len())] as i32,
+                    }
+                };
+                let mut actions: Vec<i32> = (0..rows).map(&mut action).collect();
+                if dice.below(30) == 0 {
+                    actions.push(0);
+                }
+                Mutation::Step(env_ids, actions)
+            }
+        }
+    }
+
+    async fn change(&mut self, i: usize) {
+        let again = self.models[i].kept.clone().filter(|_| self.dice.below(4) == 0);
+        let (mutation, number) = match again {
+            Some((mutation, _)) => (mutation, self.models[i].sequence),
+            None => {
+                let next = self.models[i].sequence + 1;
+                let number = [0, next, next, next - 1, next + 1][self.dice.below(5)];
+                (self.mutation(i), number)
+            }
+        };
+        let model = &mut self.models[i];
+        model.expires = self.now + TTL;
+        let expected = model.change(number, &mutation);
+        let request = asked(&model.name, number, &mutation);
+        let got = match self.dice.below(2) {
+            0 => by_call(&mut self.client, request).await,
+            _ => by_stream(&mut self.stream, request).await,
+        };
+        assert_eq!(got, expected.map_err(str::to_owned), "{number} {mutation:?}");
+    }
+
+    async fn read(&mut self, i: usize) {
+        let env_ids = self.env_ids(self.models[i].batch.config().num_envs);
+        let model = &mut self.models[i];
+        model.expires = self.now + TTL;
+        let expected = match model.batch.check(listed(&env_ids)) {
+            Ok(()) => Ok(()),
+            Err(tetrion::env::ReadError::EnvIds(_)) => Err("INVALID_FIELD"),
+            Err(tetrion::env::ReadError::NotReset(_)) => Err("NOT_RESET"),
+        };
+        let model = &self.models[i];
+        let ids = match env_ids.as_slice() {
+            [] => (0..model.batch.config().num_envs).collect(),
+            env_ids => env_ids.to_vec(),
+        };
+        let session = model.name.clone();
+        if self.dice.below(2) == 0 {
+            let got = self.client.save_state(pb::SaveStateRequest { env_ids, ..save(&session) }).await;
+            match got.map(|answer| answer.into_inner()) {
+                Ok(answer) => {
+                    let states: Vec<Bytes> =
+                        ids.iter().map(|&id| model.batch.state(id).to_bytes().into()).collect();
+                    assert_eq!((answer.states, answer.sequence), (states.clone(), model.sequence));
+                    self.states.extend(states);
+                    let surplus = self.states.len().saturating_sub(12);
+                    self.states.drain(1..1 + surplus);
+                }
+                Err(status) => assert_eq!(Err(told(&status).reason.as_str()), expected),
+            }
+        } else {
+            let envs = pb::SessionEnvs { session, env_ids };
+            match self.client.enumerate_placements(enumerate(envs)).await.map(|answer| answer.into_inner()) {
+                Ok(answer) => {
+                    let count = |&id: &u32| {
+                        let piece = model.batch.pieces(id).first().copied();
+                        let piece = piece.filter(|_| !model.batch.has_ended(id));
+                        let playfield = model.batch.playfield(id);
+                        let position = tetrion::placements::Position { playfield, piece };
+                        f64::from(num_rows(&model.batch.config().rules, &position))
+                    };
+                    let offsets = numbers(&answer.row_offsets.unwrap());
+                    let counts: Vec<f64> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                    assert_eq!(counts, ids.iter().map(count).collect::<Vec<_>>());
+                    assert_eq!(answer.sequence, model.sequence);
+                }
+                Err(status) => assert_eq!(Err(told(&status).reason.as_str()), expected),
+            }
+        }
+    }
+
+    async fn call(&mut self) {
+        self.expire();
+        let choice = self.dice.below(40);
+        if choice < 3 {
+            self.create().await;
+        } else if choice == 3 {
+            let seconds = self.dice.below(60) as u64;
+            self.now += seconds;
+            self.server.clock.advance(Duration::from_secs(seconds));
+        } else if choice == 4 && !self.models.is_empty() {
+            let i = self.dice.below(self.models.len());
+            let name = self.models.remove(i).name;
+            let request = pb::DeleteSessionRequest { name: name.clone(), allow_missing: false };
+            self.client.delete_session(request).await.unwrap();
+            self.gone.push((name, "SESSION_NOT_FOUND"));
+        } else if choice == 5 && !self.gone.is_empty() {
+            let (name, reason) = self.gone[self.dice.below(self.gone.len())].clone();
+            let got = by_stream(&mut self.stream, Asked::Step(step(&name, &[0]))).await;
+            assert_eq!(got, Err(reason.to_owned()));
+        } else if choice == 6 {
+            let request = pb::ListSessionsRequest::default();
+            let listed = self.client.list_sessions(request).await.unwrap().into_inner().sessions;
+            let listed: Vec<(String, u64)> = listed.into_iter().map(|s| (s.name, s.sequence)).collect();
+            let expected: Vec<(String, u64)> =
+                self.models.iter().map(|m| (m.name.clone(), m.sequence)).collect();
+            assert_eq!(listed, expected);
+        } else if !self.models.is_empty() {
+            let i = self.dice.below(self.models.len());
+            if choice < 12 { self.read(i).await } else { self.change(i).await }
+        }
+    }
+}
+
+/// Says where in the test a panic happened.
+struct Place {
+    seed: u64,
+    call: u32,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}, call {}", self.seed, self.call);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_call_answers_what_the_model_says() {
+    for seed in 0..24 {
+        let mut world = World::new(seed).await;
+        for call in 0..150 {
+            let _place = Place { seed, call };
+            world.call().await;
+        }
+    }
+}
