@@ -6,8 +6,12 @@
 //! of agents, games or requests.
 //!
 //! Playfields up to 16 x 28 (width x height) have 16 lanes of 32 bits and kernels written for AVX2 and AVX-512. Larger
-//! ones have 32 lanes of 64 bits as plain arrays, which the compiler turns into the vectors of the chosen kernel; they
-//! cost about four times as much a placement.
+//! ones have 32 lanes of 64 bits as plain arrays, of which the compiler makes AVX2 vectors where there are any. That
+//! costs: with `bcts8`, 10 x 30 is played at about a tenth of the pieces a second of 10 x 20 on AVX-512, at a sixth on
+//! AVX2 and at a quarter on the portable kernel.
+//!
+//! What was tried and did not pay: AVX-512 for the large playfields; closures in the vector code, which are functions
+//! without the target features, so that every intrinsic in them becomes a call (a factor of three).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -102,36 +106,37 @@ pub trait Job {
 pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
     assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
     let compact = CompactPlayfield::fits(width, height);
-    #[cfg(target_arch = "x86_64")]
-    {
-        if kernel == Kernel::Avx2 {
-            // SAFETY: the features were found by `is_available` above.
-            #[allow(unsafe_code)]
-            return unsafe { run_avx2(compact, job) };
-        }
-        if kernel == Kernel::Avx512 {
-            // SAFETY: as above.
-            #[allow(unsafe_code)]
-            return unsafe { run_avx512(compact, job) };
-        }
+    // SAFETY of all three: `is_available` found the features on this machine; AVX-512 comes with those of AVX2.
+    #[allow(unsafe_code)]
+    match (kernel, compact) {
+        #[cfg(target_arch = "x86_64")]
+        (Kernel::Avx512, true) => unsafe { run_avx512(job) },
+        #[cfg(target_arch = "x86_64")]
+        (Kernel::Avx2, true) => unsafe { run_avx2(job) },
+        // 512-bit vectors were tried for the large ones and are no faster than these.
+        #[cfg(target_arch = "x86_64")]
+        (Kernel::Avx2 | Kernel::Avx512, false) => unsafe { run_large_avx2(job) },
+        (_, true) => job.run::<u32, 16, Array<u32, 16>>(),
+        (_, false) => job.run::<u64, 32, Array<u64, 32>>(),
     }
-    run_portable(compact, job)
-}
-
-fn run_portable<J: Job>(compact: bool, job: J) -> J::Output {
-    if compact { job.run::<u32, 16, Array<u32, 16>>() } else { job.run::<u64, 32, Array<u64, 32>>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx2<J: Job>(compact: bool, job: J) -> J::Output {
-    if compact { job.run::<u32, 16, avx2::Avx2>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+fn run_avx2<J: Job>(job: J) -> J::Output {
+    job.run::<u32, 16, avx2::Avx2>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq"
 )]
-fn run_avx512<J: Job>(compact: bool, job: J) -> J::Output {
-    if compact { job.run::<u32, 16, avx512::Avx512>() } else { job.run::<u64, 32, Array<u64, 32>>() }
+fn run_avx512<J: Job>(job: J) -> J::Output {
+    job.run::<u32, 16, avx512::Avx512>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_large_avx2<J: Job>(job: J) -> J::Output {
+    job.run::<u64, 32, Array<u64, 32>>()
 }
