@@ -43,7 +43,7 @@ pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
 /// Letters of all explicit piece sequences of one request, a byte of memory each for as long as the session lives.
 pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 
-/// Columns of a feature selection: every feature there is, at the widest playfield, fits in several times.
+/// Columns of a feature selection: more than there are features at the widest playfield.
 pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
 
 /// Positions of one request: as many as a session has environments.

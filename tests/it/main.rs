@@ -26,6 +26,9 @@ mod placements;
 /// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
 mod service;
 
+/// Every bound on a request, at it and one past it.
+mod limits;
+
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 

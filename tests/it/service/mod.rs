@@ -20,3 +20,6 @@ mod episodes;
 
 /// Random calls against a plain model.
 mod model;
+
+/// Placements, restored drawings and pictures.
+mod positions;

@@ -1,0 +1,250 @@
+use tetrion::engine::{Playfield, Rules, Tetromino};
+use tetrion::features::FeatureSet;
+use tetrion::placements::{Options, Position, enumerate as list};
+use tetrion::wire::{pb, tensor};
+
+use crate::support::{config, create, drawing, enumerate, numbers, reset, restore, save, start, step};
+
+const DRAWINGS: [(&[&str], &str); 3] = [
+    (&["....#.....", "##.#######", "#########."], "T"),
+    (&[], "O"),
+    (&["#########.", "#########.", "#########.", "#########.", "##########"], "I"),
+];
+
+fn drawn() -> pb::Positions {
+    let drawings = DRAWINGS.iter().map(|(rows, piece)| drawing(rows, piece)).collect();
+    pb::Positions { drawings, ..Default::default() }
+}
+
+fn playfields() -> Vec<(Playfield, Tetromino)> {
+    let read = |(rows, piece): &(&[&str], &str)| {
+        let piece = Tetromino::from_letter(piece.chars().next().unwrap()).unwrap();
+        (Playfield::from_drawn_rows(10, 20, rows).unwrap(), piece)
+    };
+    DRAWINGS.iter().map(read).collect()
+}
+
+fn packed() -> pb::Positions {
+    let rows: Vec<u16> = playfields()
+        .iter()
+        .flat_map(|(playfield, _)| playfield.rows().map(|row| row as u16).collect::<Vec<_>>())
+        .collect();
+    let pieces: Vec<u8> = playfields().iter().map(|&(_, piece)| piece as u8).collect();
+    let packed = pb::PackedPositions {
+        boards: Some(tensor::encode(vec![3, 20], &rows)),
+        pieces: Some(tensor::encode(vec![3], &pieces)),
+        queues: None,
+    };
+    pb::Positions { packed: Some(packed), ..Default::default() }
+}
+
+fn everything(request: pb::EnumeratePlacementsRequest) -> pb::EnumeratePlacementsRequest {
+    pb::EnumeratePlacementsRequest {
+        features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
+        include_afterstates: true,
+        include_position_features: true,
+        ..request
+    }
+}
+
+#[tokio::test]
+async fn the_same_positions_have_the_same_placements_wherever_they_come_from() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let by_drawing = client.enumerate_placements(everything(enumerate(drawn()))).await.unwrap().into_inner();
+    let by_packing = client.enumerate_placements(everything(enumerate(packed()))).await.unwrap().into_inner();
+    assert_eq!(by_drawing, by_packing);
+
+    let name = create(&mut client, config(3, 5)).await.name;
+    client.restore_state(restore(&name, drawn())).await.unwrap();
+    let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
+    let snapshots = pb::Positions { states, ..Default::default() };
+    let by_snapshot =
+        client.enumerate_placements(everything(enumerate(snapshots))).await.unwrap().into_inner();
+    assert_eq!(by_drawing, by_snapshot);
+    let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
+    let by_session = client.enumerate_placements(everything(enumerate(envs))).await.unwrap().into_inner();
+    assert_eq!(by_session.sequence, 1, "the state they belong to");
+    assert_eq!(by_drawing, pb::EnumeratePlacementsResponse { sequence: 0, ..by_session });
+    let backwards = pb::SessionEnvs { session: name, env_ids: vec![2, 0] };
+    let backwards = client.enumerate_placements(enumerate(backwards)).await.unwrap().into_inner();
+    assert_eq!(numbers(&backwards.row_offsets.unwrap()), [0.0, 17.0, 51.0]);
+}
+
+#[tokio::test]
+async fn the_answer_is_the_librarys_own_list() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let answer = client.enumerate_placements(everything(enumerate(drawn()))).await.unwrap().into_inner();
+    let positions: Vec<Position> = playfields()
+        .into_iter()
+        .map(|(playfield, piece)| Position { playfield, piece: Some(piece) })
+        .collect();
+    let set = FeatureSet::named("bcts8", 10).unwrap();
+    let options = Options { afterstates: true, position_features: true };
+    let expected = list(&Rules::default(), &positions, Some(&set), options);
+    let rows = expected.actions.len() as u32;
+    assert_eq!(answer.row_offsets.unwrap(), tensor::encode(vec![4], &expected.row_offsets));
+    assert_eq!(answer.actions.unwrap(), tensor::encode(vec![rows], &expected.actions));
+    assert_eq!(answer.placements.unwrap(), tensor::encode(vec![rows], &expected.placements));
+    assert_eq!(answer.features.unwrap(), tensor::encode(vec![rows, 8], &expected.features));
+    assert_eq!(answer.rewards.unwrap(), tensor::encode(vec![rows], &expected.rewards));
+    assert_eq!(answer.lines.clone().unwrap(), tensor::encode(vec![rows], &expected.lines));
+    assert_eq!(answer.terminal.unwrap(), tensor::encode_bools(vec![rows], &expected.terminal));
+    assert_eq!(answer.afterstates.unwrap().data, expected.afterstates);
+    assert_eq!(answer.position_features.unwrap(), tensor::encode(vec![3, 8], &expected.position_features));
+    let columns = answer.feature_columns.unwrap();
+    assert_eq!((columns.set.as_str(), columns.version.as_str()), ("bcts8", "1"));
+    assert_eq!(columns.names, set.names());
+    // The upright I in the last column of the third drawing clears four rows and the one that was full already.
+    assert_eq!(numbers(&answer.lines.unwrap()).last_chunk::<17>().unwrap()[9], 5.0);
+}
+
+#[tokio::test]
+async fn features_are_those_asked_for_or_the_sessions_or_none() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let selection = pb::FeatureSelection { features: vec!["column_height".into()], ..Default::default() };
+    let wanted = pb::SessionConfig { features: Some(selection), ..config(1, 1) };
+    let name = create(&mut client, wanted).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let envs = || enumerate(pb::SessionEnvs { session: name.clone(), ..Default::default() });
+    let own = client.enumerate_placements(envs()).await.unwrap().into_inner();
+    let names: Vec<String> = (0..10).map(|i| format!("column_height[{i}]")).collect();
+    assert_eq!(own.feature_columns.unwrap().names, names);
+    let other =
+        pb::FeatureSelection { features: vec!["holes".into(), "lines_cleared".into()], ..Default::default() };
+    let asked = pb::EnumeratePlacementsRequest { features: Some(other), ..envs() };
+    let asked = client.enumerate_placements(asked).await.unwrap().into_inner();
+    assert_eq!(asked.features.unwrap().shape[1], 2);
+    let none = client.enumerate_placements(enumerate(drawn())).await.unwrap().into_inner();
+    assert!(none.features.is_none() && none.feature_columns.is_none() && none.afterstates.is_none());
+}
+
+#[tokio::test]
+async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let bits = pb::SessionConfig { observation_fields: vec!["board_bits".into()], ..config(1, 3) };
+    let name = create(&mut client, bits).await.name;
+    client
+        .restore_state(restore(
+            &name,
+            pb::Positions { drawings: vec![drawn().drawings[0].clone()], ..drawn() },
+        ))
+        .await
+        .unwrap();
+    let state = client.save_state(save(&name)).await.unwrap().into_inner().states;
+    let envs = enumerate(pb::SessionEnvs { session: name.clone(), ..Default::default() });
+    let listed = client.enumerate_placements(everything(envs)).await.unwrap().into_inner();
+    let actions = numbers(&listed.actions.unwrap());
+    let (rewards, terminal) = (numbers(&listed.rewards.unwrap()), numbers(&listed.terminal.unwrap()));
+    let afterstates = listed.afterstates.unwrap();
+    assert_eq!(actions.len(), 34);
+    for (row, action) in actions.iter().enumerate() {
+        let back = restore(&name, pb::Positions { states: state.clone(), ..Default::default() });
+        client.restore_state(back).await.unwrap();
+        let answer = client.step(step(&name, &[*action as i32])).await.unwrap().into_inner();
+        assert_eq!(numbers(&answer.rewards.unwrap()), [rewards[row]]);
+        assert_eq!(numbers(&answer.terminated.unwrap()), [terminal[row]]);
+        assert_eq!(answer.observations[0].data[..], afterstates.data[row * 40..][..40], "action {action}");
+    }
+}
+
+#[tokio::test]
+async fn an_episode_that_has_ended_has_no_placements_and_one_action() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let ending = pb::SessionConfig { max_episode_steps: 1, action_mask: true, ..config(2, 1) };
+    let name = create(&mut client, ending).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let one = pb::StepRequest { env_ids: vec![0], ..step(&name, &[0]) };
+    let ended = client.step(one).await.unwrap().into_inner();
+    let mask = numbers(&ended.action_mask.unwrap());
+    assert_eq!((mask[0], mask.iter().sum::<f64>()), (1.0, 1.0));
+    let envs = pb::SessionEnvs { session: name, ..Default::default() };
+    let answer = client.enumerate_placements(enumerate(envs)).await.unwrap().into_inner();
+    let offsets = numbers(&answer.row_offsets.unwrap());
+    assert_eq!(offsets[1], 0.0);
+    assert!(offsets[2] > 0.0);
+}
+
+#[tokio::test]
+async fn whoever_types_a_request_writes_plain_numbers() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let written = |values: &[f64]| Some(pb::Tensor { values: values.to_vec(), ..Default::default() });
+    let mut answers = Vec::new();
+    for by_hand in [true, false] {
+        let name = create(&mut client, config(2, 9)).await.name;
+        client.reset(reset(&name)).await.unwrap();
+        let mut request = step(&name, &[3, 5]);
+        if by_hand {
+            request.actions = written(&[3.0, 5.0]);
+        }
+        answers.push(client.step(request).await.unwrap().into_inner());
+    }
+    assert_eq!(answers[0], answers[1]);
+    let mut board = vec![0.0; 20];
+    board[0] = f64::from(0b11_1111_1110);
+    let packed = pb::PackedPositions { boards: written(&board), pieces: written(&[0.0]), queues: None };
+    let positions = pb::Positions { packed: Some(packed), ..Default::default() };
+    let lines = client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner().lines.unwrap();
+    assert_eq!(numbers(&lines)[0], 1.0, "an upright I in the first column clears the row");
+}
+
+#[tokio::test]
+async fn an_episode_from_a_drawing_deals_on_where_it_says() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let rules = pb::Rules { preview: Some(3), ..Default::default() };
+    let name = create(&mut client, pb::SessionConfig { rules: Some(rules), ..config(1, 4) }).await.name;
+    let dealt =
+        client.reset(pb::ResetRequest { seeds: vec![77], ..reset(&name) }).await.unwrap().into_inner();
+    let first: Vec<f64> = [numbers(&dealt.observations[1]), numbers(&dealt.observations[2])].concat();
+    let again = create(
+        &mut client,
+        pb::SessionConfig {
+            rules: Some(pb::Rules { preview: Some(3), ..Default::default() }),
+            seed: None,
+            env_seeds: vec![77],
+            ..config(1, 0)
+        },
+    )
+    .await
+    .name;
+    let drawing = pb::Drawing { queue: "z s".into(), ..drawing(&["##........"], "l") };
+    let answer = client
+        .restore_state(restore(&again, pb::Positions { drawings: vec![drawing], ..Default::default() }))
+        .await;
+    let answer = answer.unwrap().into_inner();
+    assert_eq!(numbers(&answer.observations[0])[..3], [1.0, 1.0, 0.0]);
+    let seen: Vec<f64> = [numbers(&answer.observations[1]), numbers(&answer.observations[2])].concat();
+    assert_eq!(seen[..3], [6.0, 3.0, 4.0], "the pieces that were given");
+    assert_eq!(seen[3], first[3], "then those that the seed deals at their places");
+    assert_eq!(numbers(&answer.infos[0]).into_iter().chain(numbers(&answer.infos[1])).sum::<f64>(), 0.0);
+    let bytes = &answer.infos[4].data[..];
+    assert_eq!(u64::from_le_bytes(bytes.try_into().unwrap()), 77, "the first episode of its seed");
+}
+
+#[tokio::test]
+async fn pictures_come_in_the_order_asked_for() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(3, 5)).await.name;
+    client.restore_state(restore(&name, drawn())).await.unwrap();
+    let format = pb::RenderFormat::Ascii.into();
+    let request = pb::RenderRequest { session: name.clone(), env_ids: vec![2, 0], format };
+    let answer = client.render(request).await.unwrap().into_inner();
+    let expected: Vec<String> = [2, 0].map(|i: usize| playfields()[i].0.to_string()).to_vec();
+    assert_eq!((answer.frames, answer.sequence), (expected, 1));
+    for (format, part) in [
+        (pb::RenderFormat::Lab, "   o--------------------o\n 0 |"),
+        (pb::RenderFormat::Leiden, "\n------------\n 0123456789"),
+        (pb::RenderFormat::Ansi, "  piece  \x1b[1;35mT\x1b[0m\n"),
+    ] {
+        let request = pb::RenderRequest { session: name.clone(), env_ids: vec![0], format: format.into() };
+        let frames = client.render(request).await.unwrap().into_inner().frames;
+        assert!(frames[0].contains(part), "{}", frames[0]);
+    }
+}
