@@ -1,0 +1,25 @@
+"""One game with nothing but the generated stubs: `python raw_stubs.py host:port`. The first placement is always taken."""
+
+import sys
+
+import grpc
+import numpy as np
+
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion._pb.tensor_pb2 import DATA_TYPE_INT32, Tensor
+
+server = EnvironmentServiceStub(grpc.insecure_channel(sys.argv[1]))
+config = pb.SessionConfig(seed=42, action_mask=True)
+session = server.CreateSession(pb.CreateSessionRequest(config=config)).session
+answer = server.Reset(pb.ResetRequest(session=session.name))
+ended = False
+while not ended:
+    action = np.frombuffer(answer.action_mask.data, np.bool_).argmax()
+    actions = Tensor(dtype=DATA_TYPE_INT32, shape=[1], data=np.int32(action).tobytes())
+    answer = server.Step(pb.StepRequest(session=session.name, actions=actions))
+    ended = answer.terminated.data == b"\1"
+infos = {spec.name: tensor.data for spec, tensor in zip(session.info_specs, answer.infos, strict=True)}
+print(server.Render(pb.RenderRequest(session=session.name, format=pb.RENDER_FORMAT_ASCII)).frames[0])
+print(int.from_bytes(infos["pieces"], "little"), "pieces")
+server.DeleteSession(pb.DeleteSessionRequest(name=session.name))

@@ -1,0 +1,278 @@
+"""The client: a channel to a server, and the calls that need no session."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+import grpc
+import numpy.typing as npt
+from google.protobuf.duration_pb2 import Duration
+
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
+from tetrion.errors import from_rpc_error
+from tetrion.evaluation import Controllers, Evaluation, Seeds, collect, evaluation_request
+from tetrion.placements import Placements
+from tetrion.requests import (
+    FeaturesLike,
+    PositionsLike,
+    RulesLike,
+    enum_value,
+    features_message,
+    positions_message,
+    rules_message,
+)
+from tetrion.server import Server, shared_server
+from tetrion.session import Session
+
+# Repeating a call is safe: reads change nothing, CreateSession has a request_id, the others are numbered.
+_RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{"service": "tetrion.v1.EnvironmentService"}, {"service": "tetrion.v1.EvaluationService"}],
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.05s",
+                "maxBackoff": "1s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ]
+}
+
+_OPTIONS: list[tuple[str, Any]] = [
+    # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
+    ("grpc.default_authority", "localhost"),
+    # The server has limits of its own, and tells them.
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Error details come as metadata.
+    ("grpc.max_metadata_size", 32 << 10),
+    # A peer that vanished is noticed after 40 seconds, in a long evaluation too. The server takes these pings.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.service_config", json.dumps(_RETRIES)),
+]
+
+
+class Client:
+    """A connection to a server. Threads may share one; sessions made from it belong to one thread each."""
+
+    def __init__(
+        self,
+        address: str | Server | None = None,
+        *,
+        token: str | None = None,
+        tls: grpc.ChannelCredentials | bool = False,
+        timeout: float = 60.0,
+        options: Sequence[tuple[str, Any]] = (),
+    ) -> None:
+        """Connects to a server, at the first call.
+
+        Args:
+            address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this process.
+            token: The bearer token that the server wants.
+            tls: Encrypt: True to trust the system's certificates, or credentials of your own.
+            timeout: Seconds that a call may take; evaluations and streams have no limit.
+            options: Further options of the gRPC channel; they go before ours.
+        """
+        if address is None:
+            address = shared_server()
+        self.address = address.address if isinstance(address, Server) else address
+        self.timeout = timeout
+        ours = dict(_OPTIONS)
+        if tls:
+            # The name that certificates are checked against must be the server's own.
+            del ours["grpc.default_authority"]
+        merged = list({**ours, **dict(options)}.items())
+        if tls:
+            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else grpc.ssl_channel_credentials()
+            self._channel = grpc.secure_channel(self.address, credentials, merged)
+        else:
+            self._channel = grpc.insecure_channel(self.address, merged)
+        self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
+        self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._info: pb.GetServerInfoResponse | None = None
+
+    def _call(self, method: str, request: Any, metadata: Sequence[tuple[str, str]] = ()) -> Any:
+        try:
+            return getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
+        except grpc.RpcError as error:
+            raise from_rpc_error(error) from None
+
+    def _stream(
+        self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
+    ) -> Iterator[pb.StepStreamResponse]:
+        responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
+            requests, metadata=(*self._token, *metadata)
+        )
+        return responses
+
+    def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
+        """Says what the server is, can and allows: presets, features, controllers, limits.
+
+        Args:
+            width: The width at which the columns of feature sets are written out; 0 is 10.
+        """
+        if width:
+            response: pb.GetServerInfoResponse = self._call("GetServerInfo", pb.GetServerInfoRequest(width=width))
+            return response
+        if self._info is None:
+            # It answers the same while it runs.
+            self._info = self._call("GetServerInfo", pb.GetServerInfoRequest())
+        assert self._info is not None
+        return self._info
+
+    def create_session(
+        self,
+        num_envs: int = 1,
+        *,
+        rules: RulesLike = None,
+        observations: Sequence[str] = (),
+        infos: Sequence[str] = (),
+        features: FeaturesLike = None,
+        autoreset: str = "next_step",
+        invalid_action: str = "reject",
+        seed: int | None = None,
+        env_seeds: Sequence[int] = (),
+        piece_sequences: Sequence[str] = (),
+        max_episode_steps: int = 0,
+        action_mask: bool = True,
+        ttl: float | None = None,
+    ) -> Session:
+        """Makes a session of environments that step together. Reset it first.
+
+        Args:
+            num_envs: How many environments.
+            rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
+            observations: The observation fields wanted, in order; none: the server's default.
+            infos: The info fields wanted, in order; none: all.
+            features: A feature set's name or a list of features, for the observation `features` and for placements.
+            autoreset: `next_step`, `same_step` or `disabled`.
+            invalid_action: What becomes of an action that the mask forbids: `reject` the call, or `terminate` the
+                episode.
+            seed: The session seed; left out, drawn by the server, and told in `Session.message.config.seed`.
+            env_seeds: A seed for each environment in its place.
+            piece_sequences: Explicit pieces in its place: strings of IOTZSJL, one for each environment or one for all.
+            max_episode_steps: Truncates episodes after so many steps; 0: never.
+            action_mask: Whether answers hold action masks.
+            ttl: Seconds that the session is kept when nobody calls; left out, the server's default.
+        """
+        config = pb.SessionConfig(
+            num_envs=num_envs,
+            rules=rules_message(rules),
+            observation_fields=observations,
+            info_fields=infos,
+            features=features_message(features),
+            autoreset_mode=enum_value(pb.AutoresetMode, autoreset),
+            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action),
+            seed=seed,
+            env_seeds=env_seeds,
+            piece_sequences=piece_sequences,
+            max_episode_steps=max_episode_steps,
+            action_mask=action_mask,
+            max_response_bytes=self.server_info().limits.max_response_bytes,
+        )
+        lease: Duration | None = None
+        if ttl is not None:
+            lease = Duration()
+            lease.FromTimedelta(timedelta(seconds=ttl))
+        request = pb.CreateSessionRequest(config=config, ttl=lease, request_id=str(uuid.uuid4()))
+        return Session(self, self._call("CreateSession", request).session)
+
+    def enumerate_placements(
+        self,
+        positions: PositionsLike,
+        *,
+        rules: RulesLike = None,
+        features: FeaturesLike = None,
+        afterstates: bool = False,
+        position_features: bool = False,
+    ) -> Placements:
+        """Lists every placement in positions of the caller's own; for a session's, see `Session.enumerate_placements`.
+
+        Args:
+            positions: Snapshots, `Drawing`s or `Packed` playfields.
+            rules: Their rules; snapshots have their own, and others are `simplified` if this is left out.
+            features: The features wanted, a set's name or a list of names.
+            afterstates: Whether the playfields after the placements are wanted.
+            position_features: Whether the features of the positions as they stand are wanted.
+        """
+        request = pb.EnumeratePlacementsRequest(
+            positions=positions_message(positions, rules),
+            features=features_message(features),
+            include_afterstates=afterstates,
+            include_position_features=position_features,
+            max_response_bytes=self.server_info().limits.max_response_bytes,
+        )
+        return Placements.from_message(self._call("EnumeratePlacements", request))
+
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        weights: npt.ArrayLike | None = None,
+        features: FeaturesLike = None,
+        seeds: Seeds = None,
+        on_progress: Callable[[evaluation_pb.EvaluationProgress], None] | None = None,
+        **limits: Any,
+    ) -> Evaluation:
+        """Plays many games and waits for all of them.
+
+        Args:
+            controllers: Names of controllers or agents, or `Agent` messages: the policies after the matrix' rows.
+            weights: Weight vectors [P, F], or one [F], of linear controllers.
+            features: What the columns of `weights` mean.
+            seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+            on_progress: Called now and then with how far it is.
+            **limits: As in `evaluation.evaluation_request`: rules, piece_sequences, episodes_per_seed, max_pieces, ...
+        """
+        return collect(
+            self.evaluate_stream(controllers, weights=weights, features=features, seeds=seeds, **limits), on_progress
+        )
+
+    def evaluate_stream(
+        self,
+        controllers: Controllers = (),
+        *,
+        weights: npt.ArrayLike | None = None,
+        features: FeaturesLike = None,
+        seeds: Seeds = None,
+        timeout: float | None = None,
+        **limits: Any,
+    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
+        """Plays many games and gives the messages as they come: `started`, `results` and `progress`, last `summary`.
+
+        Leaving the iteration early ends the games on the server. The arguments are those of `evaluate`.
+        """
+        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._token)
+        try:
+            yield from call
+        except grpc.RpcError as error:
+            raise from_rpc_error(error) from None
+        finally:
+            call.cancel()
+
+    def close(self) -> None:
+        """Closes the connection. Sessions live on until they are closed or their lease runs out."""
+        self._channel.close()
+
+    def __enter__(self) -> Client:
+        """The client itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Closes the connection."""
+        self.close()

@@ -1,0 +1,218 @@
+"""Errors of the server as exceptions that say what to do.
+
+The server explains every refusal by a reason made for programs, the `ErrorInfo` in the details of a status. The table at
+the end of this file, from reasons to exceptions, is the one at the head of `environment_service.proto`. A refused call has
+changed nothing on the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import grpc
+import gymnasium.error
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+_DETAILS_KEY = "grpc-status-details-bin"
+
+
+class TetrionError(Exception):
+    """A call that failed.
+
+    Attributes:
+        code: The canonical gRPC code by name, such as `INVALID_ARGUMENT`.
+        reason: The server's reason, such as `ILLEGAL_ACTION`; empty where the failure is the transport's.
+        metadata: What belongs to the reason, such as `{"env_ids": "3,17"}`.
+        violations: Pairs of a field's path and what is wrong with it.
+        retry_after: Seconds after which trying again may help, where the server says so.
+    """
+
+    advice = ""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "UNKNOWN",
+        reason: str = "",
+        metadata: dict[str, str] | None = None,
+        violations: list[tuple[str, str]] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        """Joins the server's message and this class's advice."""
+        self.code = code
+        self.reason = reason
+        self.metadata = metadata or {}
+        self.violations = violations or []
+        self.retry_after = retry_after
+        label = f"{code} {reason}".strip()
+        super().__init__(f"{message} ({label})" + (f"; {self.advice}" if self.advice else ""))
+
+
+class InvalidRequest(TetrionError, ValueError):
+    """Something in the request is absent, misshapen, out of bounds or unknown."""
+
+    advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
+
+
+class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
+    """An action outside the action space, or one that the action mask forbids."""
+
+    advice = (
+        "choose among `action_masks()`, or let such actions end the episode with invalid_action='terminate'; "
+        "actions outside the action space are refused either way"
+    )
+
+
+class ResponseTooLarge(TetrionError, ValueError):
+    """The answer would be larger than the client or the server allows."""
+
+    advice = "ask for fewer environments or positions a call (`metadata['max_rows']`), or for fewer fields"
+
+
+class RequestTooLarge(TetrionError, ValueError):
+    """The request is larger than the server takes."""
+
+    advice = "split it; `Client.server_info().limits.max_request_bytes` is the limit"
+
+
+class SessionNotFound(TetrionError, LookupError):
+    """The session was closed, its lease ran out, or it lives on another server."""
+
+    advice = "create a new session; a longer `ttl` or a call now and then keeps one alive"
+
+
+class ResetNeeded(TetrionError, gymnasium.error.ResetNeeded):
+    """An environment was used before its first episode began."""
+
+    advice = "call `reset` first"
+
+
+class EpisodeEnded(TetrionError, gymnasium.error.ResetNeeded):
+    """An environment was stepped after the end of its episode, without autoreset."""
+
+    advice = "reset it first (vector environments: options={'reset_mask': ...}), or use another autoreset mode"
+
+
+class VersionMismatch(TetrionError):
+    """A snapshot, weights or an expectation of other rules or of another version."""
+
+    advice = "use it with a server and rules of the version that made it"
+
+
+class SequenceMismatch(TetrionError):
+    """Somebody else moved the session, or an answer was lost and something else was sent after it."""
+
+    advice = "`Session.refresh()` reads where the session stands; one session belongs to one user at a time"
+
+
+class ServerFull(TetrionError):
+    """The server has as many sessions, environments or evaluations as it may."""
+
+    advice = "close what is not used, try again after `retry_after` seconds, or start the server with higher limits"
+
+
+class Unauthenticated(TetrionError, PermissionError):
+    """The server wants a token, and it got none or another one."""
+
+    advice = "give the server's token as Client(address, token=...)"
+
+
+class ServerUnavailable(TetrionError, ConnectionError):
+    """The server cannot be reached, or is going down."""
+
+    advice = "check the address and that the server runs; snapshots (`Session.save`) can be restored on another one"
+
+
+class NotBuilt(TetrionError, NotImplementedError):
+    """This server cannot do that."""
+
+    advice = "`Client.server_info().capabilities` lists what it can do; a newer server may do more"
+
+
+class DeadlineExceeded(TetrionError, TimeoutError):
+    """The answer did not come in time."""
+
+    advice = "give a longer `timeout`; a step that timed out may have happened, `Session.refresh()` tells"
+
+
+class InternalError(TetrionError):
+    """A bug in the server."""
+
+    advice = "please report it with the id in this message and the server's log"
+
+
+_BY_REASON: dict[str, type[TetrionError]] = {
+    "INVALID_FIELD": InvalidRequest,
+    "INVALID_TENSOR": InvalidRequest,
+    "INVALID_RULES": InvalidRequest,
+    "INVALID_POSITION": InvalidRequest,
+    "INVALID_STATE": InvalidRequest,
+    "UNKNOWN_NAME": InvalidRequest,
+    "REQUEST_ID_REUSED": InvalidRequest,
+    "ACTION_OUT_OF_RANGE": IllegalAction,
+    "ILLEGAL_ACTION": IllegalAction,
+    "RESPONSE_TOO_LARGE": ResponseTooLarge,
+    "INVALID_TOKEN": Unauthenticated,
+    "SESSION_NOT_FOUND": SessionNotFound,
+    "SESSION_EXPIRED": SessionNotFound,
+    "NOT_RESET": ResetNeeded,
+    "EPISODE_ENDED": EpisodeEnded,
+    "RULES_MISMATCH": VersionMismatch,
+    "RULES_VERSION_MISMATCH": VersionMismatch,
+    "FEATURE_SET_MISMATCH": VersionMismatch,
+    "SEQUENCE_MISMATCH": SequenceMismatch,
+    "SESSION_LIMIT": ServerFull,
+    "ENV_LIMIT": ServerFull,
+    "EVALUATION_LIMIT": ServerFull,
+    "DRAINING": ServerUnavailable,
+    "NOT_IMPLEMENTED": NotBuilt,
+}
+
+# For failures that carry no reason, because the transport and not the server made them.
+_BY_CODE: dict[str, type[TetrionError]] = {
+    "OUT_OF_RANGE": RequestTooLarge,
+    "DEADLINE_EXCEEDED": DeadlineExceeded,
+    "UNAVAILABLE": ServerUnavailable,
+    "UNAUTHENTICATED": Unauthenticated,
+    "UNIMPLEMENTED": NotBuilt,
+    "INTERNAL": InternalError,
+}
+
+
+def from_rpc_error(error: grpc.RpcError) -> TetrionError:
+    """The exception for a failed call."""
+    call: Any = error  # A failed call is a grpc.Call as well, which its type does not say.
+    code = call.code().name
+    for key, value in call.trailing_metadata() or ():
+        if key == _DETAILS_KEY:
+            return _from_details(code, call.details() or "", status_pb2.Status.FromString(value).details)
+    return _from_details(code, call.details() or "", ())
+
+
+def from_status(status: status_pb2.Status) -> TetrionError:
+    """The exception for a failure told in a stream."""
+    return _from_details(code_pb2.Code.Name(status.code), status.message, status.details)
+
+
+def _from_details(code: str, message: str, details: Iterable[AnyMessage]) -> TetrionError:
+    info = error_details_pb2.ErrorInfo()
+    bad_request = error_details_pb2.BadRequest()
+    retry = error_details_pb2.RetryInfo()
+    retry_after = None
+    for detail in details:
+        detail.Unpack(info)
+        detail.Unpack(bad_request)
+        if detail.Unpack(retry):
+            retry_after = retry.retry_delay.ToTimedelta().total_seconds()
+    kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, TetrionError)
+    return kind(
+        message,
+        code=code,
+        reason=info.reason,
+        metadata=dict(info.metadata),
+        violations=[(violation.field, violation.description) for violation in bad_request.field_violations],
+        retry_after=retry_after,
+    )

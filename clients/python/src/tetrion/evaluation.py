@@ -1,0 +1,195 @@
+"""How good are these controllers? The results of many games as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.duration_pb2 import Duration
+
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import features_pb2
+from tetrion.errors import ServerUnavailable
+from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
+from tetrion.tensors import from_numpy, to_numpy
+
+Controllers: TypeAlias = "str | Sequence[str | pb.Agent]"
+Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
+
+_COLUMNS = (
+    "policy_indices",
+    "seed_indices",
+    "episode_indices",
+    "seeds",
+    "lines",
+    "pieces",
+    "steps",
+    "scores",
+    "truncated",
+)
+
+
+@dataclass(frozen=True)
+class SeedRange:
+    """Seeds drawn from one number, common to all policies.
+
+    Attributes:
+        seed: Any number from 0 to 2**64 - 1.
+        count: How many.
+    """
+
+    seed: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The games of an evaluation, in the order of policy, seed and episode, and what they come to.
+
+    Attributes:
+        policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
+        seed_indices: uint32 [K].
+        episode_indices: uint32 [K], the episode of that seed.
+        seeds: uint64 [K], the episode seed: `reset(seeds=...)` with it deals the same pieces.
+        lines: uint64 [K], lines cleared.
+        pieces: uint64 [K], pieces landed.
+        steps: uint64 [K], steps taken.
+        scores: float64 [K], points as the rules score them.
+        truncated: bool [K], cut by a limit.
+        started: What was played, with every default.
+        summary: Means with intervals for each policy, and paired differences.
+    """
+
+    policy_indices: npt.NDArray[np.uint32]
+    seed_indices: npt.NDArray[np.uint32]
+    episode_indices: npt.NDArray[np.uint32]
+    seeds: npt.NDArray[np.uint64]
+    lines: npt.NDArray[np.uint64]
+    pieces: npt.NDArray[np.uint64]
+    steps: npt.NDArray[np.uint64]
+    scores: npt.NDArray[np.float64]
+    truncated: npt.NDArray[np.bool_]
+    started: pb.EvaluationStarted
+    summary: pb.EvaluationSummary
+
+    @property
+    def mean_lines(self) -> npt.NDArray[np.float64]:
+        """Mean lines a game of each policy that played, float64 [P]."""
+        return np.array([policy.lines.mean for policy in self.summary.policies])
+
+
+def evaluation_request(
+    controllers: Controllers = (),
+    *,
+    weights: npt.ArrayLike | None = None,
+    features: FeaturesLike = None,
+    seeds: Seeds = None,
+    piece_sequences: Sequence[str] = (),
+    rules: RulesLike = None,
+    rules_version: str = "",
+    terminal: str | None = None,
+    lookahead: int = 0,
+    episodes_per_seed: int = 1,
+    pairs: npt.ArrayLike | None = None,
+    max_pieces: int = 0,
+    max_steps: int = 0,
+    baseline: int | None = None,
+    max_parallelism: int = 0,
+    progress_interval: float | None = None,
+    omit_results: bool = False,
+) -> pb.EvaluatePoliciesRequest:
+    """The request for an evaluation.
+
+    Args:
+        controllers: Names of controllers or agents, or `Agent` messages: the policies after the matrix' rows.
+        weights: Weight vectors [P, F], or one [F], of linear controllers.
+        features: What the columns of `weights` mean.
+        seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+        piece_sequences: Explicit pieces in place of seeds, common to all policies.
+        rules: A preset's name, or fields of the message `Rules` by name; left out, `simplified`.
+        rules_version: Refuse unless the server has this one.
+        terminal: What a placement that ends the game is worth to the matrix' policies: `avoid` (the default) or `score`.
+        lookahead: Next pieces that the matrix' policies take into account.
+        episodes_per_seed: Episodes of each seed.
+        pairs: uint32 [G, 2], policy and seed indices to play; left out, all.
+        max_pieces: Cuts a game after so many pieces; 0: the server's limit.
+        max_steps: Cuts a game after so many steps; 0: the server's limit.
+        baseline: The policy that others are compared with; left out, the first.
+        max_parallelism: Threads to use at most; 0: all.
+        progress_interval: Seconds between progress messages; left out, one.
+        omit_results: Ask for the summary alone.
+
+    Raises:
+        ValueError: Neither or both of `seeds` and `piece_sequences` are given.
+    """
+    if (seeds is None) == (not piece_sequences):
+        raise ValueError("give either seeds or piece_sequences")
+    names = [controllers] if isinstance(controllers, str) else controllers
+    request = pb.EvaluatePoliciesRequest(
+        rules=rules_message(rules),
+        rules_version=rules_version,
+        agents=[pb.Agent(name=name) if isinstance(name, str) else name for name in names],
+        episodes_per_seed=episodes_per_seed,
+        max_pieces=max_pieces,
+        max_steps=max_steps,
+        baseline=baseline,
+        max_parallelism=max_parallelism,
+        omit_results=omit_results,
+    )
+    if weights is not None:
+        matrix = np.atleast_2d(np.asarray(weights, np.float64))
+        request.weights.CopyFrom(
+            pb.WeightMatrix(
+                features=features_message(features),
+                weights=from_numpy(matrix),
+                terminal=enum_value(features_pb2.TerminalScore, terminal) if terminal is not None else None,
+                lookahead=lookahead,
+            )
+        )
+    if isinstance(seeds, SeedRange):
+        request.seed_range.CopyFrom(pb.SeedRange(seed=seeds.seed, count=seeds.count))
+    elif seeds is not None:
+        request.seeds.CopyFrom(from_numpy(seeds, np.uint64))
+    else:
+        request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
+    if pairs is not None:
+        request.pairs.CopyFrom(from_numpy(pairs, np.uint32))
+    if progress_interval is not None:
+        interval = Duration()
+        interval.FromTimedelta(timedelta(seconds=progress_interval))
+        request.progress_interval.CopyFrom(interval)
+    return request
+
+
+def collect(
+    messages: Iterable[pb.EvaluatePoliciesResponse],
+    on_progress: Callable[[pb.EvaluationProgress], None] | None = None,
+) -> Evaluation:
+    """Reads an evaluation to its end.
+
+    Raises:
+        ServerUnavailable: It broke off before its summary.
+    """
+    started, summary = None, None
+    chunks: dict[str, list[npt.NDArray[np.generic]]] = {name: [] for name in _COLUMNS}
+    for message in messages:
+        event = message.WhichOneof("event")
+        if event == "started":
+            started = message.started
+        elif event == "progress" and on_progress is not None:
+            on_progress(message.progress)
+        elif event == "results":
+            for name in _COLUMNS:
+                chunks[name].append(to_numpy(getattr(message.results, name)))
+        elif event == "summary":
+            summary = message.summary
+    if started is None or summary is None:
+        raise ServerUnavailable("the evaluation broke off before its end", code="UNAVAILABLE")
+    columns = {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in chunks.items()}
+    order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
+    ordered = {name: column[order] for name, column in columns.items()}
+    return Evaluation(**ordered, started=started, summary=summary)  # type: ignore[arg-type]

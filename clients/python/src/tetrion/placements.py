@@ -1,0 +1,106 @@
+"""Every placement of many positions, as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import tensor_pb2
+from tetrion.tensors import to_numpy
+
+
+@dataclass(frozen=True)
+class Placements:
+    """R placements of B positions; the arrays are read-only views of the answer.
+
+    Attributes:
+        row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, and none where
+            its game is over.
+        actions: int32 [R], what `step` takes.
+        placements: int32 [R], orientation * width + column; equal to `actions` where a step is a placement.
+        rewards: float32 [R], what playing it brings.
+        lines: uint8 [R], the lines it clears.
+        terminal: bool [R], whether it ends the game.
+        features: float32 [R, F], if asked for.
+        afterstates: uint16 or uint32 [R, height], if asked for: the playfield after it, bit c of a row is column c.
+        position_features: float32 [B, F], if asked for: features of the playfields as they stand.
+        feature_names: The F columns.
+        sequence: The state of the session that the rows belong to; 0 for positions.
+    """
+
+    row_offsets: npt.NDArray[np.uint32]
+    actions: npt.NDArray[np.int32]
+    placements: npt.NDArray[np.int32]
+    rewards: npt.NDArray[np.float32]
+    lines: npt.NDArray[np.uint8]
+    terminal: npt.NDArray[np.bool_]
+    features: npt.NDArray[np.float32] | None
+    afterstates: npt.NDArray[np.unsignedinteger] | None
+    position_features: npt.NDArray[np.float32] | None
+    feature_names: tuple[str, ...]
+    sequence: int
+
+    @classmethod
+    def from_message(cls, message: pb.EnumeratePlacementsResponse) -> Placements:
+        """Views of the message's bytes."""
+
+        def optional(name: str) -> npt.NDArray[np.generic] | None:
+            tensor: tensor_pb2.Tensor = getattr(message, name)
+            return to_numpy(tensor) if message.HasField(name) else None
+
+        return cls(
+            row_offsets=to_numpy(message.row_offsets),  # type: ignore[arg-type]
+            actions=to_numpy(message.actions),  # type: ignore[arg-type]
+            placements=to_numpy(message.placements),  # type: ignore[arg-type]
+            rewards=to_numpy(message.rewards),  # type: ignore[arg-type]
+            lines=to_numpy(message.lines),  # type: ignore[arg-type]
+            terminal=to_numpy(message.terminal),  # type: ignore[arg-type]
+            features=optional("features"),  # type: ignore[arg-type]
+            afterstates=optional("afterstates"),  # type: ignore[arg-type]
+            position_features=optional("position_features"),  # type: ignore[arg-type]
+            feature_names=tuple(message.feature_columns.names),
+            sequence=message.sequence,
+        )
+
+    def linear_scores(
+        self, weights: Sequence[float] | npt.NDArray[np.float64], *, avoid_terminal: bool = True
+    ) -> npt.NDArray[np.float64]:
+        """What a linear controller makes of each row, to the last bit what the server makes of it.
+
+        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose otherwise
+        where two placements are nearly equal.
+
+        Args:
+            weights: One signed weight for each feature.
+            avoid_terminal: Whether a placement that ends the game is worth minus infinity.
+
+        Raises:
+            ValueError: There are no features, or not as many as weights.
+        """
+        if self.features is None or self.features.shape[1] != len(weights):
+            raise ValueError(f"{len(weights)} weights for {len(self.feature_names)} features")
+        scores = np.zeros(len(self.actions), np.float64)
+        for weight, column in zip(weights, self.features.T.astype(np.float64), strict=True):
+            scores += weight * column
+        if avoid_terminal:
+            scores[self.terminal] = -np.inf
+        return scores
+
+    def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
+        """For each position the row with the largest score, the first of equals; -1 where it has no rows."""
+        starts = self.row_offsets.astype(np.int64)
+        counts = np.diff(starts)
+        best = np.full(len(counts), -1, np.int64)
+        # reduceat gives a wrong number for empty segments, so they are left out.
+        some = np.flatnonzero(counts)
+        if some.size:
+            largest = np.maximum.reduceat(scores, starts[some])
+            rows = np.flatnonzero(scores == np.repeat(largest, counts[some]))
+            owners = np.repeat(some, counts[some])[rows]
+            positions, first = np.unique(owners, return_index=True)
+            best[positions] = rows[first]
+        return best

@@ -1,0 +1,161 @@
+"""The server as a child process: found, started on a free port, ended with us.
+
+The child watches its standard input and stops when that ends, which the operating system sees to however this process
+ends. So no server is ever left behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import selectors
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+_READY = "tetrion listening on "
+
+
+class ServerNotFound(FileNotFoundError):
+    """There is no server program to start."""
+
+
+class ServerNotStarted(RuntimeError):
+    """The server program ended, or said something else, before it was ready."""
+
+
+def find_binary() -> Path:
+    """Finds the server program.
+
+    Looks at the environment variable TETRION_SERVER, then on PATH, then in the target folders of the checkout that this
+    package lies in.
+
+    Raises:
+        ServerNotFound: There is none, or TETRION_SERVER names something that cannot be run.
+    """
+    named = os.environ.get("TETRION_SERVER")
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise ServerNotFound(f"TETRION_SERVER is {named!r}, which is no program that can be run")
+        return Path(found)
+    found = shutil.which("tetrion")
+    if found is not None:
+        return Path(found)
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "proto/tetrion/v1").is_dir():
+            for profile in ("release", "debug"):
+                found = shutil.which(folder / "target" / profile / "tetrion")
+                if found is not None:
+                    return Path(found)
+    raise ServerNotFound(
+        "no Tetrion server to start: build one with `cargo build --release` in a checkout and either name it in the "
+        "environment variable TETRION_SERVER, put it on PATH, or install this package from that checkout with "
+        "`pip install -e`; or give the address of a server that runs already, such as address='127.0.0.1:50451'"
+    )
+
+
+class Server:
+    """A server on a free loopback port that lives as long as this object, and never longer than this process."""
+
+    address: str
+
+    def __init__(
+        self, binary: str | os.PathLike[str] | None = None, *, args: Sequence[str] = (), timeout: float = 30.0
+    ) -> None:
+        """Starts a server and waits until it listens.
+
+        Args:
+            binary: The program; found by `find_binary` if left out.
+            args: Further flags of `tetrion serve`.
+            timeout: Seconds to wait for it.
+
+        Raises:
+            ServerNotFound: There is no such program.
+            ServerNotStarted: It did not get ready; what it had to say is on stderr.
+        """
+        self._owner = os.getpid()
+        program = Path(binary) if binary is not None else find_binary()
+        # What the user set for servers of their own (tokens, addresses, certificates) is not meant for this one.
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("TETRION_SERVE_") and key != "TETRION_CONFIG"
+        }
+        command = [str(program), "serve", "--listen", "127.0.0.1:0", "--exit-on-stdin-eof", "--log", "warn", *args]
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        except OSError as error:
+            raise ServerNotFound(f"cannot run {program}: {error.strerror}") from error
+        line = self._first_line(timeout)
+        if not line.startswith(_READY):
+            self.close()
+            said = f"said {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
+            raise ServerNotStarted(f"`{' '.join(command)}` {said} within {timeout:g} s instead of listening")
+        self.address = line.removeprefix(_READY).strip()
+
+    def _first_line(self, timeout: float) -> str:
+        """The line that says where it listens; what came of it when the pipe ends or the time is up."""
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        deadline = time.monotonic() + timeout
+        line = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while not line.endswith(b"\n") and selector.select(max(0.0, deadline - time.monotonic())):
+                chunk = os.read(pipe, 4096)
+                if not chunk:
+                    break
+                line += chunk
+        return line.decode(errors="replace")
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Ends the server: by closing its standard input, and by force after `timeout` seconds.
+
+        Does nothing in a forked child, whose parent may still need it.
+        """
+        if os.getpid() != self._owner:
+            return
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    @property
+    def running(self) -> bool:
+        """Whether the process lives."""
+        return self._process.poll() is None
+
+    def __enter__(self) -> Server:
+        """The server itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the server."""
+        self.close()
+
+
+_shared: tuple[int, Server] | None = None
+_shared_lock = threading.Lock()
+
+
+def shared_server() -> Server:
+    """The one server of this process, started when it is first asked for.
+
+    A forked child gets one of its own: the parent's would go away under it.
+    """
+    global _shared
+    with _shared_lock:
+        if _shared is None or _shared[0] != os.getpid() or not _shared[1].running:
+            _shared = (os.getpid(), Server())
+            atexit.register(_shared[1].close)
+        return _shared[1]

@@ -1,0 +1,195 @@
+"""The raw client: placements, evaluation, snapshots, streams."""
+
+import numpy as np
+import pytest
+
+import tetrion
+from tetrion.requests import enum_value, rules_message
+
+RULES = {"width": 10, "height": 6}
+
+
+@pytest.fixture
+def bcts(client):
+    (controller,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
+    return controller
+
+
+def test_server_info_tells_the_width_asked_for(client):
+    (features,) = [item for item in client.server_info(width=6).feature_sets if item.name == "bertsekas"]
+    assert len(features.columns) == 6 + 5 + 2
+    assert client.server_info() is client.server_info()
+
+
+def test_greedy_play_on_sent_features_is_the_servers_controller(client, bcts):
+    """Adding up the features that are sent makes exactly the choices that the server makes."""
+    seeds = np.arange(8, dtype=np.uint64)
+    limit = 300
+    expected = client.evaluate("bcts", seeds=seeds, rules=RULES, max_pieces=limit)
+    session = client.create_session(
+        8, rules=RULES, env_seeds=seeds.tolist(), features="bcts8", autoreset="disabled", max_episode_steps=limit
+    )
+    with session, session.stream() as stream:
+        infos = stream.reset().infos
+        lines, pieces = infos["lines"].copy(), infos["pieces"].copy()
+        alive = np.arange(8)
+        while alive.size:
+            placements = stream.enumerate_placements(alive)
+            rows = placements.best_rows(placements.linear_scores(bcts.weights))
+            stepped = stream.step(placements.actions[rows], alive)
+            lines[alive], pieces[alive] = stepped.infos["lines"], stepped.infos["pieces"]
+            alive = alive[~(stepped.terminated | stepped.truncated)]
+    assert expected.seeds.tolist() == seeds.tolist()
+    assert lines.tolist() == expected.lines.tolist()
+    assert pieces.tolist() == expected.pieces.tolist()
+    assert expected.mean_lines.tolist() == [lines.mean()]
+    # Some games are lost before the limit, and some are not, so both ends were compared.
+    assert 0 < expected.truncated.sum() < 8
+
+
+def test_evaluate_weights_and_controllers_on_the_same_seeds(client, bcts):
+    weights = np.array([bcts.weights, -np.array(bcts.weights)])
+    progress = []
+    result = client.evaluate(
+        ["bcts", "dellacherie"],
+        weights=weights,
+        features="bcts8",
+        seeds=tetrion.SeedRange(seed=0, count=20),
+        rules=RULES,
+        max_pieces=100,
+        on_progress=progress.append,
+    )
+    assert result.policy_indices.tolist() == [p for p in range(4) for _ in range(20)]
+    assert result.seed_indices.tolist() == list(range(20)) * 4
+    lines = result.lines.reshape(4, 20)
+    # The matrix' first row is the controller by name, game by game; its opposite clears less.
+    assert lines[0].tolist() == lines[2].tolist()
+    assert result.mean_lines.tolist() == lines.mean(axis=1).tolist()
+    assert lines[1].sum() < lines[0].sum()
+    assert progress[-1].games_done == 80
+    again = client.evaluate("bcts", seeds=result.seeds[:20], rules=RULES, max_pieces=100)
+    assert again.lines.tolist() == lines[0].tolist()
+
+
+def test_evaluate_wants_something_dealt(client):
+    with pytest.raises(ValueError, match="seeds or piece_sequences"):
+        client.evaluate("bcts")
+    result = client.evaluate("bcts", piece_sequences=["OOOOO", "II"])
+    assert result.pieces.tolist() == [5, 2]
+    assert result.lines.tolist() == [2, 0]
+    assert result.truncated.all()
+
+
+def test_evaluation_can_be_left_early(client):
+    messages = client.evaluate_stream("bcts", seeds=[1])
+    assert next(messages).WhichOneof("event") == "started"
+    messages.close()
+    assert client.evaluate("bcts", seeds=[1], max_pieces=10).summary.policies[0].num_games == 1
+
+
+def test_enumerate_drawings(client):
+    drawing = tetrion.Drawing(["##.######."], "I")
+    placements = client.enumerate_placements(
+        drawing, features=["holes", "lines_cleared"], afterstates=True, position_features=True
+    )
+    assert placements.row_offsets.tolist() == [0, 17]
+    assert placements.feature_names == ("holes", "lines_cleared")
+    # Upright in column 2: no hole. Lying over columns 0 to 3: the empty cell of column 2 is covered.
+    assert placements.actions[[2, 10]].tolist() == [2, 10]
+    assert placements.features[[2, 10], 0].tolist() == [0.0, 1.0]
+    assert placements.afterstates[2, :5].tolist() == [0b0111111111, 0b100, 0b100, 0b100, 0]
+    assert placements.position_features.tolist() == [[0.0, 0.0]]
+    assert placements.terminal.sum() == placements.lines.sum() == 0
+
+
+def test_enumerate_packed_is_enumerate_of_the_session(client):
+    rules = {"width": 8, "height": 12}
+    with client.create_session(4, rules=rules, seed=1, observations=["board_bits", "current"]) as session:
+        seen = session.reset()
+        rng = np.random.default_rng(1)
+        for _ in range(4):
+            seen = session.step([rng.choice(np.flatnonzero(row)) for row in seen.action_mask])
+            assert not seen.terminated.any()
+        ours = session.enumerate_placements(features="bcts8", afterstates=True)
+        packed = tetrion.Packed(seen.observations["board_bits"], seen.observations["current"])
+        theirs = client.enumerate_placements(packed, rules=rules, features="bcts8", afterstates=True)
+        for name in ("row_offsets", "actions", "rewards", "lines", "terminal", "features", "afterstates"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        assert ours.sequence == session.sequence
+        assert not ours.features.flags.owndata  # a view of the message
+
+
+def test_best_rows_takes_the_first_of_equals_and_skips_the_empty(client):
+    session = client.create_session(3, piece_sequences=["O", "OO", "OO"], autoreset="disabled")
+    with session:
+        session.reset()
+        session.step([0, 0, 8])
+        placements = session.enumerate_placements(features=["holes"])
+        assert np.diff(placements.row_offsets).tolist() == [0, 9, 9]
+        rows = placements.best_rows(placements.linear_scores([-1.0]))
+        # Holes come from half covering the O in columns 0 and 1, or in 8 and 9: over it is as good as beside it.
+        assert rows.tolist() == [-1, 0, 9]
+        assert placements.actions[rows[1:]].tolist() == [0, 0]
+        with pytest.raises(ValueError, match="2 weights for 1 features"):
+            placements.linear_scores([1.0, 2.0])
+
+
+def test_snapshots_go_on_as_the_original(client):
+    with (
+        client.create_session(2, seed=9, rules={"preview": 2}) as session,
+        client.create_session(4, rules={"preview": 2}) as fork,
+    ):
+        seen = session.reset()
+        for _ in range(4):
+            seen = session.step(seen.action_mask.argmax(axis=1))
+        state = session.save([1])
+        restored = fork.restore(state)
+        np.testing.assert_array_equal(restored.observations["board"], seen.observations["board"][[1, 1, 1, 1]])
+        action = int(seen.action_mask[1].argmax())
+        stepped, original = fork.step([action] * 4), session.step([action], [1])
+        for name, array in original.observations.items():
+            np.testing.assert_array_equal(stepped.observations[name], array.repeat(4, axis=0))
+        assert fork.save()[3] == session.save([1])[0]
+        # Another future: what is visible stays, what comes later is dealt anew.
+        reseeded = fork.restore(state, reseed=1)
+        np.testing.assert_array_equal(reseeded.observations["queue"], restored.observations["queue"])
+        assert len(set(fork.save())) == 4
+
+
+def test_restore_from_a_drawing(client):
+    with client.create_session(rules={"width": 4, "height": 4}, seed=1) as session:
+        observed = session.restore(tetrion.Drawing(["##..", "##.."], "O"))
+        assert observed.observations["board"][0].tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0] * 4, [0] * 4]
+        assert session.render() == ["....\n....\n##..\n##.."]
+        assert session.step([2]).rewards.tolist() == [2.0]
+
+
+def test_a_stream_sends_ahead(client):
+    """Two halves of a session in turn: the same games as all of it at once."""
+    with client.create_session(6, seed=4) as whole, client.create_session(6, seed=4) as halves:
+        seen = whole.reset()
+        halves.reset()
+        parts = [np.arange(3), np.arange(3, 6)]
+        with halves.stream() as stream:
+            for _ in range(20):
+                actions = seen.action_mask.argmax(axis=1)
+                for part in parts:
+                    stream.send_step(actions[part], part)
+                with pytest.raises(RuntimeError, match="receive"):
+                    stream.reset()
+                answers = [stream.receive_step() for _ in parts]
+                seen = whole.step(actions)
+                for part, answer in zip(parts, answers, strict=True):
+                    np.testing.assert_array_equal(answer.observations["board"], seen.observations["board"][part])
+            with pytest.raises(RuntimeError, match="nothing was sent"):
+                stream.receive_step()
+        assert halves.sequence == 41 == halves.refresh().sequence
+
+
+def test_names_of_enum_values():
+    from tetrion._pb import rules_pb2
+
+    assert enum_value(rules_pb2.Randomizer, "bag7") == rules_pb2.RANDOMIZER_BAG7
+    with pytest.raises(ValueError, match="none of uniform, bag7, balanced"):
+        enum_value(rules_pb2.Randomizer, "unspecified")
+    assert rules_message({"preset": "lab", "scoring": {"piece": 2.0}}).scoring.piece == 2.0

@@ -1,0 +1,154 @@
+"""One test an exception: how it comes about, and that it says what to do."""
+
+import grpc
+import gymnasium
+import numpy as np
+import pytest
+from google.rpc import code_pb2, status_pb2
+
+import tetrion
+from tetrion.errors import from_rpc_error, from_status
+
+
+def test_invalid_request_names_the_field(client):
+    with pytest.raises(tetrion.InvalidRequest, match="no_such_preset") as caught:
+        client.create_session(rules="no_such_preset")
+    assert isinstance(caught.value, ValueError)
+    assert (caught.value.code, caught.value.reason) == ("INVALID_ARGUMENT", "UNKNOWN_NAME")
+    assert [field for field, _ in caught.value.violations] == ["config.rules.preset"]
+
+
+def test_illegal_action_moves_nothing(client):
+    with client.create_session(3, seed=1) as session:
+        mask = session.reset().action_mask
+        legal, illegal = mask.argmax(axis=1), mask.argmin(axis=1)
+        with pytest.raises(tetrion.IllegalAction, match="action_masks") as caught:
+            session.step([legal[0], illegal[1], legal[2]])
+        assert [field for field, _ in caught.value.violations] == ["actions[1]"]
+        with pytest.raises(tetrion.IllegalAction) as caught:
+            session.step([legal[0], legal[1], 40])
+        assert caught.value.reason == "ACTION_OUT_OF_RANGE"
+        assert session.step(legal).infos["pieces"].tolist() == [1, 1, 1]
+
+
+def test_response_too_large_says_how_many_fit(client):
+    with pytest.raises(tetrion.ResponseTooLarge, match="fewer") as caught:
+        client.create_session(65536, rules={"width": 32, "height": 40})
+    assert 0 < int(caught.value.metadata["max_rows"]) < 65536
+
+
+def test_request_too_large(client):
+    too_large = bytes(client.server_info().limits.max_request_bytes + 1)
+    with pytest.raises(tetrion.RequestTooLarge, match="split"):
+        client.enumerate_placements(too_large)
+
+
+def test_session_not_found(client):
+    session = client.create_session()
+    session.close()
+    with pytest.raises(tetrion.SessionNotFound, match="create a new session"):
+        session.reset()
+
+
+def test_reset_needed(client):
+    with client.create_session() as session:
+        with pytest.raises(tetrion.ResetNeeded, match="call `reset` first") as caught:
+            session.step([0])
+        assert isinstance(caught.value, gymnasium.error.ResetNeeded)
+
+
+def test_episode_ended(client):
+    with client.create_session(piece_sequences=["O"], autoreset="disabled") as session:
+        session.reset()
+        assert session.step([0]).truncated.all()
+        with pytest.raises(tetrion.EpisodeEnded, match="reset_mask"):
+            session.step([0])
+
+
+def test_version_mismatch(client):
+    with pytest.raises(tetrion.VersionMismatch) as caught:
+        client.evaluate("bcts", seeds=[1], rules_version="another")
+    versions = {"another", client.server_info().rules_version}
+    assert {caught.value.metadata["expected"], caught.value.metadata["got"]} == versions
+
+
+def test_sequence_mismatch_is_cured_by_refresh(client):
+    with client.create_session(seed=1) as session:
+        other = tetrion.Session(client, session.message)
+        session.step([int(session.reset().action_mask[0].argmax())])
+        with pytest.raises(tetrion.SequenceMismatch, match="refresh"):
+            other.reset()
+        other.refresh()
+        assert other.reset().infos["pieces"] == [0]
+
+
+def test_server_full():
+    with tetrion.Server(args=["--max-sessions", "1"]) as server, tetrion.Client(server) as client:
+        client.create_session()
+        with pytest.raises(tetrion.ServerFull, match="SESSION_LIMIT") as caught:
+            client.create_session()
+        assert caught.value.retry_after > 0
+
+
+def test_unauthenticated():
+    with tetrion.Server(args=["--token", "open sesame"]) as server:
+        with tetrion.Client(server) as client, pytest.raises(tetrion.Unauthenticated, match="token="):
+            client.server_info()
+        with tetrion.Client(server, token="open sesame") as client:
+            assert client.server_info().server_version
+
+
+def test_server_unavailable():
+    with tetrion.Server() as server:
+        address = server.address
+    with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailable, match="check the address"):
+        client.server_info()
+
+
+def test_not_built(client):
+    # What a server cannot do changes from version to version; a method that there is not, it never has.
+    nothing = client._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
+    with pytest.raises(grpc.RpcError) as caught:
+        nothing(b"")
+    error = from_rpc_error(caught.value)
+    assert isinstance(error, tetrion.NotBuilt)
+    assert "capabilities" in str(error)
+    for preset in client.server_info().rules_presets:
+        if not preset.supported:
+            with pytest.raises(tetrion.NotBuilt, match="NOT_IMPLEMENTED"):
+                client.create_session(rules=preset.name)
+
+
+def test_deadline_exceeded(client):
+    # A good controller on a large playfield does not lose for hours.
+    messages = client.evaluate_stream("bcts", seeds=[1], timeout=0.3)
+    with pytest.raises(tetrion.DeadlineExceeded, match="timeout"):
+        list(messages)
+
+
+def test_internal_error_keeps_the_id():
+    status = status_pb2.Status(code=code_pb2.INTERNAL, message="internal error 0123")
+    error = from_status(status)
+    assert isinstance(error, tetrion.InternalError)
+    assert "0123" in str(error)
+    assert "report" in str(error)
+
+
+def test_errors_in_a_stream_leave_it_alive(client):
+    with client.create_session(2, seed=1) as session, session.stream() as stream:
+        with pytest.raises(tetrion.ResetNeeded):
+            stream.step([0, 0])
+        mask = stream.reset().action_mask
+        with pytest.raises(tetrion.IllegalAction) as caught:
+            stream.step(mask.argmin(axis=1))
+        assert [field for field, _ in caught.value.violations] == ["actions[0]", "actions[1]"]
+        assert stream.step(mask.argmax(axis=1)).infos["pieces"].tolist() == [1, 1]
+
+
+def test_actions_that_are_no_integers_are_not_rounded(client):
+    with client.create_session(2, seed=1) as session:
+        session.reset()
+        with pytest.raises(TypeError, match="int32"):
+            session.step(np.array([0.5, 1.0]))
+        with pytest.raises(ValueError, match="env_ids is empty"):
+            session.reset([])

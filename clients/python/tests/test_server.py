@@ -1,0 +1,48 @@
+"""Servers started by us: found, ready, and never left behind."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tetrion
+from tetrion.server import find_binary, shared_server
+
+
+def test_ends_when_closed():
+    with tetrion.Server() as server:
+        assert server.address.startswith("127.0.0.1:")
+        assert tetrion.Client(server).server_info().rules_version
+    assert not server.running
+
+
+def test_ends_with_the_process_that_started_it():
+    # The child is killed, so nothing of ours runs at its end. Its server holds the same stderr, which therefore ends, and
+    # with it the wait, when both are gone.
+    script = "import os, tetrion; print(tetrion.Server().address, flush=True); os.kill(os.getpid(), 9)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == -9
+    with tetrion.Client(done.stdout.strip()) as client, pytest.raises(tetrion.ServerUnavailable):
+        client.server_info()
+
+
+def test_one_for_the_process():
+    assert shared_server() is shared_server()
+
+
+def test_server_not_found_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
+    with pytest.raises(tetrion.ServerNotFound, match="TETRION_SERVER is '/nowhere/tetrion'"):
+        find_binary()
+    monkeypatch.delenv("TETRION_SERVER")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("tetrion.server.__file__", "/nowhere/server.py")
+    with pytest.raises(tetrion.ServerNotFound, match="cargo build --release"):
+        find_binary()
+
+
+def test_server_not_started_says_how_it_ended():
+    with pytest.raises(tetrion.ServerNotStarted, match="ended with status 1"):
+        tetrion.Server("/bin/false")
+    with pytest.raises(tetrion.ServerNotStarted, match="ended with status 2"):
+        tetrion.Server(args=["--no-such-flag"])
