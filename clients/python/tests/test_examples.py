@@ -14,6 +14,12 @@ def run(example, address):
     return done.stdout
 
 
+def test_random_agent(server):
+    output = run("random_agent.py", server.address)
+    # 64 games of 500 steps are some 1,300 episodes; players at random place about 23 pieces on 10 x 20.
+    assert "episodes of 2" in output, output
+
+
 def test_raw_stubs(server):
     # The first placement every time: a pile at the left wall.
     output = run("raw_stubs.py", server.address)

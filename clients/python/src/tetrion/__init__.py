@@ -1,12 +1,19 @@
-"""A client of Tetrion, a server that steps Tetris environments for reinforcement learning.
+"""Tetris environments for reinforcement learning, stepped by a Tetrion server.
 
-`Client` steps sessions of environments and asks for placements with features and afterstates, snapshots, streams,
-and the evaluation of weight vectors and controllers; with numpy arrays in and out.
+    import gymnasium, tetrion
+    env = gymnasium.make("tetrion/Placement-v0")                    # one game
+    envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
+
+Both start a server of their own when they are given no address. `Client` is the way to everything else: placements with
+features and afterstates, snapshots, streams, evaluation of weight vectors and controllers.
 
 No rules of the game live in this package. What it needs to know, it asks the server.
 """
 
+from gymnasium.envs.registration import register
+
 from tetrion.client import Client
+from tetrion.env import TetrisEnv
 from tetrion.errors import (
     DeadlineExceeded,
     EpisodeEnded,
@@ -30,6 +37,7 @@ from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
 from tetrion.session import Observed, Session, Stepped, StepStream
+from tetrion.vector_env import TetrisVectorEnv
 
 __version__ = "0.1.0"
 
@@ -61,6 +69,14 @@ __all__ = [
     "StepStream",
     "Stepped",
     "TetrionError",
+    "TetrisEnv",
+    "TetrisVectorEnv",
     "Unauthenticated",
     "VersionMismatch",
 ]
+
+register(
+    id="tetrion/Placement-v0",
+    entry_point="tetrion.env:TetrisEnv",
+    vector_entry_point="tetrion.vector_env:TetrisVectorEnv",
+)

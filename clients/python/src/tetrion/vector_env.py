@@ -1,0 +1,264 @@
+"""Many games as one `gymnasium.vector.VectorEnv`: one session, one call a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tetrion import rendering, spaces
+from tetrion.client import Client
+from tetrion.requests import FeaturesLike, RulesLike
+from tetrion.session import Arrays, Final, Observed, Session, StepStream
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+
+class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any]]):
+    """N games of Tetris on a Tetrion server, as N `TetrisEnv` would be, in one session.
+
+    Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
+
+    ## Seeds
+
+    `reset(seed=s)` gives game i the seed s + i, `reset(seed=[...])` each its own, with None for those that go on to
+    their next episode. So game i with seed s + i plays what `TetrisEnv` plays with that seed. Autoreset goes on to the
+    next episode of each seed.
+
+    ## Autoreset
+
+    As `autoreset_mode` says, with Gymnasium's meanings:
+
+    - `NEXT_STEP`: the step after the end of an episode ignores that game's action and begins the next episode.
+    - `SAME_STEP`: the ending step begins the next episode; the last observation is in `infos["final_obs"]`, the last
+      infos in `infos["final_info"]`.
+    - `DISABLED`: `reset(options={"reset_mask": ...})` begins new episodes where the mask, bool (num_envs,), is true;
+      stepping an ended game raises `EpisodeEnded`. The option works in the other modes too.
+
+    ## Information
+
+    Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,), that says
+    which rows mean something.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        address: str | Client | None = None,
+        *,
+        rules: RulesLike = None,
+        observations: Sequence[str] = (),
+        features: FeaturesLike = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        invalid_action: str = "terminate",
+        max_episode_steps: int | None = None,
+        action_mask: bool = True,
+        copy: bool = True,
+        token: str | None = None,
+        ttl: float = 3600.0,
+        render_mode: str | None = None,
+    ) -> None:
+        """Makes a session of `num_envs` environments.
+
+        Args:
+            num_envs: How many games.
+            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
+            observations: The observation fields wanted, in order; none: the server's default.
+            features: A feature set's name or a list of features.
+            autoreset_mode: Gymnasium's `AutoresetMode`, or its value.
+            invalid_action: What an action does that the mask forbids: `terminate` that game's episode, or have the whole
+                step refused (`reject`) with an `IllegalAction`.
+            max_episode_steps: Truncates episodes after so many steps; None or 0: never.
+            action_mask: Whether infos hold action masks.
+            copy: Whether arrays are the caller's own to write into; if not, they are read-only views of the answer.
+            token: The bearer token that the server wants.
+            ttl: Seconds that the server keeps the session when nothing is done with it.
+            render_mode: `ansi` or `rgb_array`.
+        """
+        modes = ["ansi", "rgb_array"]
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"render_mode is {render_mode!r}, expected one of {modes}")
+        self.render_mode = render_mode
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": modes, "render_fps": 10, "autoreset_mode": self.autoreset_mode}
+        self._owns_client = not isinstance(address, Client)
+        self.client = address if isinstance(address, Client) else Client(address, token=token)
+        self.session: Session = self.client.create_session(
+            num_envs,
+            rules=rules,
+            observations=observations,
+            features=features,
+            autoreset=_MODES[self.autoreset_mode],
+            invalid_action=invalid_action,
+            max_episode_steps=max_episode_steps or 0,
+            action_mask=action_mask,
+            ttl=ttl,
+        )
+        self._stream: StepStream = self.session.stream()
+        self.num_envs = num_envs
+        self.single_observation_space = spaces.observation_space(self.session.message.observation_specs)
+        self.single_action_space = spaces.action_space(self.session.message.action_spec)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._copy = copy
+        self._observations: Arrays | None = None
+        self._mask: npt.NDArray[np.bool_] | None = None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Begins episodes: all, or those of `options["reset_mask"]`; see "Seeds".
+
+        Further options: `"piece_sequences"`, letters of IOTZSJL for each game that is reset, or one string for all.
+        """
+        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        options = options or {}
+        chosen = self._chosen(options.get("reset_mask"))
+        sequences = options.get("piece_sequences", ())
+        seeds = self._seeds(seed)
+        # The protocol seeds all environments of a call or none of them.
+        seeded = chosen[[seeds[env] is not None for env in chosen]]
+        unseeded = chosen[[seeds[env] is None for env in chosen]]
+        parts = []
+        if seeded.size:
+            numbers = [seeds[env] or 0 for env in seeded]
+            parts.append((seeded, self._stream.reset(self._ids(seeded), seeds=numbers, piece_sequences=sequences)))
+        if unseeded.size:
+            parts.append((unseeded, self._stream.reset(self._ids(unseeded), piece_sequences=sequences)))
+        observed, present = self._whole(parts)
+        return self._seen(observed, present)
+
+    def _ids(self, envs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+        """The same environments as the protocol says it shortest."""
+        return None if envs.size == self.num_envs else envs
+
+    def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
+        """The environments to reset."""
+        if reset_mask is None:
+            return np.arange(self.num_envs)
+        if not isinstance(reset_mask, np.ndarray) or reset_mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] is a numpy array of np.bool_, not {reset_mask!r}")
+        if reset_mask.shape != (self.num_envs,) or not reset_mask.any():
+            raise ValueError(
+                f"options['reset_mask'] has the shape ({self.num_envs},) and is true somewhere, not {reset_mask!r}"
+            )
+        return np.flatnonzero(reset_mask)
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """A seed for each environment, None for those that go on to their next episode."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + env for env in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments")
+        return list(seed)
+
+    def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
+        """Answers for some environments, set into what all of them show, and which environments they are."""
+        present = np.zeros(self.num_envs, np.bool_)
+        for envs, _ in parts:
+            present[envs] = True
+        if len(parts) == 1 and present.all():
+            return parts[0][1], present
+
+        def spread(before: npt.NDArray[Any] | None, rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+            """The rows of each answer at their environments; the others as they were, or 0."""
+            whole = np.zeros((self.num_envs, *rows[0].shape[1:]), rows[0].dtype) if before is None else before.copy()
+            for (envs, _), some in zip(parts, rows, strict=True):
+                whole[envs] = some
+            return whole
+
+        answers = [observed for _, observed in parts]
+        last = self._observations or {}
+        masks = [answer.action_mask for answer in answers if answer.action_mask is not None]
+        return Observed(
+            {
+                name: spread(last.get(name), [answer.observations[name] for answer in answers])
+                for name in answers[0].observations
+            },
+            spread(self._mask, masks) if masks else None,
+            {name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos},
+        ), present
+
+    def step(
+        self, actions: npt.NDArray[np.integer]
+    ) -> tuple[Arrays, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """Does one action in each game; see "Autoreset" for those whose episode has ended."""
+        stepped = self._stream.step(actions)
+        everyone = np.ones(self.num_envs, np.bool_)
+        observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), everyone)
+        if stepped.final is not None:
+            self._add_final(infos, stepped.final)
+        terminated, truncated = stepped.terminated, stepped.truncated
+        if self._copy:
+            terminated, truncated = terminated.copy(), truncated.copy()
+        return observations, stepped.rewards.astype(np.float64), terminated, truncated, infos
+
+    def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Arrays, dict[str, Any]]:
+        # Kept as they came, for the rows that a partial reset leaves alone and for action_masks.
+        self._observations = observed.observations
+        self._mask = observed.action_mask
+        infos: dict[str, Any] = dict(observed.infos)
+        if observed.action_mask is not None:
+            infos["action_mask"] = observed.action_mask.view(np.int8)
+        observations = observed.observations
+        if self._copy:
+            observations = {name: array.copy() for name, array in observations.items()}
+            infos = {name: array.copy() for name, array in infos.items()}
+        for name in list(infos):
+            infos[f"_{name}"] = present.copy()
+        return observations, infos
+
+    def _add_final(self, infos: dict[str, Any], final: Final) -> None:
+        """The last states of the episodes that ended, in the forms that Gymnasium's own vector environments have."""
+        ended = np.zeros(self.num_envs, np.bool_)
+        ended[final.rows] = True
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for index, row in enumerate(final.rows):
+            final_obs[row] = {name: array[index, ...].copy() for name, array in final.observations.items()}
+        final_info: dict[str, Any] = {}
+        for name, array in final.infos.items():
+            whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
+            whole[final.rows] = array
+            final_info[name] = whole
+            final_info[f"_{name}"] = ended.copy()
+        infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Which actions exist now, bool (num_envs, A).
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode has begun, or there are no masks.
+        """
+        if self._mask is None:
+            raise gymnasium.error.ResetNeeded("there is no action mask before the first reset, or without action_mask")
+        return np.array(self._mask)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The current pictures in the render mode, one a game."""
+        if self.render_mode == "ansi":
+            return tuple(rendering.ansi(self.session))
+        if self.render_mode == "rgb_array":
+            return tuple(rendering.rgb(self.session))
+        return None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the session."""
+        self._stream.close()
+        self.session.close()
+        if self._owns_client:
+            self.client.close()

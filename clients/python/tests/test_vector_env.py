@@ -1,0 +1,154 @@
+"""`TetrisVectorEnv`: each game as `TetrisEnv` would play it, and Gymnasium's three ways of beginning anew."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import tetrion
+
+SMALL = {"width": 4, "height": 6}
+MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
+
+
+def last_legal(infos):
+    mask = infos["action_mask"]
+    return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+
+
+def assert_same(ours, theirs):
+    """Equal in value, in type where Gymnasium has numpy types, and in what the `_key` masks leave in view."""
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys()
+        for key in theirs:
+            if key.startswith("_") or f"_{key}" not in theirs or isinstance(theirs[key], dict):
+                assert_same(ours[key], theirs[key])
+            else:
+                present = theirs[f"_{key}"]
+                assert_same(ours[key][present], theirs[key][present])
+    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
+        for one, other in zip(ours, theirs, strict=True):
+            assert_same(one, other)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
+    ours = tetrion.TetrisVectorEnv(5, client, rules=SMALL, autoreset_mode=mode, invalid_action="terminate")
+    theirs = SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=SMALL)] * 5, autoreset_mode=mode)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] is mode
+    seen, expected = ours.reset(seed=3), theirs.reset(seed=3)
+    ends = 0
+    for _ in range(40):
+        if "final_info" in expected[-1]:
+            # The mask of an episode that is over allows nothing, and is not sent.
+            expected[-1]["final_info"].pop("action_mask")
+            expected[-1]["final_info"].pop("_action_mask")
+        assert_same(seen[0], expected[0])
+        assert_same(seen[-1], expected[-1])
+        # An ended game that waits takes any action in NEXT_STEP mode; ours has it in its mask.
+        actions = last_legal(seen[-1])
+        seen, expected = ours.step(actions), theirs.step(actions)
+        for one, other in zip(seen[1:4], expected[1:4], strict=True):
+            np.testing.assert_array_equal(one, other)
+        ended = seen[2] | seen[3]
+        ends += ended.sum()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            before = seen[0]
+            seen = ours.reset(options={"reset_mask": ended})
+            expected = theirs.reset(options={"reset_mask": ended})
+            np.testing.assert_array_equal(seen[0]["board"][~ended], before["board"][~ended])
+            # Gymnasium's infos have no masks of the games that go on; ours do, for the next step to choose from.
+            np.testing.assert_array_equal(seen[-1]["action_mask"], ours.action_masks())
+    assert ends > 5
+    ours.close()
+
+
+def test_disabled_refuses_to_step_what_has_ended(client):
+    envs = tetrion.TetrisVectorEnv(2, client, max_episode_steps=1, autoreset_mode="Disabled")
+    envs.reset(seed=0)
+    envs.step(np.array([0, 0]))
+    with pytest.raises(tetrion.EpisodeEnded) as caught:
+        envs.step(np.array([0, 0]))
+    assert caught.value.metadata["env_ids"] == "0,1"
+    envs.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(tetrion.EpisodeEnded) as caught:
+        envs.step(np.array([0, 0]))
+    assert caught.value.metadata["env_ids"] == "1"
+
+
+def test_reset_mask_is_checked_as_gymnasium_does(client):
+    envs = tetrion.TetrisVectorEnv(2, client)
+    for mask, error in [([True, False], TypeError), (np.ones(3, bool), ValueError), (np.zeros(2, bool), ValueError)]:
+        with pytest.raises(error, match="reset_mask"):
+            envs.reset(options={"reset_mask": mask})
+
+
+def test_final_observations_and_infos(client):
+    envs = tetrion.TetrisVectorEnv(3, client, max_episode_steps=2, autoreset_mode="SameStep")
+    _, infos = envs.reset(seed=[5, 6, 7])
+    for _ in range(2):
+        observations, _, _, truncated, infos = envs.step(last_legal(infos))
+    assert truncated.all()
+    assert infos["_final_obs"].all()
+    assert infos["_final_info"].all()
+    for env in range(3):
+        assert infos["final_obs"][env]["board"].sum() == 8
+        assert infos["final_obs"][env] in envs.single_observation_space
+    assert infos["final_info"]["pieces"].tolist() == [2, 2, 2]
+    assert infos["final_info"]["seed"].tolist() == [5, 6, 7]
+    assert observations["board"].sum() == 0
+    assert infos["pieces"].tolist() == [0, 0, 0]
+    assert not {5, 6, 7} & set(infos["seed"].tolist())
+
+
+def test_seeds(client):
+    envs = tetrion.TetrisVectorEnv(3, client)
+    _, infos = envs.reset(seed=0)
+    assert infos["seed"].tolist() == [0, 1, 2]
+    second = envs.reset()[1]["seed"].tolist()
+    assert not {0, 1, 2} & set(second)
+    # Game 1 goes on, the others begin anew; 0 is a seed like any other.
+    _, infos = envs.reset(seed=[0, None, 2**64 - 1])
+    assert infos["seed"][[0, 2]].tolist() == [0, 2**64 - 1]
+    assert infos["seed"][1] not in (1, second[1])
+    assert infos["_seed"].all()
+    with pytest.raises(ValueError, match="2 seeds for 3"):
+        envs.reset(seed=[1, 2])
+    # Without a seed, the server draws them.
+    others = [tetrion.TetrisVectorEnv(3, client).reset()[1]["seed"].tolist() for _ in range(2)]
+    assert others[0] != others[1]
+
+
+def test_make_vec_gives_one_session(client):
+    envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=8, address=client.address, rules=SMALL)
+    assert isinstance(envs, tetrion.TetrisVectorEnv)
+    assert envs.session.num_envs == 8
+    observations, infos = envs.reset(seed=1)
+    assert observations in envs.observation_space
+    np.testing.assert_array_equal(envs.action_masks(), infos["action_mask"].astype(bool))
+    assert envs.step(last_legal(infos))[0] in envs.observation_space
+    envs.close()
+    envs.close()
+
+
+def test_arrays_are_the_learners_own_unless_told_otherwise(client):
+    for copy in (True, False):
+        envs = tetrion.TetrisVectorEnv(2, client, copy=copy)
+        _, infos = envs.reset(seed=1)
+        observations, rewards, terminated, _, infos = envs.step(last_legal(infos))
+        assert observations["board"].flags.writeable is copy
+        assert terminated.flags.writeable is copy
+        assert infos["action_mask"].flags.writeable is copy
+        assert rewards.dtype == np.float64
+
+
+def test_render_has_a_picture_a_game(client):
+    for mode in ("ansi", "rgb_array"):
+        envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode=mode)
+        envs.reset(seed=1)
+        assert len(envs.render()) == 3
