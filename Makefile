@@ -1,9 +1,27 @@
-# What a developer types. Everything but proto-lint needs cargo and nothing else.
-.PHONY: test lint doc bench proto-lint
+# What a developer types. Everything but proto-lint and test-python needs cargo and nothing else.
+.PHONY: test test-python lint doc bench proto-lint
 
 test: ## every test; profile.test is optimised, the games are real
 	cargo test --all-targets
 	cargo test --doc
+
+# A server program to test the clients with. Without one, it is built.
+TETRION_SERVER ?=
+PYTHON ?= python3
+PYTHON_CLIENT = clients/python
+TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+
+test-python: $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.10 and pip)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy
+	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
+
+$(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIENT)/hatch_build.py $(wildcard proto/tetrion/v1/*.proto)
+	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
+	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
+	touch $@
 
 lint: ## what CI refuses
 	cargo fmt --check
