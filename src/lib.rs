@@ -5,6 +5,7 @@
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
+//! | [`client`] | what a program asks of servers, and what it does when one is lost | what is done with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded end | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the end of the server |
 //! | [`wire`] | the messages, and what they stand for | sockets, sessions |
@@ -38,5 +39,7 @@ pub mod wire;
 pub mod service;
 
 pub mod server;
+
+pub mod client;
 
 pub mod cli;

@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{perft, serve};
+use super::{evaluate, perft, serve};
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -40,6 +40,8 @@ struct Args {
 pub enum Command {
     /// Serve environments and evaluations over gRPC
     Serve(serve::ServeArgs),
+    /// Play many games with controllers: lines a game, with intervals
+    Evaluate(evaluate::EvaluateArgs),
     /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
     Perft(perft::PerftArgs),
 }

@@ -5,11 +5,15 @@
 
 pub mod args;
 
+pub mod evaluate;
 pub mod perft;
 pub mod serve;
 
+pub mod connection;
 pub mod large_u64;
+pub mod numbers;
 pub mod plot;
+pub mod progress;
 pub mod run_folder;
 pub mod weights;
 
@@ -22,6 +26,7 @@ use std::process::ExitCode;
 pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
     match command {
         args::Command::Serve(args) => serve::run(args),
+        args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Perft(args) => perft::run(args),
     }
 }

@@ -58,6 +58,8 @@ mod evaluation;
 /// What a server says of itself.
 mod info;
 
+/// Controllers from the command line: numbers, comparisons, refusals.
+mod evaluate;
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 /// A server to talk to, and what tests say over and over.

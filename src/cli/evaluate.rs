@@ -1,0 +1,385 @@
+//! `tetrion evaluate`: how good are these controllers? Many games, means with intervals.
+//!
+//! Controllers are evaluated one after the other, so that each has a speed of its own, and on the same pieces, so that
+//! they can be compared game by game: the difference of two games on the same pieces varies less than the games do.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+
+use super::args::read_text;
+use super::connection::{Connection, ConnectionArgs};
+use super::numbers::{grouped, short};
+use super::progress::GamesProgress;
+use super::weights::{RulesNote, Weights};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice};
+use crate::summary::Statistics;
+
+/// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good
+/// controller plays a single game for minutes or hours.
+const DEFAULT_SIZE: (u32, u32) = (10, 10);
+/// Cells of the longest bar.
+const BAR: usize = 24;
+
+/// The options of `tetrion evaluate`.
+#[derive(Debug, clap::Args)]
+pub struct EvaluateArgs {
+    /// A controller by name, such as dt-10; give several to compare them on the same pieces
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub controller: Vec<String>,
+
+    /// A file of weights: weights.json of a run, or plain numbers, which need --features
+    #[arg(long, value_name = "FILE")]
+    pub weights: Vec<PathBuf>,
+
+    /// The feature set that plain numbers belong to
+    #[arg(long, value_name = "SET", requires = "weights")]
+    pub features: Option<String>,
+
+    /// The rules preset [default: that of the first weights.json, else simplified]
+    #[arg(long, value_name = "PRESET")]
+    pub rules: Option<String>,
+
+    /// Columns of the playfield [default: those of the first weights.json, else 10, or the preset's own]
+    #[arg(long, value_name = "N")]
+    pub width: Option<u32>,
+
+    /// Rows of the playfield [default: those of the first weights.json, else 10, or the preset's own]
+    #[arg(long, value_name = "N")]
+    pub height: Option<u32>,
+
+    /// Games a controller
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: u32,
+
+    /// What the seeds of the games are drawn from
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Cut a game after so many pieces; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_pieces: u64,
+
+    /// Write a line for every game to this file
+    #[arg(long, value_name = "FILE.csv")]
+    pub per_game: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// Somebody whose games are played.
+struct Contestant {
+    name: String,
+    policy: Policy,
+}
+
+/// What came of one of them.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// Who played.
+    pub name: String,
+    /// Lines a game.
+    pub lines: Statistics,
+    /// Pieces a game.
+    pub mean_pieces: f64,
+    /// Games.
+    pub games: u64,
+    /// Games that a limit cut; the mean is a lower bound if there are any.
+    pub truncated: u64,
+    /// Pieces a second, on all threads together.
+    pub pieces_per_second: f64,
+}
+
+impl Score {
+    /// Sums up at least one game.
+    pub fn of(name: &str, games: &[Game], seconds: f64) -> Score {
+        let statistics = |number: fn(&Game) -> u64| {
+            Statistics::of(games.iter().map(move |game| number(game) as f64)).expect("at least one game")
+        };
+        let pieces = statistics(|game| game.pieces);
+        Score {
+            name: name.to_owned(),
+            lines: statistics(|game| game.lines),
+            mean_pieces: pieces.mean,
+            games: games.len() as u64,
+            truncated: games.iter().filter(|game| game.truncated).count() as u64,
+            pieces_per_second: pieces.mean * games.len() as f64 / seconds,
+        }
+    }
+
+    /// The object that `--json` prints.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "games": self.games,
+            "mean_lines": self.lines.mean,
+            "std_lines": self.lines.spread.map(|spread| spread.std),
+            "ci95": self.lines.spread.map(|spread| spread.ci95),
+            "mean_pieces": self.mean_pieces,
+            "truncated_games": self.truncated,
+            "lower_bound": self.truncated > 0,
+            "pieces_per_second": self.pieces_per_second,
+        })
+    }
+}
+
+/// Evaluates, and prints a table or an object.
+///
+/// # Errors
+/// What the server refuses, with what to do next; a file that cannot be read or written.
+pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        tokio::select! {
+            evaluated = evaluate(&args) => evaluated.map(|()| ExitCode::SUCCESS),
+            _ = tokio::signal::ctrl_c() => {
+                eprintln!("stopped; nothing has been written");
+                Ok(ExitCode::from(130))
+            }
+        }
+    });
+    runtime.shutdown_background();
+    code
+}
+
+async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
+    let (contestants, rules) = contestants(args)?;
+    let connection = Connection::open(&args.connection).await?;
+    let mut request = EvaluationRequest {
+        rules,
+        rules_version: String::new(),
+        policies: Vec::new(),
+        seed: args.seed,
+        num_games: args.games,
+        max_pieces: args.max_pieces,
+    };
+    let mut evaluations = Vec::new();
+    let mut scores = Vec::new();
+    for Contestant { name, policy } in contestants {
+        request.policies = vec![policy];
+        let start = Instant::now();
+        let evaluated = play(&connection.client, &request, &name).await?;
+        scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
+        // Whoever plays next plays the same game, or not at all.
+        request.rules_version.clone_from(&evaluated.started.rules_version);
+        evaluations.push(evaluated);
+    }
+    let differences = differences(&scores, &evaluations);
+    if let Some(path) = &args.per_game {
+        std::fs::write(path, per_game(&scores, &evaluations))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let text = if args.json {
+        format!("{}\n", to_json(args, &scores, &differences, &evaluations[0]))
+    } else {
+        to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
+    };
+    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")
+}
+
+async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyhow::Result<Evaluated> {
+    let mut progress = GamesProgress::new(name);
+    let evaluated = client.evaluate_all(request, |now| progress.show(now)).await;
+    drop(progress);
+    evaluated.map_err(|error| advice(error, name))
+}
+
+/// Says what to do next, where the server cannot know it.
+fn advice(error: ClientError, name: &str) -> anyhow::Error {
+    let ClientError::Refused { reason, .. } = &error else { return error.into() };
+    let hint = match reason.as_str() {
+        "NOT_IMPLEMENTED" => "choose other rules with --rules; this server cannot play these yet",
+        "FEATURE_SET_MISMATCH" => "the weights were made for another version of these features: train again",
+        "RULES_VERSION_MISMATCH" => "the servers are of different versions: use servers of one version",
+        _ => return anyhow::Error::new(error).context(format!("cannot evaluate {name}")),
+    };
+    anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
+}
+
+/// Who plays, and under which rules.
+fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
+    let named = |name: &String| Contestant { name: name.clone(), policy: Policy::Named(name.clone()) };
+    let mut contestants: Vec<Contestant> = args.controller.iter().map(named).collect();
+    let mut noted: Option<RulesNote> = None;
+    for path in &args.weights {
+        let name = path.display().to_string();
+        let (policy, rules) = read_weights(path, args.features.as_deref()).with_context(|| name.clone())?;
+        noted = noted.or(rules);
+        contestants.push(Contestant { name, policy });
+    }
+    if contestants.is_empty() {
+        bail!("nobody to evaluate: name a controller, such as --controller dt-10, or --weights FILE");
+    }
+    let preset =
+        args.rules.clone().or_else(|| noted.as_ref().map(|rules| rules.preset.clone())).unwrap_or_default();
+    // The size of a file is for the rules of that file.
+    let noted = noted.filter(|rules| rules.preset == preset);
+    let size = match &noted {
+        Some(rules) => Some((rules.width, rules.height)),
+        None if preset.is_empty() || preset == "simplified" => Some(DEFAULT_SIZE),
+        None => None,
+    };
+    let width = args.width.or(size.map(|size| size.0));
+    let height = args.height.or(size.map(|size| size.1));
+    Ok((contestants, RulesChoice { preset, width, height }))
+}
+
+/// A policy from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
+fn read_weights(path: &Path, features: Option<&str>) -> anyhow::Result<(Policy, Option<RulesNote>)> {
+    let text = read_text(path)?;
+    if text.trim_start().starts_with('{') {
+        let Weights { feature_set, feature_names, weights, terminal, rules, .. } = Weights::from_json(&text)?;
+        let features = match feature_set.name {
+            name if name.is_empty() => Features::List(feature_names),
+            name => Features::Set { name, version: feature_set.version },
+        };
+        return Ok((Policy::Linear { features, weights, avoid_terminal: terminal != "score" }, Some(rules)));
+    }
+    let Some(name) = features else {
+        bail!("it holds plain numbers: say with --features what they belong to, such as --features bcts8");
+    };
+    let numbers =
+        text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
+    let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
+    let weights = numbers.map(parse).collect::<anyhow::Result<_>>()?;
+    let features = Features::Set { name: name.to_owned(), version: String::new() };
+    Ok((Policy::Linear { features, weights, avoid_terminal: true }, None))
+}
+
+/// The lines of each but the first minus those of the first, game by game.
+fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Statistics)> {
+    let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
+    let difference = |(other, score): (&Evaluated, &Score)| {
+        let pairs = other.games[0].iter().zip(&first.games[0]);
+        let lines = pairs.map(|(other, first)| other.lines as f64 - first.lines as f64);
+        (score.name.clone(), Statistics::of(lines).expect("at least one game"))
+    };
+    others.iter().zip(&scores[1..]).map(difference).collect()
+}
+
+fn per_game(scores: &[Score], evaluations: &[Evaluated]) -> String {
+    let mut csv = "name,game,seed,lines,pieces,score,truncated\n".to_owned();
+    for (score, evaluated) in scores.iter().zip(evaluations) {
+        let name = match score.name.as_str() {
+            name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
+            name => name.to_owned(),
+        };
+        for Game { seed_index, seed, lines, pieces, score, truncated, .. } in &evaluated.games[0] {
+            let _ = writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{score},{truncated}");
+        }
+    }
+    csv
+}
+
+fn to_json(
+    args: &EvaluateArgs,
+    scores: &[Score],
+    differences: &[(String, Statistics)],
+    first: &Evaluated,
+) -> Value {
+    let difference = |(name, lines): &(String, Statistics)| {
+        json!({
+            "name": name,
+            "baseline": scores[0].name,
+            "games": args.games,
+            "mean_lines": lines.mean,
+            "std_lines": lines.spread.map(|spread| spread.std),
+            "ci95": lines.spread.map(|spread| spread.ci95),
+        })
+    };
+    let started = &first.started;
+    json!({
+        "rules": started.rules.preset,
+        "rules_version": started.rules_version,
+        "width": started.rules.width,
+        "height": started.rules.height,
+        "seed": args.seed,
+        "max_pieces": started.max_pieces,
+        "results": scores.iter().map(Score::to_json).collect::<Vec<_>>(),
+        "paired_differences": differences.iter().map(difference).collect::<Vec<_>>(),
+    })
+}
+
+fn to_text(
+    args: &EvaluateArgs,
+    scores: &[Score],
+    differences: &[(String, Statistics)],
+    first: &Evaluated,
+    bars: bool,
+) -> String {
+    let rules = &first.started.rules;
+    let longest = |names: &mut dyn Iterator<Item = &String>| names.map(|name| name.chars().count()).max();
+    let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
+    let mut text = format!(
+        "{} games each on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
+        grouped(args.games.into()),
+        rules.width,
+        rules.height,
+        rules.preset,
+        args.seed,
+        "controller",
+        "mean lines",
+        "95 % interval",
+        "std",
+        "mean pieces",
+        "pieces/s"
+    );
+    let best = scores.iter().map(|score| score.lines.mean).fold(0.0, f64::max);
+    for score in scores {
+        let std = score.lines.spread.map_or("-".to_owned(), |spread| grouped(spread.std));
+        let _ = write!(
+            text,
+            "{:column$} {:>11} {:>21} {std:>11} {:>12} {:>9}",
+            score.name,
+            number(score.lines.mean),
+            interval(&score.lines),
+            number(score.mean_pieces),
+            short(score.pieces_per_second)
+        );
+        if bars && best > 0.0 {
+            let _ = write!(text, "  {}", bar(score.lines.mean / best));
+        }
+        if score.truncated > 0 {
+            let _ = write!(text, "  a lower bound: {} games were cut", grouped(score.truncated as f64));
+        }
+        text.push('\n');
+    }
+    if !differences.is_empty() {
+        let _ = writeln!(text, "\nlines more than {} on the same pieces, game by game", scores[0].name);
+        for (name, lines) in differences {
+            let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(lines.mean), interval(lines));
+        }
+    }
+    text
+}
+
+/// Whole numbers, with decimals where whole numbers would say little.
+fn number(number: f64) -> String {
+    if number.abs() < 100.0 { format!("{number:.2}") } else { grouped(number) }
+}
+
+/// A 95 % interval, as text.
+pub fn interval(statistics: &Statistics) -> String {
+    match statistics.spread {
+        Some(spread) => format!("{} to {}", number(spread.ci95.0), number(spread.ci95.1)),
+        None => "one game".to_owned(),
+    }
+}
+
+/// A bar as long as a share of the longest, to an eighth of a cell.
+fn bar(share: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}

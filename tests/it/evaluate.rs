@@ -1,0 +1,196 @@
+//! `tetrion evaluate`, as a person starts it: its numbers are those of the engine, whoever plays the games.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+
+use serde_json::Value;
+use tetrion::agents::{Agent, Controller, Kernel};
+use tetrion::engine::Rules;
+use tetrion::engine::rng::{Tag, word};
+use tetrion::rollout::{Deal, Evaluation, GameResult};
+
+/// The same games for everybody in this file: low playfields end soon.
+const GAMES: u64 = 50;
+const SEED: u64 = 7;
+const SMALL: [&str; 8] = ["--width", "10", "--height", "7", "--games", "50", "--seed", "7"];
+
+pub fn tetrion(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion"));
+    command.args(args);
+    command
+}
+
+fn evaluate(args: &[&str]) -> Output {
+    tetrion(&["evaluate"]).args(SMALL).args(args).output().unwrap()
+}
+
+#[track_caller]
+fn json(args: &[&str]) -> Value {
+    let output = evaluate(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "one object on one line: {text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// What the command says when it fails.
+#[track_caller]
+fn refused(args: &[&str], code: i32) -> String {
+    let output = evaluate(args);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(code), &b""[..]), "{stderr}");
+    stderr
+}
+
+/// The games of a controller, asked of the engine itself.
+fn played(controller: &str, max_pieces: u64) -> Vec<GameResult> {
+    let agent = Controller::named(controller).unwrap().agent(10).unwrap();
+    let evaluation = Evaluation {
+        rules: Rules::simplified(10, 7),
+        policies: vec![Agent::Linear(agent)],
+        deal: Deal::Common((0..GAMES).map(|j| word(SEED, Tag::Game, j)).collect()),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces,
+        kernel: Kernel::best(),
+    };
+    let stop = AtomicBool::new(false);
+    (0..GAMES).map(|game| evaluation.play(game, &stop).unwrap()).collect()
+}
+
+fn mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
+    numbers.clone().sum::<f64>() / numbers.count() as f64
+}
+
+/// Mean, sample standard deviation and 95 % interval, as an object of the answer should have them.
+#[track_caller]
+fn check_lines(object: &Value, lines: &[f64]) {
+    let average = mean(lines.iter().copied());
+    let squares: f64 = lines.iter().map(|lines| (lines - average).powi(2)).sum();
+    let std = (squares / (GAMES - 1) as f64).sqrt();
+    let half = 1.96 * std / (GAMES as f64).sqrt();
+    let near = |value: &Value, expected: f64| {
+        let value = value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"));
+        assert!((value - expected).abs() <= 1e-9 * expected.abs(), "{value}, expected {expected}");
+    };
+    near(&object["mean_lines"], average);
+    near(&object["std_lines"], std);
+    near(&object["ci95"][0], average - half);
+    near(&object["ci95"][1], average + half);
+    assert_eq!(object["games"], GAMES);
+}
+
+fn lines(games: &[GameResult]) -> Vec<f64> {
+    games.iter().map(|game| game.lines as f64).collect()
+}
+
+#[test]
+fn the_numbers_are_those_of_the_engine() {
+    let answer = json(&["--controller", "bcts", "--max-pieces", "300"]);
+    let result = &answer["results"][0];
+    let games = played("bcts", 300);
+    check_lines(result, &lines(&games));
+    assert_eq!(result["name"], "bcts");
+    assert_eq!(result["mean_pieces"], mean(games.iter().map(|game| game.pieces as f64)));
+    let cut = games.iter().filter(|game| game.truncated).count();
+    assert!(cut > 0 && cut < games.len(), "{cut} games are cut: the limit of this test is a bad one");
+    assert_eq!((&result["truncated_games"], &result["lower_bound"]), (&cut.into(), &true.into()));
+    assert!(result["pieces_per_second"].as_f64().unwrap() > 0.0);
+    assert_eq!(answer["paired_differences"], Value::Array(vec![]));
+    assert_eq!(
+        (&answer["rules"], &answer["width"], &answer["height"]),
+        (&"simplified".into(), &10.into(), &7.into())
+    );
+}
+
+#[test]
+fn controllers_are_compared_game_by_game() {
+    let answer = json(&["--controller", "bcts", "--controller", "yiyuan-lee", "--controller", "bcts"]);
+    let (bcts, lee) = (lines(&played("bcts", u64::MAX)), lines(&played("yiyuan-lee", u64::MAX)));
+    check_lines(&answer["results"][0], &bcts);
+    check_lines(&answer["results"][1], &lee);
+    let differences = &answer["paired_differences"];
+    let expected: Vec<f64> = lee.iter().zip(&bcts).map(|(lee, bcts)| lee - bcts).collect();
+    check_lines(&differences[0], &expected);
+    assert_eq!(
+        (&differences[0]["name"], &differences[0]["baseline"]),
+        (&"yiyuan-lee".into(), &"bcts".into())
+    );
+    check_lines(&differences[1], &vec![0.0; GAMES as usize]); // itself, on the same pieces
+}
+
+#[test]
+fn plain_numbers_play_with_the_features_they_belong_to() {
+    let path = file("plain.txt");
+    let bcts = Controller::named("bcts").unwrap();
+    fs::write(&path, format!("{:?}\n", bcts.weights)).unwrap();
+    let answer = json(&["--weights", path.to_str().unwrap(), "--features", "bcts8"]);
+    check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
+
+    let error = refused(&["--weights", path.to_str().unwrap()], 1);
+    assert!(error.contains("--features"), "{error}");
+    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "lab4"], 1);
+    assert!(error.contains("8 weights were given"), "{error}");
+}
+
+#[test]
+fn every_game_is_in_the_table() {
+    let path = file("games.csv");
+    let path = path.to_str().unwrap();
+    json(&["--controller", "bcts", "--controller", "dt-10", "--per-game", path]);
+    let text = fs::read_to_string(path).unwrap();
+    let mut rows = text.lines();
+    assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,score,truncated"));
+    for name in ["bcts", "dt-10"] {
+        for game in played(name, u64::MAX) {
+            let GameResult { seed_index, seed, lines, pieces, score, truncated, .. } = game;
+            let row = format!("{name},{seed_index},{seed},{lines},{pieces},{score},{truncated}");
+            assert_eq!(rows.next(), Some(row.as_str()));
+        }
+    }
+    assert_eq!(rows.next(), None);
+}
+
+#[test]
+fn people_get_a_table() {
+    let output = evaluate(&["--controller", "bcts", "--controller", "yiyuan-lee"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let games = lines(&played("bcts", u64::MAX));
+    let row = text.lines().find(|line| line.starts_with("bcts")).unwrap_or_else(|| panic!("{text}"));
+    let average = mean(games.iter().copied());
+    let average = if average < 100.0 { format!("{average:.2}") } else { format!("{average:.0}") };
+    assert!(row.contains(&average), "{average} is not in {row}");
+    assert!(text.contains("lines more than bcts on the same pieces"), "{text}");
+    assert!(!text.contains('█'), "bars are for terminals");
+}
+
+#[test]
+fn what_cannot_be_played_is_told_with_a_way_out() {
+    #[track_caller]
+    fn says(error: &str, parts: &[&str]) {
+        parts.iter().for_each(|part| assert!(error.contains(part), "{part:?} is not in {error}"));
+    }
+    says(&refused(&[], 1), &["nobody to evaluate", "--controller"]);
+    says(&refused(&["--controller", "deep-blue"], 1), &["deep-blue", "expected one of", "dt-10"]);
+    says(
+        &refused(&["--controller", "bcts", "--rules", "chess"], 1),
+        &["chess", "expected one of", "simplified"],
+    );
+    says(&refused(&["--controller", "bcts", "--rules", "lab"], 1), &["--rules", "cannot play these yet"]);
+    says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
+    says(
+        &refused(&["--controller", "bcts", "--server", "127.0.0.1:1"], 1),
+        &["127.0.0.1:1", "tetrion serve"],
+    );
+    says(&refused(&["--controller", "bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
+    says(&refused(&["--controller", "bcts", "--token", "x"], 2), &["--server"]);
+}
+
+/// A place for a file of this module.
+fn file(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evaluate");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
