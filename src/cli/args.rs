@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{evaluate, perft, serve};
+use super::{evaluate, perft, serve, train};
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -40,6 +40,8 @@ struct Args {
 pub enum Command {
     /// Serve environments and evaluations over gRPC
     Serve(serve::ServeArgs),
+    /// Search for a good controller: a run is a folder, and can be stopped and resumed at any moment
+    Train(train::TrainArgs),
     /// Play many games with controllers: lines a game, with intervals
     Evaluate(evaluate::EvaluateArgs),
     /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed

@@ -8,6 +8,7 @@ pub mod args;
 pub mod evaluate;
 pub mod perft;
 pub mod serve;
+pub mod train;
 
 pub mod connection;
 pub mod large_u64;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
     match command {
         args::Command::Serve(args) => serve::run(args),
+        args::Command::Train(args) => train::run(args),
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Perft(args) => perft::run(args),
     }

@@ -64,3 +64,5 @@ mod evaluate;
 mod server;
 /// A server to talk to, and what tests say over and over.
 mod support;
+/// Training from the command line: the same bytes whatever happens.
+mod train;

@@ -1,0 +1,154 @@
+//! What a person sees while a search runs: on a terminal a curve that grows over a line of numbers, elsewhere a line a
+//! generation. All of it goes to stderr; stdout is for the result.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Record;
+use super::settings::Settings;
+use crate::cli::numbers::{grouped, short, time};
+use crate::cli::plot::{Chart, Point, learning_curve};
+use crate::client::Progress;
+
+/// Characters of the curve on a terminal: columns, and rows between its axes.
+const CURVE: (usize, usize) = (76, 12);
+
+/// The display of one run.
+#[derive(Debug)]
+pub struct Display {
+    bar: Option<ProgressBar>,
+    generations: u32,
+    /// The curve and the numbers of the last generation.
+    last: String,
+    left: Option<Duration>,
+    /// Since when the games under way have been played.
+    since: Instant,
+}
+
+/// The learning curve of a run, for its folder and for the terminal.
+pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
+    let title =
+        format!("{} on {} x {}, seed {}", settings.features, settings.width, settings.height, settings.seed);
+    let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
+    let point = |record: &Record| Point {
+        x: f64::from(record.generation.generation),
+        y: record.check.mean,
+        band: Some(record.check.ci95),
+    };
+    let checks: Vec<Point> = records.iter().map(point).collect();
+    learning_curve(&title, "lines a game", &generations, &checks)
+}
+
+impl Display {
+    /// A display that knows how long the run will be, and what has been before.
+    pub fn new(settings: &Settings, records: &[Record]) -> Display {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{prefix}{bar:24} generation {pos} of {len}{msg}");
+            let bar = ProgressBar::new(settings.generations.into()).with_style(style.expect("a template"));
+            bar.set_position(records.len() as u64);
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let display = Display {
+            bar,
+            generations: settings.generations,
+            last: String::new(),
+            left: None,
+            since: Instant::now(),
+        };
+        if !records.is_empty() {
+            display.draw_curve(settings, records);
+        }
+        display
+    }
+
+    /// A line that stays.
+    pub fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// Games for another purpose begin.
+    pub fn begin(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// How far the games under way are.
+    pub fn progress(&self, what: &str, progress: Progress) {
+        let Some(bar) = &self.bar else { return };
+        let seconds = self.since.elapsed().as_secs_f64();
+        let left = match self.left {
+            Some(left) => format!(", {} left", time(left.saturating_sub(self.since.elapsed()))),
+            None => String::new(),
+        };
+        bar.set_message(format!(
+            ", {what}: {} of {} games, {} games/s, {} pieces/s{left}",
+            grouped(progress.games as f64),
+            grouped(progress.num_games as f64),
+            short(progress.games as f64 / seconds),
+            short(progress.pieces as f64 / seconds),
+        ));
+    }
+
+    /// A generation is complete; it took so long.
+    pub fn generation(&mut self, settings: &Settings, records: &[Record], took: Duration) {
+        let Some(record) = records.last() else { return };
+        let generation = &record.generation;
+        let speed = short(record.pieces as f64 / took.as_secs_f64());
+        let left = time_left(settings, record, took);
+        self.left = Some(left);
+        let numbers = format!(
+            "best {}, elite {}, mean {}, result so far {} lines a game ({} to {})",
+            grouped(generation.best_score),
+            grouped(record.elite_score),
+            grouped(generation.mean_score),
+            grouped(record.check.mean),
+            grouped(record.check.ci95[0]),
+            grouped(record.check.ci95[1]),
+        );
+        match &self.bar {
+            Some(bar) => {
+                self.last = numbers;
+                bar.set_position(records.len() as u64);
+                self.draw_curve(settings, records);
+            }
+            None => eprintln!(
+                "generation {} of {}: {numbers}; {} games in {:.1} s, {speed} pieces/s, {} left",
+                generation.generation + 1,
+                self.generations,
+                grouped(record.games as f64),
+                took.as_secs_f64(),
+                time(left)
+            ),
+        }
+    }
+
+    fn draw_curve(&self, settings: &Settings, records: &[Record]) {
+        if let Some(bar) = &self.bar {
+            let curve = curve(settings, records).to_text(CURVE.0, CURVE.1, true);
+            bar.set_prefix(format!("{curve}{}\n", self.last));
+        }
+    }
+
+    /// Takes what moves off the terminal.
+    pub fn close(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The generations to come take as long as the last one, and the end as long as its pieces do.
+fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
+    let done = last.generation.generation + 1;
+    let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
+    // A line is `width` cells, a piece four.
+    let pieces_a_game = last.check.mean * f64::from(settings.width) / 4.0;
+    let games = f64::from(settings.final_games) * (1.0 + super::NUM_CHOICES as f64 / 2.0);
+    let speed = last.pieces.max(1) as f64 / took.as_secs_f64();
+    generations + Duration::from_secs_f64(games * pieces_a_game / speed)
+}

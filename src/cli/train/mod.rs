@@ -1,0 +1,400 @@
+//! `tetrion train`: the search for a good controller, as a client of a server.
+//!
+//! Here the optimiser, which knows only weights and scores, meets the client, which knows only games. Everything else
+//! is for the person who waits: a folder that survives whatever happens ([`run_folder`](super::run_folder)), a display, a
+//! result that can be believed.
+//!
+//! A score means little on the games that chose its owner. So every use has seeds of its own: the generation's first look,
+//! its second look, the check of what the search would hand in, the choice at the end among the last of them, and
+//! the score of the one chosen. All of them follow from the seed of the run, so the files of a run depend on its
+//! settings and on nothing else: not on the servers, not on the time, not on how often it was stopped.
+
+mod display;
+mod settings;
+
+pub use settings::{Method, Purpose, Settings};
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::display::{Display, curve};
+use super::connection::{Connection, ConnectionArgs};
+use super::evaluate::{Score, interval};
+use super::numbers::grouped;
+use super::run_folder::{Resumed, RunFolder, WEIGHTS, read_generations};
+use super::weights::ScoreNote;
+use crate::client::{Client, Evaluated, EvaluationRequest};
+use crate::optimizers::cem::PRESETS;
+use crate::optimizers::{Generation, Look, Optimizer, State};
+
+/// Generations whose results and best candidates the last choice is among.
+const LAST_GENERATIONS: usize = 5;
+/// How many that are at most.
+const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
+
+/// The options of `tetrion train`.
+#[derive(Debug, clap::Args)]
+pub struct TrainArgs {
+    /// Go on with the run in this folder, with the settings that it began with
+    #[arg(long, value_name = "RUN", conflicts_with_all = [
+        "out", "optimizer", "preset", "features", "rules", "width", "height", "generations", "population", "games",
+        "check_games", "final_games", "max_pieces", "seed",
+    ])]
+    pub resume: Option<PathBuf>,
+
+    /// The folder of a new run [default: a new one in `runs`]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Which search
+    #[arg(long, value_name = "METHOD", default_value = "cem")]
+    pub optimizer: Method,
+
+    /// Settings by name: `tetrion` is ours, the others are those of their authors
+    #[arg(long, value_name = "NAME", default_value = "tetrion",
+        value_parser = clap::builder::PossibleValuesParser::new(PRESETS.map(|(name, _)| name)))]
+    pub preset: String,
+
+    /// The feature set [default: thiery9, or the preset's]
+    #[arg(long, value_name = "SET")]
+    pub features: Option<String>,
+
+    /// The rules preset [default: simplified, or the preset's]
+    #[arg(long, value_name = "PRESET")]
+    pub rules: Option<String>,
+
+    /// Columns of the playfield [default: 10, or the rules']
+    #[arg(long, value_name = "N")]
+    pub width: Option<u32>,
+
+    /// Rows of the playfield [default: 10, or the rules']
+    #[arg(long, value_name = "N")]
+    pub height: Option<u32>,
+
+    /// Generations [default: 30, or the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub generations: Option<u32>,
+
+    /// Candidates a generation [default: the search's]
+    #[arg(long, value_name = "N")]
+    pub population: Option<u32>,
+
+    /// Games a candidate, and four times as many for those that get a second look [default: 5, or the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: Option<u32>,
+
+    /// Games after each generation that tell what the search would hand in
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    pub check_games: u32,
+
+    /// Games of the last score; each of the ten that it is chosen among plays half as many before
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    pub final_games: u32,
+
+    /// Cut a game after so many pieces; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 500_000)]
+    pub max_pieces: u64,
+
+    /// What everything is drawn from; the same seed gives the same files
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// A line of `generations.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What the optimiser says of it.
+    #[serde(flatten)]
+    pub generation: Generation,
+    /// Mean score of the elite.
+    pub elite_score: f64,
+    /// What the search would hand in after it, on games of its own.
+    pub check: ScoreNote,
+    /// Games played, those of the check included.
+    pub games: u64,
+    /// Pieces landed in them.
+    pub pieces: u64,
+}
+
+/// A line of `timing.jsonl`.
+#[derive(Serialize)]
+struct Timing {
+    generation: u32,
+    finished_unix_seconds: f64,
+    seconds: f64,
+    pieces_per_second: f64,
+}
+
+/// Trains to the end, or until it is interrupted.
+///
+/// # Errors
+/// What a server refuses, that no server answers any more, or a folder that cannot be written.
+pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        let connection = Connection::open(&args.connection).await?;
+        let (search, was_there) = Search::open(&args, &connection.client).await?;
+        let folder = search.run.folder().to_path_buf();
+        search.display.say(&match was_there {
+            true => format!("going on with {} after generation {}", folder.display(), search.records.len()),
+            false => format!("the run is kept in {}", folder.display()),
+        });
+        tokio::select! {
+            trained = search.train(args.json) => trained.map(|()| ExitCode::SUCCESS).with_context(|| how_to_resume(&folder)),
+            _ = tokio::signal::ctrl_c() => {
+                eprintln!("\n{}", how_to_resume(&folder));
+                Ok(ExitCode::from(130))
+            }
+        }
+    });
+    runtime.shutdown_background();
+    code
+}
+
+/// A generation that was under way is played again: its checkpoint is the one before.
+fn how_to_resume(folder: &Path) -> String {
+    let generations = read_generations::<IgnoredAny>(folder).map_or(0, |generations| generations.len());
+    format!("stopped after generation {generations}; go on with: tetrion train --resume {}", folder.display())
+}
+
+/// A run under way.
+struct Search {
+    settings: Settings,
+    client: Client,
+    optimizer: Box<dyn Optimizer>,
+    run: RunFolder,
+    records: Vec<Record>,
+    display: Display,
+}
+
+/// Who won in the end.
+struct Winner {
+    score: Score,
+    seed: u64,
+}
+
+impl Search {
+    /// Begins a run, or opens one to go on with it; tells which.
+    async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<(Search, bool)> {
+        let (settings, run, state) = match &args.resume {
+            Some(folder) => {
+                let Resumed { run, config, state } = RunFolder::resume::<Settings, State>(folder)?;
+                (config, run, state)
+            }
+            None => {
+                let settings = Settings::new(args, client).await?;
+                let folder = match &args.out {
+                    Some(folder) => folder.clone(),
+                    None => new_folder(&settings)?,
+                };
+                let run = RunFolder::create(&folder, &settings)?;
+                (settings, run, None)
+            }
+        };
+        let num_weights = settings.feature_names.len() as u32;
+        let optimizer = match state {
+            Some(state) => settings.optimizer.resume(state),
+            None => settings.optimizer.start(num_weights, settings.seed),
+        };
+        let optimizer = optimizer.with_context(|| format!("the run in {}", run.folder().display()))?;
+        let records = read_generations(run.folder())?;
+        let display = Display::new(&settings, &records);
+        let search = Search { settings, client: client.clone(), optimizer, run, records, display };
+        Ok((search, args.resume.is_some()))
+    }
+
+    async fn train(mut self, json: bool) -> anyhow::Result<()> {
+        while self.optimizer.generation() < self.settings.generations {
+            self.generation().await?;
+        }
+        let winner = self.finish().await?;
+        self.display.close();
+        self.print(&winner, json)
+    }
+
+    /// Plays one generation, and keeps it.
+    async fn generation(&mut self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let (mut games, mut pieces) = (0, 0);
+        let (generation, elite_score) = loop {
+            let round = self.optimizer.ask();
+            let purpose = match round.look {
+                Look::First => Purpose::First(round.generation),
+                Look::Second => Purpose::Second(round.generation),
+            };
+            let evaluated = self.play(&round.candidates, purpose).await?;
+            count(&evaluated, &mut games, &mut pieces);
+            let scores = mean_lines(&evaluated);
+            if let Some(generation) = self.optimizer.tell(&scores)? {
+                break (generation, mean_of_best(scores, self.settings.num_elites()));
+            }
+        };
+        let incumbent = self.optimizer.incumbent().expect("a generation is complete");
+        let purpose = Purpose::Check(generation.generation);
+        let evaluated = self.play(std::slice::from_ref(&incumbent), purpose).await?;
+        count(&evaluated, &mut games, &mut pieces);
+        let check = note(&Score::of("", &evaluated.games[0], 1.0));
+        let weights = self.settings.weights(&incumbent, &evaluated.started.rules, check.clone(), purpose);
+        let took = start.elapsed();
+        let timing = Timing {
+            generation: generation.generation,
+            finished_unix_seconds: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0.0, |now| now.as_secs_f64()),
+            seconds: took.as_secs_f64(),
+            pieces_per_second: pieces as f64 / took.as_secs_f64(),
+        };
+        let record = Record { generation, elite_score, check, games, pieces };
+        self.run.record(&record, &timing, &self.optimizer.state())?;
+        self.records.push(record);
+        self.run.write_weights(&weights)?;
+        self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
+        self.display.generation(&self.settings, &self.records, took);
+        Ok(())
+    }
+
+    /// Chooses among the last results and candidates, and scores the chosen one on games that nobody has seen.
+    async fn finish(&mut self) -> anyhow::Result<Winner> {
+        let mut choices: Vec<Vec<f64>> = Vec::new();
+        for Record { generation, .. } in self.records.iter().rev().take(LAST_GENERATIONS) {
+            for weights in [&generation.mean, &generation.best] {
+                if !choices.contains(weights) {
+                    choices.push(weights.clone());
+                }
+            }
+        }
+        let scores = mean_lines(&self.play(&choices, Purpose::Choice).await?);
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
+        let chosen = choices.swap_remove(chosen);
+        let start = Instant::now();
+        let evaluated = self.play(std::slice::from_ref(&chosen), Purpose::Score).await?;
+        let score = Score::of(&self.settings.features, &evaluated.games[0], start.elapsed().as_secs_f64());
+        let rules = &evaluated.started.rules;
+        self.run.write_weights(&self.settings.weights(&chosen, rules, note(&score), Purpose::Score))?;
+        self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score) })
+    }
+
+    async fn play(&mut self, candidates: &[Vec<f64>], purpose: Purpose) -> anyhow::Result<Evaluated> {
+        let request = EvaluationRequest {
+            rules: self.settings.rules_choice(),
+            rules_version: self.settings.rules_version.clone(),
+            policies: candidates.iter().map(|weights| self.settings.policy(weights)).collect(),
+            seed: self.settings.games_seed(purpose),
+            num_games: self.settings.num_games(purpose),
+            max_pieces: self.settings.max_pieces,
+        };
+        let what = match purpose {
+            Purpose::First(_) => "all candidates",
+            Purpose::Second(_) => "the better ones again",
+            Purpose::Check(_) => "the result so far",
+            Purpose::Choice => "the last results, to choose among them",
+            Purpose::Score => "the chosen one",
+        };
+        self.display.begin();
+        let display = &self.display;
+        Ok(self.client.evaluate_all(&request, |now| display.progress(what, now)).await?)
+    }
+
+    fn print(&self, Winner { score, seed }: &Winner, json: bool) -> anyhow::Result<()> {
+        let Settings { features, width, height, .. } = &self.settings;
+        let folder = self.run.folder();
+        let weights = folder.join(WEIGHTS);
+        let mut stdout = std::io::stdout().lock();
+        if json {
+            let mut object = score.to_json();
+            object["run"] = json!(folder);
+            object["weights"] = json!(weights);
+            object["generations"] = json!(self.records.len());
+            return writeln!(stdout, "{object}").context("cannot write to stdout");
+        }
+        let colour = stdout.is_terminal();
+        let mut text = String::new();
+        if colour {
+            text = curve(&self.settings, &self.records).to_text(76, 14, colour) + "\n";
+        }
+        let cut = match score.truncated {
+            0 => String::new(),
+            games => format!("\n{games} of the games were cut: the mean is a lower bound"),
+        };
+        text += &format!(
+            "{features} on {width} x {height} after {} generations: {} lines a game, 95 % interval {}, over {} fresh games{cut}\n\
+             the weights are in {}; play them again with:\n\
+             tetrion evaluate --weights {} --games {} --seed {seed}\n",
+            self.records.len(),
+            grouped(score.lines.mean),
+            interval(&score.lines),
+            grouped(score.games as f64),
+            weights.display(),
+            weights.display(),
+            score.games,
+        );
+        stdout.write_all(text.as_bytes()).context("cannot write to stdout")
+    }
+}
+
+/// The first folder in `runs` that nobody has.
+fn new_folder(settings: &Settings) -> anyhow::Result<PathBuf> {
+    let Settings { features, width, height, .. } = settings;
+    std::fs::create_dir_all("runs").context("cannot create the folder runs")?;
+    let mut number = 1;
+    loop {
+        let folder = Path::new("runs").join(format!("{features}-{width}x{height}-{number}"));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot create {}", folder.display()));
+            }
+        }
+    }
+}
+
+fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
+    for game in evaluated.games.iter().flatten() {
+        *games += 1;
+        *pieces += game.pieces;
+    }
+}
+
+/// The scores of the candidates. Lines are whole numbers, so their sum does not depend on its order.
+fn mean_lines(evaluated: &Evaluated) -> Vec<f64> {
+    let mean = |games: &Vec<crate::client::Game>| {
+        games.iter().map(|game| game.lines).sum::<u64>() as f64 / games.len() as f64
+    };
+    evaluated.games.iter().map(mean).collect()
+}
+
+fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let best = &scores[..count.min(scores.len())];
+    best.iter().sum::<f64>() / best.len() as f64
+}
+
+fn note(score: &Score) -> ScoreNote {
+    let spread = score.lines.spread.expect("two games at least");
+    ScoreNote {
+        unit: "lines".to_owned(),
+        mean: score.lines.mean,
+        std: spread.std,
+        ci95: [spread.ci95.0, spread.ci95.1],
+        games: score.games,
+        truncated: score.truncated,
+    }
+}

@@ -1,0 +1,240 @@
+//! What a run is begun with: flags and defaults made into settings, which `config.toml` keeps for good.
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+
+use super::TrainArgs;
+use crate::cli::large_u64;
+use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
+use crate::client::{Client, Features, Policy, Rules, RulesChoice};
+use crate::engine::rng::{Tag, word};
+use crate::optimizers::{Config, GeneticConfig, Preset};
+
+/// How many times as many games a second look is worth.
+const SECOND_LOOK: u32 = 4;
+
+/// Which search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Method {
+    /// The cross-entropy method.
+    Cem,
+    /// A genetic algorithm.
+    Genetic,
+}
+
+/// Everything that decides what comes out of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// All draws, of weights and of pieces, come from here.
+    #[serde(with = "large_u64")]
+    pub seed: u64,
+    /// How many there will be.
+    pub generations: u32,
+    /// Games of a candidate at the first look; all candidates of a look meet the same pieces.
+    pub games: u32,
+    /// Games of a candidate at the second look.
+    pub second_games: u32,
+    /// Games that tell after each generation what the search would hand in.
+    pub check_games: u32,
+    /// Games of the last score; half as many choose the controller before.
+    pub final_games: u32,
+    /// A game is cut after so many pieces; 0 for the server's limit.
+    pub max_pieces: u64,
+    /// The rules preset.
+    pub rules: String,
+    /// The rules version that every game must belong to.
+    pub rules_version: String,
+    /// Columns of the playfield.
+    pub width: u32,
+    /// Rows of the playfield.
+    pub height: u32,
+    /// The feature set.
+    pub features: String,
+    /// Its version.
+    pub features_version: String,
+    /// One name a weight.
+    pub feature_names: Vec<String>,
+    /// Who learns.
+    pub optimizer: Config,
+}
+
+/// What games are for: each purpose has seeds of its own, so that nothing is judged by the games that chose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The first look at a generation.
+    First(u32),
+    /// The second look at its better part.
+    Second(u32),
+    /// What the search would hand in after it.
+    Check(u32),
+    /// The choice among the last of them.
+    Choice,
+    /// The score of the one chosen.
+    Score,
+}
+
+/// What a preset means besides its optimiser: what its authors learned on, made small enough for one machine.
+struct Defaults {
+    features: &'static str,
+    rules: &'static str,
+    /// `None` for the rules' own.
+    size: Option<(u32, u32)>,
+    generations: u32,
+    games: u32,
+}
+
+fn defaults(preset: Preset) -> Defaults {
+    let literature = Defaults {
+        features: "thiery9",
+        rules: "simplified",
+        size: Some((10, 10)),
+        generations: 50,
+        games: 1,
+    };
+    match preset {
+        Preset::Tetrion => Defaults { generations: 30, games: 5, ..literature },
+        Preset::ThieryScherrer => literature,
+        Preset::SzitaLorincz => Defaults { features: "bertsekas", ..literature },
+        Preset::Lab => Defaults { features: "lab4", rules: "lab", size: None, generations: 20, games: 1 },
+    }
+}
+
+impl Settings {
+    /// Settings from flags; what the flags leave open, the preset and the server decide.
+    ///
+    /// # Errors
+    /// A name the server does not know, rules it cannot play, or a parameter no search can run with.
+    pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
+        let preset: Preset = args.preset.parse()?;
+        let defaults = defaults(preset);
+        let rules = args.rules.as_deref().unwrap_or(defaults.rules);
+        let info = client.server_info(0).await?;
+        let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
+            let names: Vec<&str> = info.rules_presets.iter().map(|known| known.name.as_str()).collect();
+            bail!("no rules are called {rules:?}, expected one of {}", names.join(", "));
+        };
+        if !known.supported {
+            bail!("the server cannot play the rules {rules} yet; choose others with --rules");
+        }
+        // The small playfield of the literature is for the literature's rules.
+        let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
+        let (width, height) = (args.width.unwrap_or(size.0), args.height.unwrap_or(size.1));
+
+        let name = args.features.as_deref().unwrap_or(defaults.features);
+        let info = client.server_info(width).await?;
+        let Some(features) = info.feature_sets.iter().find(|known| known.name == name) else {
+            let names: Vec<&str> = info.feature_sets.iter().map(|known| known.name.as_str()).collect();
+            bail!("no feature set is called {name:?}, expected one of {}", names.join(", "));
+        };
+        let generations = args.generations.unwrap_or(defaults.generations);
+        let mut optimizer = match args.optimizer {
+            Method::Cem => Config::preset(preset, generations),
+            Method::Genetic => Config::Genetic(GeneticConfig::default()),
+        };
+        if let Some(population) = args.population {
+            match &mut optimizer {
+                Config::Cem(config) => config.population = population,
+                Config::Genetic(config) => config.individuals = population,
+            }
+        }
+        let games = args.games.unwrap_or(defaults.games);
+        optimizer.start(features.columns.len() as u32, args.seed).context("--population")?;
+        Ok(Settings {
+            seed: args.seed,
+            generations,
+            games,
+            second_games: games.saturating_mul(SECOND_LOOK),
+            check_games: args.check_games,
+            final_games: args.final_games,
+            max_pieces: args.max_pieces,
+            rules: rules.to_owned(),
+            rules_version: info.rules_version,
+            width,
+            height,
+            features: name.to_owned(),
+            features_version: features.version.clone(),
+            feature_names: features.columns.clone(),
+            optimizer,
+        })
+    }
+
+    /// What the seeds of the games for a purpose are drawn from.
+    pub fn games_seed(&self, purpose: Purpose) -> u64 {
+        // Four numbers a generation; the fourth is free, and the choice and the score take those of the first two.
+        let number = match purpose {
+            Purpose::First(generation) => 4 * u64::from(generation),
+            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
+            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
+            Purpose::Choice => 3,
+            Purpose::Score => 7,
+        };
+        word(self.seed, Tag::Game, number)
+    }
+
+    /// Games of each candidate for a purpose.
+    pub fn num_games(&self, purpose: Purpose) -> u32 {
+        match purpose {
+            Purpose::First(_) => self.games,
+            Purpose::Second(_) => self.second_games,
+            Purpose::Check(_) => self.check_games,
+            Purpose::Choice => self.final_games.div_ceil(2),
+            Purpose::Score => self.final_games,
+        }
+    }
+
+    /// The rules, as they are asked for.
+    pub fn rules_choice(&self) -> RulesChoice {
+        RulesChoice { preset: self.rules.clone(), width: Some(self.width), height: Some(self.height) }
+    }
+
+    /// The controller with these weights.
+    pub fn policy(&self, weights: &[f64]) -> Policy {
+        let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
+        Policy::Linear { features, weights: weights.to_vec(), avoid_terminal: true }
+    }
+
+    /// Candidates whose mean is told as the elite's.
+    pub fn num_elites(&self) -> usize {
+        match &self.optimizer {
+            Config::Cem(config) => config.num_elites(),
+            Config::Genetic(config) => config.keep.max(1) as usize,
+        }
+    }
+
+    /// `weights.json` for these weights and their score in games for a purpose.
+    pub fn weights(&self, weights: &[f64], rules: &Rules, score: ScoreNote, purpose: Purpose) -> Weights {
+        Weights {
+            format: WEIGHTS_FORMAT,
+            feature_set: FeatureSetNote {
+                name: self.features.clone(),
+                version: self.features_version.clone(),
+            },
+            feature_names: self.feature_names.clone(),
+            weights: weights.to_vec(),
+            terminal: "avoid".to_owned(),
+            rules: self.rules_note(rules),
+            seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
+            score: Some(score),
+        }
+    }
+
+    fn rules_note(&self, rules: &Rules) -> RulesNote {
+        let rules = rules.clone();
+        RulesNote {
+            preset: rules.preset,
+            rules_version: self.rules_version.clone(),
+            width: rules.width,
+            height: rules.height,
+            randomizer: rules.randomizer,
+            action_model: rules.action_model,
+            top_out: rules.top_out,
+            orientation_table: rules.orientation_table,
+            reach: rules.reach,
+            preview: rules.preview,
+            piece_points: rules.piece_points,
+            line_points: rules.line_points,
+            game_end_points: rules.game_end_points,
+        }
+    }
+}

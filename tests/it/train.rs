@@ -1,0 +1,282 @@
+//! `tetrion train`, as a person starts it: a run ends with the same bytes, whatever happens to it or to its servers.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::cli::weights::Weights;
+
+use crate::evaluate::tetrion;
+
+/// A search of a second or so.
+const SMALL: [&str; 17] = [
+    "train",
+    "--height",
+    "8",
+    "--generations",
+    "12",
+    "--population",
+    "24",
+    "--games",
+    "2",
+    "--check-games",
+    "6",
+    "--final-games",
+    "8",
+    "--max-pieces",
+    "3000",
+    "--seed",
+    "5",
+];
+/// What must not depend on what happened on the way.
+const FILES: [&str; 5] = [CONFIG, GENERATIONS, CHECKPOINT, WEIGHTS, CURVE];
+/// Far longer than anything here takes.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// An empty place of its own for each test.
+fn empty_folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train").join(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    folder
+}
+
+fn files(folder: &Path) -> Vec<(&'static str, String)> {
+    FILES.iter().map(|name| (*name, fs::read_to_string(folder.join(name)).unwrap())).collect()
+}
+
+/// The files of a run that nothing happened to.
+fn undisturbed() -> &'static Vec<(&'static str, String)> {
+    static RUN: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let folder = empty_folder("undisturbed");
+        succeeded(tetrion(&SMALL).arg("--out").arg(&folder).output().unwrap());
+        files(&folder)
+    })
+}
+
+#[track_caller]
+fn check_same(folder: &Path) {
+    for ((name, expected), (_, found)) in undisturbed().iter().zip(files(folder)) {
+        assert!(
+            found == *expected,
+            "{name} is another one than that of an undisturbed run:\n{found}\n{expected}"
+        );
+    }
+}
+
+#[track_caller]
+fn succeeded(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn begin(folder: &Path, args: &[&str]) -> Running {
+    start(tetrion(&SMALL).arg("--out").arg(folder).args(args))
+}
+
+fn resume(folder: &Path, args: &[&str]) -> Running {
+    start(tetrion(&["train", "--resume"]).arg(folder).args(args))
+}
+
+fn start(command: &mut std::process::Command) -> Running {
+    Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+}
+
+/// A process that does not outlive its test.
+struct Running(Option<Child>);
+
+impl Running {
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    /// Waits until so many generations are on disk.
+    #[track_caller]
+    fn wait_for(&mut self, folder: &Path, generations: usize) {
+        let begun = Instant::now();
+        let reached = || match fs::read_to_string(folder.join(GENERATIONS)) {
+            Ok(text) => folder.join(CONFIG).exists() && text.lines().count() >= generations,
+            Err(_) => false,
+        };
+        while !reached() {
+            assert!(begun.elapsed() < TIMEOUT, "no generation {generations}");
+            sleep(Duration::from_millis(1));
+        }
+        assert_eq!(self.child().try_wait().unwrap(), None, "it ended before anything could happen to it");
+    }
+
+    /// SIGKILL: nothing it could do about it.
+    fn kill(&mut self) {
+        self.child().kill().unwrap();
+        self.child().wait().unwrap();
+    }
+
+    fn interrupt(&mut self) {
+        let id = self.child().id().to_string();
+        assert!(tetrion_kill(&["-INT", &id]));
+    }
+
+    fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+fn tetrion_kill(args: &[&str]) -> bool {
+    std::process::Command::new("kill").args(args).status().unwrap().success()
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A server in a process of its own, and its address.
+fn serve() -> (Running, String) {
+    let mut server = start(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--threads", "1"]));
+    let mut line = String::new();
+    BufReader::new(server.child().stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("tetrion listening on ").unwrap().to_owned();
+    (server, address)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let folder = empty_folder("again");
+    succeeded(begin(&folder, &[]).output());
+    check_same(&folder);
+
+    let folder = empty_folder("another_seed");
+    succeeded(tetrion(&SMALL[..15]).args(["--seed", "6", "--out"]).arg(&folder).output().unwrap());
+    for ((name, one), (_, other)) in undisturbed().iter().zip(files(&folder)) {
+        assert!(other != *one, "{name} is the same for two seeds");
+    }
+}
+
+#[test]
+fn killed_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
+    let folder = empty_folder("killed");
+    let mut run = begin(&folder, &[]);
+    for generations in [0, 1, 4] {
+        run.wait_for(&folder, generations);
+        run.kill();
+        run = resume(&folder, &[]);
+    }
+    run.wait_for(&folder, 7);
+    run.interrupt();
+    let output = run.output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains(&format!("go on with: tetrion train --resume {}", folder.display())), "{stderr}");
+
+    succeeded(resume(&folder, &[]).output());
+    check_same(&folder);
+    // There is nothing left to do but to say it again.
+    succeeded(resume(&folder, &[]).output());
+    check_same(&folder);
+}
+
+#[test]
+fn two_servers_give_the_bytes_of_one() {
+    let folder = empty_folder("two_servers");
+    let ((_one, one), (_two, two)) = (serve(), serve());
+    succeeded(begin(&folder, &["--server", &one, "--server", &two]).output());
+    check_same(&folder);
+}
+
+#[test]
+fn a_server_that_dies_is_done_without() {
+    let folder = empty_folder("one_dies");
+    let ((mut one, first), (_two, second)) = (serve(), serve());
+    let mut run = begin(&folder, &["--server", &first, "--server", &second]);
+    run.wait_for(&folder, 1);
+    one.kill();
+    succeeded(run.output());
+    check_same(&folder);
+}
+
+#[test]
+fn without_any_server_it_stops_and_can_be_resumed_elsewhere() {
+    let folder = empty_folder("all_die");
+    let (mut server, address) = serve();
+    let mut run = begin(&folder, &["--server", &address, "--patience", "0.2"]);
+    run.wait_for(&folder, 2);
+    server.kill();
+    let output = run.output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("tetrion train --resume") && stderr.contains(&address), "{stderr}");
+
+    let (_server, address) = serve();
+    succeeded(resume(&folder, &["--server", &address]).output());
+    check_same(&folder);
+}
+
+#[test]
+fn the_score_can_be_checked_with_the_weights() {
+    let folder = empty_folder("score");
+    let output = succeeded(begin(&folder, &["--json"]).output());
+    let result: Value = serde_json::from_str(&output).unwrap();
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, feature_set, weights, .. } = Weights::read(&path).unwrap();
+    let score = score.unwrap();
+    assert_eq!((feature_set.name.as_str(), weights.len()), ("thiery9", 9));
+    assert_eq!((&result["mean_lines"], &result["games"]), (&score.mean.into(), &8.into()));
+
+    let output = tetrion(&["evaluate", "--json", "--max-pieces", "3000", "--games", "8"])
+        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let evaluated: Value = serde_json::from_str(&succeeded(output)).unwrap();
+    assert_eq!(evaluated["height"], 8, "the size is that of the run");
+    for field in ["mean_lines", "std_lines", "ci95", "mean_pieces", "truncated_games"] {
+        assert_eq!(evaluated["results"][0][field], result[field], "{field}");
+    }
+}
+
+#[test]
+fn a_genetic_search_leaves_the_same_files() {
+    let folder = empty_folder("genetic");
+    let args = ["--optimizer", "genetic", "--features", "height4", "--max-pieces", "200"];
+    let run = tetrion(&SMALL[..13]).args(args).arg("--out").arg(&folder).output().unwrap();
+    let text = succeeded(run);
+    assert!(text.contains("height4 on 10 x 8 after 12 generations"), "{text}");
+    assert_eq!(files(&folder)[1].1.lines().count(), 12);
+    assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap().feature_set.name, "height4");
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_a_way_out() {
+    #[track_caller]
+    fn refused(args: &[&str], code: i32, parts: &[&str]) {
+        let output = tetrion(&["train"]).args(args).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        parts.iter().for_each(|part| assert!(stderr.contains(part), "{part:?} is not in {stderr}"));
+    }
+    let folder = empty_folder("refused");
+    let out = folder.to_str().unwrap();
+    refused(&["--out", out, "--features", "all"], 1, &["all", "thiery9"]);
+    refused(&["--out", out, "--rules", "chess"], 1, &["chess", "simplified"]);
+    refused(&["--out", out, "--preset", "lab"], 1, &["cannot play the rules lab yet", "--rules"]);
+    refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
+    refused(&["--out", out, "--population", "1"], 1, &["population"]);
+    refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
+    refused(&["--resume", out], 1, &["holds no run"]);
+    refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
+    assert!(!folder.exists(), "a refusal leaves no folder behind");
+    undisturbed();
+    let taken = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");
+    refused(&["--out", taken.to_str().unwrap()], 1, &["already holds a run"]);
+}
