@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use tetrion::server::ServerConfig;
 use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
@@ -8,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
+use crate::evaluation::connect_with;
 use crate::support::{Client, config, create, refused, reset, start, step};
 
 /// A stream, and the end that requests go in at.
@@ -215,4 +217,19 @@ async fn a_message_that_is_none_ends_the_stream_and_nothing_else() {
     let end = stream.answers.message().await.unwrap_err();
     assert_eq!(end.code(), Code::OutOfRange, "{end:?}");
     assert_eq!(client.step(step(&name, &[0])).await.unwrap().into_inner().sequence, 2);
+}
+
+#[tokio::test]
+async fn a_stream_that_waits_ends_with_the_server() {
+    let config = ServerConfig { drain_timeout: Duration::from_secs(60), ..ServerConfig::default() };
+    let (channel, stop) = connect_with(config).await;
+    let mut client = Client::new(channel);
+    let name = create(&mut client, crate::support::config(1, 0)).await.name;
+    let mut stream = Stream::open(&mut client).await;
+    assert!(matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(_)));
+    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence, 2);
+    drop(stop);
+    let end = tokio::time::timeout(Duration::from_secs(20), stream.answers.message()).await;
+    let end = end.expect("an end in time").unwrap_err();
+    assert_eq!((end.code(), crate::support::told(&end).reason.as_str()), (Code::Unavailable, "DRAINING"));
 }
