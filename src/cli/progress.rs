@@ -53,7 +53,11 @@ impl GamesProgress {
         let elapsed = self.start.elapsed();
         let games =
             format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
-        let speed = short(progress.pieces as f64 / elapsed.as_secs_f64());
+        // Pieces are told a little later than games.
+        let speed = match progress.pieces {
+            0 => String::new(),
+            pieces => format!(", {} pieces/s", short(pieces as f64 / elapsed.as_secs_f64())),
+        };
         let left = match progress.games {
             0 => String::new(),
             games => {
@@ -61,7 +65,7 @@ impl GamesProgress {
                 format!(", {} left", time(elapsed.mul_f64(share)))
             }
         };
-        format!("{games}, {speed} pieces/s{left}")
+        format!("{games}{speed}{left}")
     }
 }
 

@@ -85,12 +85,16 @@ impl Display {
             Some(left) => format!(", {} left", time(left.saturating_sub(self.since.elapsed()))),
             None => String::new(),
         };
+        // Pieces are told a little later than games.
+        let speed = match progress.pieces {
+            0 => String::new(),
+            pieces => format!(", {} pieces/s", short(pieces as f64 / seconds)),
+        };
         bar.set_message(format!(
-            ", {what}: {} of {} games, {} games/s, {} pieces/s{left}",
+            ", {what}: {} of {} games, {} games/s{speed}{left}",
             grouped(progress.games as f64),
             grouped(progress.num_games as f64),
             short(progress.games as f64 / seconds),
-            short(progress.pieces as f64 / seconds),
         ));
     }
 
