@@ -381,6 +381,7 @@ fn code_of(headers: &HeaderMap) -> Option<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderName;
     use tonic_types::StatusExt;
     use tower::{ServiceExt, service_fn};
 
@@ -467,6 +468,35 @@ mod tests {
         let mut body = call(&layer, request(STEP, "token"), Does::PanicsAfterAMessage).await.into_body();
         assert_eq!(frame(&mut body).await.unwrap(), "message");
         check(&frame(&mut body).await.unwrap_err());
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_waits_is_ended_at_its_deadline() {
+        let (layer, _) = layer();
+        let mut request = request(STEP, "token");
+        request.headers_mut().insert("grpc-timeout", "50m".parse().unwrap());
+        let start = Instant::now();
+        let mut body = call(&layer, request, Does::Waits).await.into_body();
+        assert_eq!(frame(&mut body).await.unwrap(), "message");
+        assert_eq!(frame(&mut body).await.unwrap_err().code(), Code::DeadlineExceeded);
+        assert!(start.elapsed() >= Duration::from_millis(50), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn timeouts_are_digits_and_a_unit() {
+        let of = |text: &'static str| {
+            let headers = [(HeaderName::from_static("grpc-timeout"), text.parse().unwrap())];
+            timeout(&HeaderMap::from_iter(headers))
+        };
+        assert_eq!(of("2H"), Some(Duration::from_secs(7200)));
+        assert_eq!(of("3M"), Some(Duration::from_secs(180)));
+        assert_eq!(of("4S"), Some(Duration::from_secs(4)));
+        assert_eq!(of("5m"), Some(Duration::from_millis(5)));
+        assert_eq!(of("6u"), Some(Duration::from_micros(6)));
+        assert_eq!(of("99999999n"), Some(Duration::from_nanos(99_999_999)));
+        for wrong in ["", "S", "5", "5x", "-5S", "99999999999S"] {
+            assert_eq!(of(wrong), None, "{wrong:?}");
+        }
     }
 
     #[tokio::test]

@@ -6,16 +6,20 @@
 //! read: the pool goes on with other work meanwhile.
 //!
 //! The end of an evaluation, whatever brings it about, is the end of that task: when the caller leaves, its deadline passes or
-//! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag.
+//! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag. A caller
+//! who stays and does not read for [`PATIENCE`] has given his place away.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{self, Sender, error::SendError};
+use tokio::sync::mpsc::{self, Sender};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
-use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::Stream;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status};
 
@@ -39,10 +43,12 @@ const RIPE: usize = 1150;
 const COALESCE: Duration = Duration::from_millis(50);
 /// Finished games that wait to be read before no others are begun: 1 MiB.
 const MAX_UNREAD: usize = 16_384;
+/// How long a caller may leave a message lying: as long as a session's default lease.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// What a refused caller is told to wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-type Answer = Result<pb::EvaluatePoliciesResponse, Status>;
+type Answer = pb::EvaluatePoliciesResponse;
 
 /// The service: a pool of threads, and how many may use it at a time.
 #[derive(Clone, Debug)]
@@ -83,31 +89,65 @@ impl Evaluations {
 
 #[tonic::async_trait]
 impl EvaluationService for Evaluations {
-    type EvaluatePoliciesStream = ReceiverStream<Answer>;
+    type EvaluatePoliciesStream = Answers;
 
     async fn evaluate_policies(
         &self,
         request: Request<pb::EvaluatePoliciesRequest>,
-    ) -> Result<Response<ReceiverStream<Answer>>, Status> {
+    ) -> Result<Response<Answers>, Status> {
         let place = self.admit()?;
         let request = decode(request.get_ref(), self.kernel).map_err(Refusal::from)?;
-        let (answers, stream) = mpsc::channel(1);
+        let (answers, messages) = mpsc::channel(1);
         let pool = self.pool.clone();
-        tokio::spawn(async move {
-            // An error says that nobody listens any more.
-            let _ = evaluate(&pool, request, &answers).await;
+        let task = tokio::spawn(async move {
+            let told = evaluate(&pool, request, &answers).await;
             drop(place);
+            told
         });
-        Ok(Response::new(ReceiverStream::new(stream)))
+        Ok(Response::new(Answers { messages, task: Some(task) }))
     }
 }
 
-/// Plays, and tells of it until the summary or until the caller has left.
+/// The messages of an evaluation, and the task that makes them and ends with this.
+#[derive(Debug)]
+pub struct Answers {
+    messages: mpsc::Receiver<Answer>,
+    /// Nothing when the stream is over.
+    task: Option<JoinHandle<Result<(), Status>>>,
+}
+
+impl Stream for Answers {
+    type Item = Result<Answer, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(answer) = ready!(self.messages.poll_recv(cx)) {
+            return Poll::Ready(Some(Ok(answer)));
+        }
+        let Some(task) = &mut self.task else { return Poll::Ready(None) };
+        let told = ready!(Pin::new(task).poll(cx));
+        self.task = None;
+        Poll::Ready(match told {
+            Ok(Ok(())) => None,
+            Ok(Err(status)) => Some(Err(status)),
+            Err(panic) => Some(Err(Refusal::internal(&format!("an evaluation failed: {panic}")).into())),
+        })
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+/// Plays, and tells of it until the summary.
 async fn evaluate(
     pool: &Arc<Pool>,
     request: EvaluationRequest,
     answers: &Sender<Answer>,
-) -> Result<(), SendError<()>> {
+) -> Result<(), Status> {
     let EvaluationRequest { evaluation, started, baseline, parallelism, progress_interval, omit_results } =
         request;
     tell(answers, || Event::Started(started)).await?;
@@ -132,25 +172,22 @@ async fn evaluate(
             next_progress = Some(Instant::now() + interval);
         }
         tokio::select! {
-            () = answers.closed() => return Err(SendError(())),
             () = games.shared.news.notified() => {}
             _ = ticks.tick() => {}
         }
     }
     tell(answers, || Event::Progress(games.progress(start))).await?;
-    match games.summary(pool, evaluation, baseline).await {
-        Some(summary) => tell(answers, || Event::Summary(summary)).await,
-        None => {
-            let refusal = Refusal::internal("an evaluation ended before all its games did");
-            answers.send(Err(refusal.into())).await.map_err(|_| SendError(()))
-        }
-    }
+    let summary = games.summary(pool, evaluation, baseline).await?;
+    tell(answers, || Event::Summary(summary)).await
 }
 
 /// Waits for room in the connection, and only then makes the message.
-async fn tell(answers: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), SendError<()>> {
-    let room = answers.reserve().await?;
-    room.send(Ok(pb::EvaluatePoliciesResponse { event: Some(event()) }));
+async fn tell(answers: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), Status> {
+    match tokio::time::timeout(PATIENCE, answers.reserve()).await {
+        Ok(Ok(room)) => room.send(Answer { event: Some(event()) }),
+        Ok(Err(_)) => return Err(Status::cancelled("the caller has left")),
+        Err(_) => return Err(Status::cancelled(format!("nobody has read the answer for {PATIENCE:?}"))),
+    }
     Ok(())
 }
 
@@ -272,16 +309,16 @@ impl Games {
         }
     }
 
-    /// The summary of all games; `None` if some are missing because something went wrong. It is added up on the pool: a
-    /// million games take some milliseconds.
+    /// The summary of all games. It is added up on the pool: a million games take some milliseconds.
     async fn summary(
         &self,
         pool: &Arc<Pool>,
         evaluation: Arc<Evaluation>,
         baseline: Option<u32>,
-    ) -> Option<pb::EvaluationSummary> {
+    ) -> Result<pb::EvaluationSummary, Refusal> {
+        let failed = || Refusal::internal("an evaluation ended before all its games did");
         if self.inbox().games_done < self.num_games {
-            return None;
+            return Err(failed());
         }
         let (sender, summary) = oneshot::channel();
         let shared = self.shared.clone();
@@ -290,7 +327,7 @@ impl Games {
             let (policies, differences) = summarize(&evaluation, &table, baseline);
             let _ = sender.send(encode_summary(&policies, &differences));
         });
-        summary.await.ok()
+        summary.await.map_err(|_| failed())
     }
 }
 

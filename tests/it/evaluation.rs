@@ -396,7 +396,7 @@ async fn many_games_come_in_messages_of_a_bounded_size() {
 }
 
 /// An evaluation that nobody sees the end of.
-fn endless() -> pb::EvaluatePoliciesRequest {
+pub fn endless() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: None,
         weights: None,

@@ -5,8 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tonic::Code;
-use tonic::transport::Channel;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
@@ -15,6 +17,8 @@ use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use tonic_reflection::pb::v1::{ListServiceResponse, ServerReflectionRequest};
 use tonic_types::StatusExt;
+
+use crate::evaluation::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 struct Process {
@@ -95,7 +99,9 @@ async fn it_says_where_it_listens_and_that_it_is_well() {
     assert!(process.address.ip().is_loopback());
     assert_ne!(process.address.port(), 0);
     let channel = process.channel().await;
-    assert_eq!(health(channel.clone(), "").await, Ok(ServingStatus::Serving));
+    for service in ["", "tetrion.v1.EnvironmentService", "tetrion.v1.EvaluationService"] {
+        assert_eq!(health(channel.clone(), service).await, Ok(ServingStatus::Serving), "{service}");
+    }
     assert_eq!(health(channel, "no.such.Service").await, Err(Code::NotFound));
 }
 
@@ -138,6 +144,84 @@ async fn sigterm_ends_open_streams_and_then_the_process() {
     assert!(status.success(), "{status}");
     assert!(took < Duration::from_secs(30), "the stream held it up for {took:?}");
     assert_eq!(rest, "", "one line on stdout and no more");
+}
+
+#[tokio::test]
+async fn sigterm_ends_an_evaluation_that_would_go_on_for_hours() {
+    let process = Process::start(&["--drain-timeout", "60"]);
+    let mut client = EvaluationServiceClient::new(process.channel().await);
+    let mut stream = client.evaluate_policies(endless()).await.unwrap().into_inner();
+    stream.message().await.unwrap().expect("started");
+    process.terminate();
+    let end = loop {
+        match stream.message().await {
+            Ok(message) => assert!(message.is_some(), "no end without an error"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(end.get_details_error_info().unwrap().reason, "DRAINING", "{end}");
+    let (status, took, _) = tokio::task::spawn_blocking(|| process.wait()).await.unwrap();
+    assert!(status.success(), "{status}");
+    assert!(took < Duration::from_secs(30), "the games held it up for {took:?}");
+}
+
+/// A call to each of our two services: what they say to whoever they do not know.
+async fn code_of_calls(channel: Channel, token: Option<&str>) -> [Code; 2] {
+    fn request<T>(message: T, token: Option<&str>) -> tonic::Request<T> {
+        let mut request = tonic::Request::new(message);
+        if let Some(token) = token {
+            let value = format!("Bearer {token}").parse().unwrap();
+            request.metadata_mut().insert("authorization", value);
+        }
+        request
+    }
+    fn code<T>(answer: Result<T, tonic::Status>) -> Code {
+        answer.map_or_else(|status| status.code(), |_| Code::Ok)
+    }
+    let mut environments = EnvironmentServiceClient::new(channel.clone());
+    let mut evaluations = EvaluationServiceClient::new(channel);
+    [
+        code(environments.get_server_info(request(Default::default(), token)).await),
+        code(evaluations.evaluate_policies(request(endless(), token)).await),
+    ]
+}
+
+#[tokio::test]
+async fn with_a_token_nobody_is_served_without_it() {
+    let process = Process::start(&["--token", "open sesame"]);
+    let channel = process.channel().await;
+    assert_eq!(code_of_calls(channel.clone(), None).await, [Code::Unauthenticated; 2]);
+    assert_eq!(code_of_calls(channel.clone(), Some("open barley")).await, [Code::Unauthenticated; 2]);
+    assert_eq!(code_of_calls(channel.clone(), Some("open sesame")).await, [Code::Ok; 2]);
+    assert_eq!(health(channel, "").await, Ok(ServingStatus::Serving), "health is for everyone");
+    assert!(process.get("/metrics").starts_with("HTTP/1.1 401"));
+    assert!(process.get("/").starts_with("HTTP/1.1 200"));
+    let with_token =
+        "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer open sesame\r\n\r\n";
+    assert!(process.http(with_token.as_bytes()).starts_with(b"HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn with_a_certificate_it_speaks_tls_and_nothing_else() {
+    let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let process = Process::start(&["--tls-cert", &file("cert.pem"), "--tls-key", &file("key.pem")]);
+    let authority = Certificate::from_pem(std::fs::read(file("ca.pem")).unwrap());
+    let tls = ClientTlsConfig::new().ca_certificate(authority).domain_name("localhost");
+    let endpoint = Channel::from_shared(format!("https://{}", process.address)).unwrap();
+    let channel = endpoint.tls_config(tls).unwrap().connect().await.unwrap();
+    assert_eq!(code_of_calls(channel.clone(), None).await, [Code::Ok; 2]);
+    assert_eq!(health(channel, "tetrion.v1.EvaluationService").await, Ok(ServingStatus::Serving));
+
+    let plain = Channel::from_shared(format!("http://{}", process.address)).unwrap().connect().await.unwrap();
+    assert_ne!(health(plain, "").await, Ok(ServingStatus::Serving));
+}
+
+#[test]
+fn a_key_without_a_certificate_is_refused() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tetrion")).args(["serve", "--tls-key", "x"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--tls-cert"));
 }
 
 #[test]
@@ -187,6 +271,7 @@ async fn plain_http_shows_a_page_and_the_metrics() {
     let page = process.get("/");
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     assert!(page.contains("<h1>Tetrion</h1>"), "{page}");
+    assert!(page.contains("0 sessions with 0 environments"), "{page}");
     assert!(process.get("/nothing").starts_with("HTTP/1.1 404"));
 
     let metrics = process.get("/metrics");
