@@ -60,6 +60,9 @@ mod info;
 
 /// Controllers from the command line: numbers, comparisons, refusals.
 mod evaluate;
+/// The program as a person starts it.
+mod command_line;
+
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 /// A server to talk to, and what tests say over and over.
