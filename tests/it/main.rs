@@ -58,10 +58,10 @@ mod evaluation;
 /// What a server says of itself.
 mod info;
 
-/// Controllers from the command line: numbers, comparisons, refusals.
-mod evaluate;
 /// The program as a person starts it.
 mod command_line;
+/// Controllers from the command line: numbers, comparisons, refusals.
+mod evaluate;
 
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
