@@ -5,7 +5,7 @@
 
 use divan::counter::ItemsCount;
 use tetrion::engine::rng::{below, mix};
-use tetrion::engine::{Rules, Tetromino, placements};
+use tetrion::engine::{Playfield, Rules, Tetromino, placements};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use tetrion::features::FeatureSet;
 
@@ -33,8 +33,11 @@ impl Player {
         };
         let mut batch = EnvBatch::new(config, &Seeding::Session(42)).unwrap();
         batch.reset(None, Episodes::Next).unwrap();
-        let actions =
-            |piece| placements(&rules, piece).map(|placement| placement.action(rules.width) as i32).collect();
+        let empty = Playfield::empty(rules.width, rules.height);
+        let actions = |piece| {
+            let all = placements(&rules, &empty, piece);
+            all.iter().map(|placement| placement.action(rules.width) as i32).collect()
+        };
         let mut player = Player { batch, placements: Tetromino::ALL.map(actions), drawn: 0 };
         for _ in 0..100 {
             player.step();

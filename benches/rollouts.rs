@@ -6,10 +6,10 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::rng::{Tag, below, stream, stream_word};
-use tetrion::engine::{CompactPlayfield, Dealer, Playfield, Rules, Tetromino, num_placements, placements};
+use tetrion::engine::{CompactPlayfield, Dealer, Playfield, Rules, placements};
 use tetrion::features::FeatureSet;
 use tetrion::features::kernel::Extractor;
-use tetrion::placements::{Options, Position, enumerate_on};
+use tetrion::placements::{Options, Position, enumerate_on, num_rows};
 use tetrion::rollout::Episode;
 
 fn main() {
@@ -65,16 +65,14 @@ fn rollout(bencher: Bencher, case: &str) {
 fn random_placements(bencher: Bencher) {
     const PLACEMENTS: u64 = 1_000_000;
     let rules = Rules::default();
-    let choices: Vec<Vec<_>> =
-        Tetromino::ALL.iter().map(|&piece| placements(&rules, piece).collect()).collect();
     bencher.counter(ItemsCount::new(PLACEMENTS)).bench_local(|| {
         let words = stream(1, Tag::Agent);
         let mut dealer = Dealer::seeded(rules.randomizer, 1);
         let mut playfield = CompactPlayfield::empty(rules.width, rules.height);
         for n in 0..PLACEMENTS {
             let piece = dealer.deal().unwrap();
-            let choices = &choices[piece as usize];
-            let placement = choices[below(stream_word(words, n), choices.len() as u64) as usize];
+            let all = placements(&rules, &playfield, piece);
+            let placement = all.nth(below(stream_word(words, n), all.len().into()) as u32).unwrap();
             let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
             if playfield.drop(shape, placement.column, rules.top_out).1 {
                 playfield = CompactPlayfield::empty(rules.width, rules.height);
@@ -102,7 +100,7 @@ fn enumerate_bcts8(bencher: Bencher, kernel: &str) {
         })
         .collect();
     let extractor = Extractor::new(Some(&FeatureSet::named("bcts8", rules.width).unwrap())).unwrap();
-    let rows: u32 = positions.iter().map(|p| num_placements(&rules, p.piece.unwrap())).sum();
+    let rows: u32 = positions.iter().map(|position| num_rows(&rules, position)).sum();
     bencher
         .counter(ItemsCount::new(rows))
         .bench_local(|| enumerate_on(kernel, &rules, &positions, &extractor, Options::default()));

@@ -5,7 +5,7 @@
 //! asks first.
 
 use crate::engine::{
-    Column, Placement, Playfield, PlayfieldOf, Rules, Tetromino, num_placements, placements,
+    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Reach, Rules, Tetromino, placements,
 };
 use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -33,7 +33,8 @@ pub struct Options {
 pub struct Placements {
     /// B + 1 numbers, from 0 to R.
     pub row_offsets: Vec<u32>,
-    /// What a step takes. For the placement model it is the placement itself.
+    /// What a step takes: in the placement model the placement itself, in the keypress model the first key towards it for a
+    /// piece that has just appeared.
     pub actions: Vec<i32>,
     /// `orientation * width + column` of the leftmost cell.
     pub placements: Vec<i32>,
@@ -54,7 +55,7 @@ pub struct Placements {
 
 /// How many placements a position has under these rules.
 pub fn num_rows(rules: &Rules, position: &Position) -> u32 {
-    position.piece.map_or(0, |piece| num_placements(rules, piece))
+    position.piece.map_or(0, |piece| placements(rules, &position.playfield, piece).len())
 }
 
 /// Bytes of a row of cells in [`Placements::afterstates`]: a bit a column, as an integer of two bytes up to width 16 and of
@@ -75,7 +76,8 @@ pub fn enumerate(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
-    match Extractor::new(set) {
+    // The kernels look at every column, also where there is no way to it.
+    match Extractor::new(set).filter(|_| rules.reach == Reach::StraightDrop) {
         Some(extractor) => enumerate_on(Kernel::best(), rules, positions, &extractor, options),
         None => enumerate_plainly(rules, positions, set, options),
     }
@@ -84,7 +86,7 @@ pub fn enumerate(
 /// Lists every placement with the features that a kernel knows.
 ///
 /// # Panics
-/// As [`enumerate`], and when this machine cannot run the kernel.
+/// As [`enumerate`], when this machine cannot run the kernel, and under any reach but [`Reach::StraightDrop`].
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -92,6 +94,7 @@ pub fn enumerate_on(
     extractor: &Extractor,
     options: Options,
 ) -> Placements {
+    assert_eq!(rules.reach, Reach::StraightDrop, "kernels look at every column");
     let job = Enumerate { rules, positions, extractor, options };
     dispatch(kernel, rules.width, rules.height, job)
 }
@@ -121,9 +124,10 @@ impl Job for Enumerate<'_> {
             if let Some(piece) = position.piece {
                 let first = rows.lines.len();
                 extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
-                columns.placements.extend(placements(rules, piece).map(|p| p.action(rules.width) as i32));
+                let all = placements(rules, &playfield, piece);
+                columns.placements.extend(all.iter().map(|p| p.action(rules.width) as i32));
                 if options.afterstates {
-                    let landed = placements(rules, piece).zip(first..);
+                    let landed = all.iter().zip(first..);
                     append_afterstates(rules, position, piece, landed, &rows, &mut columns.afterstates);
                 }
             }
@@ -186,12 +190,11 @@ pub fn enumerate_plainly(
     let mut columns = Placements::with_capacity(positions.len(), num_rows);
     for position in positions {
         if let Some(piece) = position.piece {
-            for placement in placements(rules, piece) {
+            for placement in placements(rules, &position.playfield, piece).iter() {
                 let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
                 let landing = position.playfield.land(shape, placement.column, rules.top_out);
-                let action = placement.action(rules.width) as i32;
-                columns.actions.push(action);
-                columns.placements.push(action);
+                columns.actions.push(action(rules, piece, placement));
+                columns.placements.push(placement.action(rules.width) as i32);
                 columns.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
                 columns.lines.push(landing.lines);
                 columns.terminal.push(landing.terminal);
@@ -211,6 +214,17 @@ pub fn enumerate_plainly(
         columns.row_offsets.push(columns.actions.len() as u32);
     }
     columns
+}
+
+/// The action that leads to a placement of a piece that has just appeared.
+fn action(rules: &Rules, piece: Tetromino, placement: Placement) -> i32 {
+    match rules.action_model {
+        ActionModel::Placement => placement.action(rules.width) as i32,
+        ActionModel::Keypress => {
+            let appeared = FallingPiece::spawn(piece, rules.width, rules.height);
+            appeared.key_towards(placement, rules.width) as i32
+        }
+    }
 }
 
 impl Placements {

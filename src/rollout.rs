@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::agents::Agent;
-use crate::engine::{Column, Dealer, Playfield, PlayfieldOf, Rules, Tetromino, episode_seed};
+use crate::engine::{Column, Dealer, Playfield, PlayfieldOf, Rules, Tetromino, episode_seed, is_blocked};
 use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, dispatch};
 use crate::pool::Pool;
 
@@ -58,7 +58,7 @@ impl Episode {
     /// Plays on for at most so many pieces.
     pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, max_pieces: u64) {
         match agent {
-            Agent::Linear(agent) => match agent.scorer() {
+            Agent::Linear(agent) => match agent.scorer_under(rules) {
                 Some(scorer) => {
                     let width = rules.width;
                     let height = rules.height;
@@ -86,6 +86,10 @@ impl Episode {
                 self.end = Some(End::OutOfPieces);
                 return;
             };
+            if is_blocked(rules, &self.playfield, piece) {
+                self.block(rules);
+                return;
+            }
             let placement = choose(&self.playfield, piece);
             let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
             let (lines, terminal) = self.playfield.drop(shape, placement.column, rules.top_out);
@@ -101,6 +105,12 @@ impl Episode {
         if terminal {
             self.end = Some(End::ToppedOut);
         }
+    }
+
+    /// The next piece cannot come into play.
+    fn block(&mut self, rules: &Rules) {
+        self.score += rules.scoring.game_end;
+        self.end = Some(End::ToppedOut);
     }
 }
 
@@ -128,6 +138,10 @@ impl Job for Advance<'_> {
                 episode.end = Some(End::OutOfPieces);
                 break;
             };
+            if is_blocked(rules, &playfield, piece) {
+                episode.block(rules);
+                break;
+            }
             let shapes = rules.shapes(piece);
             let placement = scorer.choose::<C, N, L>(&size, &playfield, shapes, rules.top_out).placement;
             let shape = &shapes[usize::from(placement.orientation)];
@@ -283,7 +297,7 @@ impl Playing {
         let left = evaluation.max_pieces - self.episode.pieces;
         let agent = &evaluation.policies[self.result.policy as usize];
         let slice = match agent {
-            Agent::Linear(agent) if agent.scorer().is_none() => PLAIN_SLICE,
+            Agent::Linear(agent) if agent.scorer_under(&evaluation.rules).is_none() => PLAIN_SLICE,
             Agent::Linear(_) => SLICE,
         };
         self.episode.advance(&evaluation.rules, agent, evaluation.kernel, left.min(slice));

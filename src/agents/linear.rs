@@ -1,6 +1,6 @@
 //! The linear controller: a weight a feature, and the placement with the largest sum.
 
-use crate::engine::{Placement, Playfield, Rules, Tetromino, placements};
+use crate::engine::{Playfield, Reach, Rules, Tetromino, placements};
 use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
 use crate::features::{FeatureSet, Seen};
 
@@ -77,9 +77,15 @@ impl LinearAgent {
         self.scorer.as_ref()
     }
 
-    /// Chooses a placement on the fastest path there is: the kernel if it knows the features, else [`Self::choose_plainly`].
+    /// The controller prepared for the fast kernels, where they know its features and look at all that exists: they have no
+    /// placements that the playfield makes impossible.
+    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+        self.scorer.as_ref().filter(|_| rules.reach == Reach::StraightDrop)
+    }
+
+    /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
-        match &self.scorer {
+        match self.scorer_under(rules) {
             Some(scorer) => scorer.choose_on(kernel, rules, playfield, piece),
             None => self.choose_plainly(rules, playfield, piece),
         }
@@ -88,13 +94,14 @@ impl LinearAgent {
     /// Chooses a placement one landing at a time, by the features' own functions.
     ///
     /// # Panics
-    /// When the playfield has another size than the rules, or the rules another width than the set.
+    /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
     pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
         let shapes = rules.shapes(piece);
-        let first = Placement { orientation: 0, column: 0 };
+        let placements = placements(rules, playfield, piece);
+        let first = placements.nth(0).expect("a piece that can be played");
         let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
         let mut features = vec![0.0; self.set.len()];
-        for placement in placements(rules, piece) {
+        for placement in placements.iter() {
             let shape = &shapes[usize::from(placement.orientation)];
             let landing = playfield.land(shape, placement.column, rules.top_out);
             if landing.terminal && self.terminal == TerminalPolicy::Avoid {

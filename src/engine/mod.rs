@@ -4,7 +4,8 @@
 //! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
 //! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
 //! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
-//! [`TopOut`] for the other rules.
+//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that have to walk to their column, and [`keypress`] for those
+//! that fall while keys move them.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
 //! no global state. It could be lifted into another program as it is.
@@ -18,10 +19,12 @@ pub mod tetromino;
 pub mod randomizer;
 pub mod rules;
 
+pub mod keypress;
 pub mod placement;
 pub mod playfield;
 
-pub use placement::{Landing, Perft, Placement, num_placements, perft, placements};
+pub use keypress::{Fall, FallingPiece, Key};
+pub use placement::{Landing, Perft, Placement, PlacementSet, is_blocked, perft, placements};
 pub use playfield::{Column, CompactPlayfield, DrawingError, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Randomizer, episode_seed};
 pub use rules::{

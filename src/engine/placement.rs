@@ -1,9 +1,9 @@
-//! Placements: where a piece may go, and what happens when it does.
+//! PlacementSet: where a piece may go, and what happens when it does.
 
 use std::collections::HashSet;
 
 use super::playfield::{Column, Playfield, PlayfieldOf};
-use super::rules::Rules;
+use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::tetromino::{Shape, Tetromino};
 
 /// One choice: an orientation of the current piece and the column of its leftmost cell.
@@ -30,6 +30,8 @@ impl Placement {
     }
 
     /// The shape that goes down, or `None` when the tetromino has no such orientation or sticks out of the wall.
+    ///
+    /// Whether it can get there on a playfield is told by [`placements`].
     #[inline]
     pub fn shape(self, rules: &Rules, tetromino: Tetromino) -> Option<&'static Shape> {
         let shape = rules.shapes(tetromino).get(usize::from(self.orientation))?;
@@ -37,17 +39,132 @@ impl Placement {
     }
 }
 
-/// Every distinct placement of a tetromino, in ascending action order.
-pub fn placements(rules: &Rules, tetromino: Tetromino) -> impl Iterator<Item = Placement> + use<> {
-    let width = rules.width;
-    rules.shapes(tetromino).iter().zip(0..).flat_map(move |(shape, orientation)| {
-        (0..=width - shape.width).map(move |column| Placement { orientation, column })
-    })
+/// The distinct placements of a tetromino that exist on a playfield, the ones that end the game included.
+///
+/// The columns of one orientation are neighbours: what is in the way on one side hides all that lies behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementSet {
+    /// By orientation, bit c for column c.
+    columns: [u32; 4],
 }
 
-/// How many placements a tetromino has.
-pub fn num_placements(rules: &Rules, tetromino: Tetromino) -> u32 {
-    rules.shapes(tetromino).iter().map(|shape| u32::from(rules.width - shape.width) + 1).sum()
+impl PlacementSet {
+    /// The columns of an orientation below 4, bit c for column c.
+    #[inline]
+    pub fn columns(&self, orientation: u8) -> u32 {
+        self.columns[usize::from(orientation)]
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.columns.iter().map(|columns| columns.count_ones()).sum()
+    }
+
+    /// Whether there are none, which ends the game.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.columns == [0; 4]
+    }
+
+    /// Whether a placement is one of them.
+    #[inline]
+    pub fn contains(&self, placement: Placement) -> bool {
+        let columns = self.columns.get(usize::from(placement.orientation));
+        columns.is_some_and(|columns| columns.checked_shr(placement.column.into()).unwrap_or(0) & 1 == 1)
+    }
+
+    /// The n-th of them, from 0, in ascending action order.
+    #[inline]
+    pub fn nth(&self, n: u32) -> Option<Placement> {
+        let mut n = n;
+        for (columns, orientation) in self.columns.iter().zip(0..) {
+            let count = columns.count_ones();
+            if n < count {
+                // They are neighbours, so that no search is needed.
+                return Some(Placement { orientation, column: (columns.trailing_zeros() + n) as u8 });
+            }
+            n -= count;
+        }
+        None
+    }
+
+    /// All of them, in ascending action order.
+    pub fn iter(&self) -> impl Iterator<Item = Placement> + use<> {
+        let columns = self.columns;
+        (0..4u8).flat_map(move |orientation| {
+            let columns = columns[usize::from(orientation)];
+            let first = columns.trailing_zeros() as u8;
+            (0..columns.count_ones() as u8).map(move |n| Placement { orientation, column: first + n })
+        })
+    }
+}
+
+/// The distinct placements that exist: the one answer to what can be done, for enumerations, masks and agents alike.
+///
+/// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
+/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top.
+///
+/// ```
+/// use tetrion::engine::{Playfield, Rules, Tetromino, placements};
+/// let rules = Rules { width: 7, height: 4, ..Rules::preset("genetic").unwrap() };
+/// let playfield = Playfield::from_drawing(7, 4, ".....#./.....#./.....#./.....#.").unwrap();
+/// let upright = placements(&rules, &playfield, Tetromino::I).columns(0);
+/// assert_eq!(upright, 0b001_1111); // bit c for column c: there is no way past the tower
+/// ```
+#[inline]
+pub fn placements<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> PlacementSet {
+    let mut columns = [0; 4];
+    for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
+        *columns = u32::MAX >> (31 - (rules.width - shape.width));
+    }
+    if rules.reach == Reach::SidewaysWalk && !is_clear_at_the_top(playfield) {
+        for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
+            *columns = walk(playfield, shape);
+        }
+    }
+    PlacementSet { columns }
+}
+
+/// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
+fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> bool {
+    let height = u32::from(playfield.height());
+    playfield.columns().iter().fold(C::EMPTY, |all, column| all | *column).top() <= height - 3
+}
+
+/// The columns that a shape reaches from where it appears, along the top.
+fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> u32 {
+    let (start, row) = shape.spawn(playfield.width(), playfield.height());
+    let is_free = |column: &u8| playfield.is_free(shape, row, *column);
+    if !is_free(&start) {
+        return 0;
+    }
+    let to_the_left = (0..start).rev().take_while(is_free).count() as u32;
+    let to_the_right = (start + 1..=playfield.width() - shape.width).take_while(is_free).count() as u32;
+    u32::MAX >> (31 - to_the_left - to_the_right) << (u32::from(start) - to_the_left)
+}
+
+/// Whether a tetromino cannot come into play, so that the game is over when it appears: under
+/// [`TopOut::SpawnBlocked`] because it overlaps the playfield in its first orientation; under any rules because nothing can
+/// be done with it.
+#[inline]
+pub fn is_blocked<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> bool {
+    if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
+        let shape = &rules.shapes(tetromino)[0];
+        let (column, row) = shape.spawn(rules.width, rules.height);
+        if !playfield.is_free(shape, row, column) {
+            return true;
+        }
+    }
+    rules.reach == Reach::SidewaysWalk && placements(rules, playfield, tetromino).is_empty()
 }
 
 /// What a placement did.
@@ -70,7 +187,8 @@ pub struct Landing<C: Column, const N: usize> {
 /// What [`perft`] counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Perft {
-    /// Paths of full length; a path that tops out on the way is no leaf.
+    /// Paths of full length; a path that tops out on the way is no leaf, be it by a landing or because its next piece cannot
+    /// come into play.
     pub leaves: u64,
     /// Different playfields among the leaves.
     pub distinct: u64,
@@ -78,7 +196,7 @@ pub struct Perft {
     pub lines: u64,
     /// Holes, summed over the leaves.
     pub holes: u64,
-    /// Placements made on the way, the ones that topped out included.
+    /// PlacementSet made on the way, the ones that topped out included.
     pub placements: u64,
 }
 
@@ -102,7 +220,10 @@ pub fn perft(rules: &Rules, pieces: &[Tetromino]) -> Perft {
             leaves.insert(*playfield);
             return;
         };
-        for placement in placements(rules, piece) {
+        if is_blocked(rules, playfield, piece) {
+            return;
+        }
+        for placement in placements(rules, playfield, piece).iter() {
             let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
             let mut after = *playfield;
             let (cleared, terminal) = after.drop(shape, placement.column, rules.top_out);

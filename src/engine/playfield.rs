@@ -286,6 +286,37 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         row as u8
     }
 
+    /// The same for a shape that falls from `row`, where it is free: what lies above it does not stop it.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    #[inline]
+    pub fn resting_row(&self, shape: &Shape, row: u8, column: u8) -> u8 {
+        let mut resting = 0;
+        let columns = &self.columns[usize::from(column)..usize::from(column + shape.width)];
+        for (cells, bottom) in columns.iter().zip(shape.bottoms) {
+            let under = *cells & C::below((row + bottom).into());
+            resting = resting.max(under.top() as i32 - i32::from(bottom));
+        }
+        resting as u8
+    }
+
+    /// Whether a shape can be with its lower left corner at this row and column: no cell of it is full. Above the height
+    /// nothing is.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall. The row must be below the height.
+    #[inline]
+    pub fn is_free(&self, shape: &Shape, row: u8, column: u8) -> bool {
+        let mut overlap = C::EMPTY;
+        for (j, cells) in
+            self.columns[usize::from(column)..usize::from(column + shape.width)].iter().enumerate()
+        {
+            overlap |= *cells & C::from_u64(shape.column_bits(j).into()) << row.into();
+        }
+        overlap == C::EMPTY
+    }
+
     /// Fills the cells of a shape at a row and a column; cells at or above the height are cut off.
     ///
     /// Returns whether any was.
@@ -315,14 +346,25 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
     ///
-    /// Returns the lines cleared and whether the game is over. This is the one place where the rules of clearing and of
-    /// ending are written; [`PlayfieldOf::land`] tells more about the same landing.
+    /// Returns the lines cleared and whether the game is over; [`PlayfieldOf::land`] tells more about the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
     pub fn drop(&mut self, shape: &Shape, column: u8, top_out: TopOut) -> (u8, bool) {
         let row = self.landing_row(shape, column);
+        self.lock(shape, row, column, top_out)
+    }
+
+    /// Applies the rules of landing to a shape that has come to rest, in place.
+    ///
+    /// Returns the lines cleared and whether the game is over. This is the one place where the rules of clearing and of
+    /// ending are written; [`PlayfieldOf::land_at`] tells more about the same landing.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    #[inline]
+    pub fn lock(&mut self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> (u8, bool) {
         let overflows = self.fill(shape, row, column);
         if overflows && top_out == TopOut::Overflow {
             return (0, true);
@@ -340,11 +382,18 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// When the shape sticks out of the right wall.
     #[inline(always)]
     pub fn land(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
-        let row = self.landing_row(shape, column);
+        self.land_at(shape, self.landing_row(shape, column), column, top_out)
+    }
+
+    /// Tells everything about the landing of a shape that comes to rest at this row.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    pub fn land_at(&self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> Landing<C, N> {
         let mut locked = *self;
         locked.fill(shape, row, column);
         let mut afterstate = *self;
-        let (lines, terminal) = afterstate.drop(shape, column, top_out);
+        let (lines, terminal) = afterstate.lock(shape, row, column, top_out);
         let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
         let vanished = (0..usize::from(shape.width))
             .map(|j| (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count())
@@ -364,7 +413,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
         let row = match top_out {
             TopOut::Overflow => return overflows,
-            TopOut::SpawnBlocked => return false, // decided when the next tetromino appears
+            TopOut::SpawnBlocked => return false, // see `is_blocked`, for the tetromino that appears next
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
         };

@@ -1,5 +1,6 @@
 //! Rules are data: one value drives the one engine, and the presets are rows of one table.
 
+use super::keypress::Key;
 use super::randomizer::Randomizer;
 use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Tetromino};
 
@@ -29,7 +30,7 @@ pub enum TopOut {
     /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
     #[default]
     Overflow,
-    /// The next tetromino overlaps the playfield where it appears.
+    /// The next tetromino overlaps the playfield where it appears; known when it does, not when the one before it lands.
     SpawnBlocked,
     /// After clearing, a cell of the top row is full.
     TopRow,
@@ -57,7 +58,7 @@ pub enum Reach {
     /// Straight down from above the wall: every orientation fits over every column.
     #[default]
     StraightDrop,
-    /// From the spawn pose sideways along the top, one free column at a time, then down.
+    /// From where the shape appears sideways along the top, one free column at a time, then down.
     SidewaysWalk,
 }
 
@@ -203,7 +204,7 @@ pub enum RulesError {
     /// Two choices that cannot go together.
     #[error("{0}")]
     Contradiction(&'static str),
-    /// Rules that have a name but no engine yet.
+    /// Rules that whoever was asked to play them cannot play yet.
     #[error("{0} is not built yet")]
     NotImplemented(&'static str),
 }
@@ -228,7 +229,7 @@ impl Rules {
     /// Says whether these rules can be played.
     ///
     /// # Errors
-    /// The first field that is out of range, or a choice for which there is no engine yet.
+    /// The first field that is out of range, or two choices that contradict each other.
     pub fn check(&self) -> Result<(), RulesError> {
         if !WIDTHS.contains(&self.width) {
             return Err(RulesError::Width(self.width.into()));
@@ -263,13 +264,6 @@ impl Rules {
                     "the keypress action model needs the lab's orientation table",
                 ));
             }
-            return Err(RulesError::NotImplemented("the keypress action model"));
-        }
-        if self.reach == Reach::SidewaysWalk {
-            return Err(RulesError::NotImplemented("reach by walking sideways"));
-        }
-        if self.top_out == TopOut::SpawnBlocked {
-            return Err(RulesError::NotImplemented("the spawn_blocked top-out"));
         }
         Ok(())
     }
@@ -286,8 +280,11 @@ impl Rules {
         table[tetromino as usize].as_slice()
     }
 
-    /// The size of the action space: four orientations a column, whether or not they all exist.
+    /// The size of the action space: four orientations a column, whether or not they all exist; or six keys.
     pub fn num_actions(&self) -> u32 {
-        4 * u32::from(self.width)
+        match self.action_model {
+            ActionModel::Placement => 4 * u32::from(self.width),
+            ActionModel::Keypress => Key::ALL.len() as u32,
+        }
     }
 }

@@ -3,6 +3,9 @@
 //! One canonical drawing a tetromino; every other orientation is that drawing turned a quarter counter-clockwise, and
 //! only distinct shapes are kept. A rule set numbers the same shapes in its own way: see
 //! [`OrientationTable`](super::rules::OrientationTable).
+//!
+//! One cell of each is its anchor: the cell that it is turned around and that says where it appears. Where pieces come
+//! straight down and are not turned on the way, nobody asks for it.
 
 use std::fmt;
 
@@ -87,11 +90,16 @@ pub struct Shape {
     pub bottoms: [u8; 4],
     /// Per column, the row just above its highest cell; 0 beyond `width`.
     pub tops: [u8; 4],
+    /// Column of the anchor cell in the bounding box.
+    pub anchor_column: u8,
+    /// Row of the anchor cell above the bottom of the box.
+    pub anchor_row: u8,
 }
 
 impl Shape {
     /// The shape with no cells, which fills unused places of tables.
-    const NONE: Shape = Shape { width: 0, height: 0, bottoms: [0; 4], tops: [0; 4] };
+    const NONE: Shape =
+        Shape { width: 0, height: 0, bottoms: [0; 4], tops: [0; 4], anchor_column: 0, anchor_row: 0 };
 
     /// The cells of one column as bits, bit 0 at the bottom of the box.
     pub const fn column_bits(&self, column: usize) -> u32 {
@@ -111,7 +119,17 @@ impl Shape {
         bits
     }
 
-    /// Reads a drawing: rows from the top, separated by `/`, `X` full and `.` empty.
+    /// The lower left corner of the bounding box, as column and row, where the shape appears in a playfield of this size:
+    /// the anchor in the top row and in the column floor(width / 2), or as near to it as the walls allow.
+    ///
+    /// Cells above the anchor are above the playfield then.
+    pub const fn spawn(&self, width: u8, height: u8) -> (u8, u8) {
+        let column = width / 2 - self.anchor_column;
+        let rightmost = width - self.width;
+        (if column < rightmost { column } else { rightmost }, height - 1 - self.anchor_row)
+    }
+
+    /// Reads a drawing: rows from the top, separated by `/`, `X` full, `@` full and the anchor, `.` empty.
     const fn from_drawing(drawing: &str) -> Shape {
         let text = drawing.as_bytes();
         let (mut width, mut height, mut i) = (0, 1, 0);
@@ -130,7 +148,12 @@ impl Shape {
             let mut seen = false;
             while row < height {
                 let from_top = (height - 1 - row) as usize;
-                if text[from_top * (width as usize + 1) + column] == b'X' {
+                let cell = text[from_top * (width as usize + 1) + column];
+                if cell == b'@' {
+                    shape.anchor_column = column as u8;
+                    shape.anchor_row = row;
+                }
+                if cell != b'.' {
                     if !seen {
                         shape.bottoms[column] = row;
                         seen = true;
@@ -147,7 +170,13 @@ impl Shape {
     /// This shape turned a quarter counter-clockwise.
     const fn turned(&self) -> Shape {
         // Column c of the turned shape holds the old row (height - 1 - c), read from the left as the new bottom-up.
-        let mut turned = Shape { width: self.height, height: self.width, ..Shape::NONE };
+        let mut turned = Shape {
+            width: self.height,
+            height: self.width,
+            anchor_column: self.height - 1 - self.anchor_row,
+            anchor_row: self.anchor_column,
+            ..Shape::NONE
+        };
         let mut column = 0;
         while column < turned.width as usize {
             let old_row = self.height - 1 - column as u8;
@@ -168,6 +197,7 @@ impl Shape {
         turned
     }
 
+    /// Whether the cells are the same, wherever the anchor is.
     const fn same(&self, other: &Shape) -> bool {
         let mut same = self.width == other.width && self.height == other.height;
         let mut i = 0;
@@ -192,10 +222,31 @@ impl Shapes {
         self.shapes.split_at(self.len).0
     }
 
-    /// The same shapes in the lab's order: as created, turned right, turned left, half a turn.
-    const fn lab_order(self) -> Shapes {
-        let Shapes { shapes: [created, left, half, right], len } = self;
-        if len == 4 { Shapes { shapes: [created, right, left, half], len } } else { self }
+    /// The distinct ones among the poses of a tetromino, in the lab's order: as created, turned right, turned left, half a
+    /// turn.
+    const fn of_lab([created, right, half, left]: [Shape; 4]) -> Shapes {
+        let len = if right.same(&created) {
+            1
+        } else if half.same(&created) {
+            2
+        } else {
+            4
+        };
+        Shapes { shapes: [created, right, left, half], len }
+    }
+
+    /// The same shapes with the anchors of another list of them.
+    const fn anchored_as(mut self, other: &Shapes) -> Shapes {
+        let mut i = 0;
+        while i < self.len {
+            let mut k = 0;
+            while !self.shapes[i].same(&other.shapes[k]) {
+                k += 1;
+            }
+            self.shapes[i] = other.shapes[k];
+            i += 1;
+        }
+        self
     }
 
     /// Turns a drawing counter-clockwise until a shape repeats.
@@ -215,46 +266,61 @@ impl Shapes {
     }
 }
 
-/// The shapes by tetromino as the research literature numbers them: its drawings, then counter-clockwise.
-pub(super) static CANONICAL: [Shapes; 7] = [
-    Shapes::from_drawing("X/X/X/X"),
-    Shapes::from_drawing("XX/XX"),
-    Shapes::from_drawing("X./XX/X."),
-    Shapes::from_drawing(".X/XX/X."),
-    Shapes::from_drawing("X./XX/.X"),
-    Shapes::from_drawing("X../XXX"),
-    Shapes::from_drawing("XXX/X.."),
+/// A tetromino as the course notebook creates it, then turned a quarter to the right, half a turn, a quarter to the left.
+///
+/// The anchor stays where it is, so that even a turned O is somewhere else.
+const fn poses(drawing: &str) -> [Shape; 4] {
+    let created = Shape::from_drawing(drawing);
+    let left = created.turned();
+    let half = left.turned();
+    [created, half.turned(), half, left]
+}
+
+/// Every tetromino in four poses, by quarter turns to the right.
+pub(super) static POSES: [[Shape; 4]; 7] = ALL_POSES;
+
+const ALL_POSES: [[Shape; 4]; 7] = [
+    poses("X/X/X/@"),
+    poses("XX/X@"),
+    poses(".X./X@X"),
+    poses("XX./.@X"),
+    poses(".XX/X@."),
+    poses(".X/.X/X@"),
+    poses("X./X./@X"),
 ];
+
+const LAB_SHAPES: [Shapes; 7] = {
+    let mut table = [Shapes { shapes: [Shape::NONE; 4], len: 0 }; 7];
+    let mut i = 0;
+    while i < 7 {
+        table[i] = Shapes::of_lab(ALL_POSES[i]);
+        i += 1;
+    }
+    table
+};
+
+/// A table of shapes from a drawing of each tetromino's first one.
+const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
+    let mut table = LAB_SHAPES;
+    let mut i = 0;
+    while i < 7 {
+        table[i] = Shapes::from_drawing(drawings[i]).anchored_as(&LAB_SHAPES[i]);
+        i += 1;
+    }
+    table
+}
+
+/// The shapes by tetromino as the research literature numbers them: its drawings, then counter-clockwise.
+pub(super) static CANONICAL: [Shapes; 7] =
+    table(["X/X/X/X", "XX/XX", "X./XX/X.", ".X/XX/X.", "X./XX/.X", "X../XXX", "XXX/X.."]);
 
 /// The course notebook's numbering.
-pub(super) static LAB: [Shapes; 7] = [
-    Shapes::from_drawing("X/X/X/X").lab_order(),
-    Shapes::from_drawing("XX/XX").lab_order(),
-    Shapes::from_drawing(".X./XXX").lab_order(),
-    Shapes::from_drawing("XX./.XX").lab_order(),
-    Shapes::from_drawing(".XX/XX.").lab_order(),
-    Shapes::from_drawing(".X/.X/XX").lab_order(),
-    Shapes::from_drawing("X./X./XX").lab_order(),
-];
+pub(super) static LAB: [Shapes; 7] = LAB_SHAPES;
 
 /// The survey notebook's numbering.
-pub(super) static SURVEY: [Shapes; 7] = [
-    Shapes::from_drawing("XXXX"),
-    Shapes::from_drawing("XX/XX"),
-    Shapes::from_drawing("XXX/.X."),
-    Shapes::from_drawing("XX./.XX"),
-    Shapes::from_drawing(".XX/XX."),
-    Shapes::from_drawing("X../XXX"),
-    Shapes::from_drawing("..X/XXX"),
-];
+pub(super) static SURVEY: [Shapes; 7] =
+    table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "X../XXX", "..X/XXX"]);
 
 /// The Leiden report's numbering.
-pub(super) static LEIDEN: [Shapes; 7] = [
-    Shapes::from_drawing("XXXX"),
-    Shapes::from_drawing("XX/XX"),
-    Shapes::from_drawing("XXX/.X."),
-    Shapes::from_drawing("XX./.XX"),
-    Shapes::from_drawing(".XX/XX."),
-    Shapes::from_drawing("XXX/..X"),
-    Shapes::from_drawing("XXX/X.."),
-];
+pub(super) static LEIDEN: [Shapes; 7] =
+    table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "XXX/..X", "XXX/X.."]);

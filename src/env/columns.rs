@@ -4,7 +4,9 @@
 //! bytes, the playfield before its last landing included.
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, PlayfieldOf, Rules, Tetromino, episode_seed, rules::MAX_PREVIEW};
+use crate::engine::{
+    Column, Dealer, PlayfieldOf, Rules, Tetromino, episode_seed, is_blocked, rules::MAX_PREVIEW,
+};
 
 use super::moves::{Drop, Moves};
 use super::{
@@ -255,9 +257,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 // A negative action is out of range as well: its bits are those of a large number.
                 Phase::Running if action as u32 as usize >= num_actions => out_of_range.push(refused),
                 Phase::Running => {
-                    let exists = self.visible[i]
-                        .current()
-                        .is_some_and(|piece| moves.drop(piece, action as usize).is_some());
+                    let exists = self.visible[i].current().is_some_and(|piece| {
+                        moves.drop_on(&self.playfields[i], piece, action as usize).is_some()
+                    });
                     if !exists && config.invalid_action_policy == InvalidActionPolicy::Reject {
                         illegal.push(refused);
                     }
@@ -320,17 +322,19 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let visible = &mut self.visible[i];
         let statistics = &mut self.statistics[i];
         let piece = visible.current().expect("a running episode has a piece");
+        let playfield = &mut self.playfields[i];
         let (reward, terminated);
-        match moves.drop(piece, action) {
+        match moves.drop_on(playfield, piece, action) {
             Some(drop) => {
-                let playfield = &mut self.playfields[i];
                 self.last_landings[i] = Some(LastLanding { before: *playfield, piece, action: action as u8 });
-                let lines;
-                (lines, terminated) = playfield.drop(drop.shape, drop.column, rules.top_out);
+                let (lines, topped_out) = playfield.drop(drop.shape, drop.column, rules.top_out);
+                visible.advance(&mut self.dealers[i], rules.preview);
+                let is_next_blocked =
+                    visible.current().is_some_and(|next| is_blocked(rules, playfield, next));
+                terminated = topped_out || is_next_blocked;
                 reward = rules.scoring.reward(lines, terminated);
                 statistics.lines += u64::from(lines);
                 statistics.pieces += 1;
-                visible.advance(&mut self.dealers[i], rules.preview);
             }
             None => (reward, terminated) = (rules.scoring.game_end, true),
         }

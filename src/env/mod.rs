@@ -43,6 +43,7 @@ mod snapshot;
 mod state;
 
 pub use columns::Statistics;
+pub use moves::check_rules;
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
     CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
@@ -186,7 +187,7 @@ impl EnvBatch {
     /// # Errors
     /// [`CreateError`] for rules that cannot be played, no environments, or seeds that do not fit their number.
     pub fn new(config: EnvConfig, seeding: &Seeding) -> Result<EnvBatch, CreateError> {
-        config.rules.check()?;
+        check_rules(&config.rules)?;
         if config.num_envs == 0 {
             return Err(CreateError::NoEnvironments);
         }

@@ -1,9 +1,23 @@
 //! What each action does to each piece, looked up instead of worked out.
 //!
-//! Without obstacles on the way down, the placements of a piece depend on the piece and the width alone, so a mask is a row
-//! of a table that is made once.
+//! Where pieces come straight down, the placements of a piece depend on the piece and the width alone, so a mask is a row of
+//! a table that is made once. Where they have to walk to their column, the playfield is asked as well.
 
-use crate::engine::{Placement, Rules, Shape, Tetromino};
+use crate::engine::{
+    ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, RulesError, Shape, Tetromino, placements,
+};
+
+/// Says whether environments can play by these rules.
+///
+/// # Errors
+/// As [`Rules::check`], and [`RulesError::NotImplemented`] for key presses.
+pub fn check_rules(rules: &Rules) -> Result<(), RulesError> {
+    rules.check()?;
+    match rules.action_model {
+        ActionModel::Placement => Ok(()),
+        ActionModel::Keypress => Err(RulesError::NotImplemented("stepping by key presses")),
+    }
+}
 
 /// A shape over the column of its leftmost cell.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +29,7 @@ pub(super) struct Drop {
 /// The placements of all seven pieces under one set of rules.
 #[derive(Debug)]
 pub(super) struct Moves {
+    rules: Rules,
     num_actions: usize,
     /// By piece, then by action.
     drops: Vec<Option<Drop>>,
@@ -41,24 +56,53 @@ impl Moves {
         let mut masks: Vec<u8> = drops.iter().map(|drop| u8::from(drop.is_some())).collect();
         masks.resize(masks.len() + 2 * num_actions, 0);
         masks[WAITING * num_actions] = 1;
-        Moves { num_actions, drops, masks }
+        Moves { rules: *rules, num_actions, drops, masks }
     }
 
     pub fn num_actions(&self) -> usize {
         self.num_actions
     }
 
-    /// What an action below [`Moves::num_actions`] does, or `None` when the piece has no such placement.
+    /// What an action below [`Moves::num_actions`] does, or `None` when the piece has no such placement on any playfield.
     #[inline]
     pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece as usize * self.num_actions + action]
     }
 
-    /// The mask of a piece.
+    /// The same, or `None` when the placement does not exist on this playfield.
     #[inline]
-    pub fn mask(&self, piece: Tetromino) -> &[u8] {
-        self.mask_row(piece as usize)
+    pub fn drop_on<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        piece: Tetromino,
+        action: usize,
+    ) -> Option<Drop> {
+        let exists = |_: &Drop| {
+            let placement = Placement::from_action(action as u32, self.rules.width);
+            self.rules.reach == Reach::StraightDrop
+                || placements(&self.rules, playfield, piece).contains(placement)
+        };
+        self.drop(piece, action).filter(exists)
+    }
+
+    /// Appends the mask of a piece on a playfield.
+    #[inline]
+    pub fn append_mask<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        piece: Tetromino,
+        out: &mut Vec<u8>,
+    ) {
+        if self.rules.reach == Reach::StraightDrop {
+            out.extend_from_slice(self.mask_row(piece as usize));
+            return;
+        }
+        let start = out.len();
+        out.resize(start + self.num_actions, 0);
+        for placement in placements(&self.rules, playfield, piece).iter() {
+            out[start + placement.action(self.rules.width) as usize] = 1;
+        }
     }
 
     /// The mask of an ended episode: action 0, which will not be looked at.

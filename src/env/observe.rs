@@ -236,11 +236,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::ActionMask => {
                 out.reserve(rows.len() * moves.num_actions());
                 for i in rows.envs() {
-                    out.extend_from_slice(match (self.phases[i], self.visible[i].current()) {
-                        (Phase::Running, Some(piece)) => moves.mask(piece),
-                        (Phase::NotStarted, _) => moves.not_started_mask(),
-                        (Phase::Ended, _) | (Phase::Running, None) => moves.waiting_mask(),
-                    });
+                    match (self.phases[i], self.visible[i].current()) {
+                        (Phase::Running, Some(piece)) => moves.append_mask(&self.playfields[i], piece, out),
+                        (Phase::NotStarted, _) => out.extend_from_slice(moves.not_started_mask()),
+                        (Phase::Ended, _) | (Phase::Running, None) => {
+                            out.extend_from_slice(moves.waiting_mask());
+                        }
+                    }
                 }
             }
             Field::Lines => self.write_u64(rows, out, |i| self.statistics[i].lines),

@@ -31,9 +31,10 @@ use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
     ActionModel, Dealer, OrientationTable, Placement, Playfield, RULES_VERSION, Randomizer, Reach, Rules,
-    Scoring, Tetromino, TopOut,
+    Scoring, Tetromino, TopOut, is_blocked,
 };
 
+use super::check_rules;
 use super::columns::{EpisodeIndex, LastLanding, Statistics, Visible};
 use super::state::EnvState;
 
@@ -226,8 +227,11 @@ impl<'a> Reader<'a> {
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.count()? };
         let statistics = self.statistics()?;
         let dealer = self.dealer(&rules)?;
-        if !ended && visible.current().is_none() {
-            return Err(Corrupt("there is no piece to go on with"));
+        if !ended {
+            let piece = visible.current().ok_or(Corrupt("there is no piece to go on with"))?;
+            if is_blocked(&rules, &playfield, piece) {
+                return Err(Corrupt("the game goes on, but its piece cannot come into play"));
+            }
         }
         if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
             return Err(Corrupt("a piece is missing that could have been dealt"));
@@ -252,7 +256,7 @@ impl<'a> Reader<'a> {
                 game_end: self.f64()?,
             },
         };
-        rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
+        check_rules(&rules).map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
     }
 

@@ -1,7 +1,7 @@
 //! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, Playfield, Rules, Tetromino};
+use crate::engine::{Column, Dealer, Playfield, Rules, Tetromino, is_blocked};
 
 use super::columns::{Envs, EpisodeIndex, LastLanding, Phase, Statistics, Visible, one_for};
 use super::{EnvConfig, PositionError, Restored, Rows};
@@ -62,14 +62,15 @@ impl Position {
     /// Says whether it can be played from.
     ///
     /// # Errors
-    /// [`PositionError`] for a playfield of another size or on which the game is over, or for more next pieces than are shown.
+    /// [`PositionError`] for a playfield of another size, or on which the game is over before the piece or because of it, or
+    /// for more next pieces than are shown.
     pub fn check(&self, rules: &Rules) -> Result<(), PositionError> {
         let got = (self.playfield.width(), self.playfield.height());
         let expected = (rules.width, rules.height);
         if got != expected {
             return Err(PositionError::Size { got, expected });
         }
-        if self.playfield.is_topped_out(rules.top_out) {
+        if self.playfield.is_topped_out(rules.top_out) || is_blocked(rules, &self.playfield, self.piece) {
             return Err(PositionError::GameOver);
         }
         if self.queue.len() > usize::from(rules.preview) {

@@ -5,14 +5,14 @@
 
 use super::Seen;
 use super::dellacherie::{empty_cells_down_from, inside, well_cells};
-use crate::engine::{Column, Playfield, Shape};
+use crate::engine::{Column, Playfield};
 
 /// The row of the piece's anchor cell before clearing, the floor row being 1.
 ///
 /// The notebook builds and turns every tetromino around one cell, which is its middle only for a T: a standing I on the
 /// floor has landing height 1.
 pub fn landing_height_lab(seen: &Seen<'_>) -> f64 {
-    f64::from(u32::from(seen.landing.row) + anchor_row(seen.shape) + 1)
+    f64::from(seen.landing.row + seen.shape.anchor_row + 1)
 }
 
 /// Halfway between the heights of the piece's lowest and highest cells, the floor row being 1: always one more than
@@ -118,19 +118,4 @@ pub(super) fn sum_up_to(n: u32) -> u32 {
 pub(super) fn open_wells(playfield: &Playfield) -> impl Iterator<Item = (u64, u64)> + '_ {
     let open = |(i, &column): (usize, &u64)| (column, well_cells(playfield, i) & !u64::below(column.top()));
     playfield.columns().iter().enumerate().map(open)
-}
-
-/// The row of the notebook's anchor cell in the bounding box of a shape, 0 being the lowest.
-///
-/// The notebook gives each tetromino an anchor and turns around it. In every shape that comes out, that cell lies in the
-/// row with the most cells, in the lowest one if there are several.
-fn anchor_row(shape: &Shape) -> u32 {
-    let cells_in = |row: u32| (0..4).filter(|&column| shape.column_bits(column) >> row & 1 == 1).count();
-    let mut anchor = 0;
-    for row in 1..shape.height.into() {
-        if cells_in(row) > cells_in(anchor) {
-            anchor = row;
-        }
-    }
-    anchor
 }

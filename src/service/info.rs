@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
 use crate::engine::{ActionModel, PRESETS, RULES_VERSION, Randomizer, Reach, Rules, TopOut};
-use crate::env::Field;
+use crate::env::{Field, check_rules};
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::evaluation::encode_terminal;
@@ -24,7 +24,7 @@ pub struct ServerFacts {
     pub num_threads: u32,
 }
 
-/// What is built whatever the rules are; the rest is found by asking the engine.
+/// What is built whatever the rules are; the rest is found by asking the environments.
 const CAPABILITIES: [&str; 8] =
     ["evaluation", "gzip", "placements", "positions", "render", "snapshots", "step_stream", "zstd"];
 
@@ -110,7 +110,7 @@ fn capabilities() -> Vec<String> {
         ("sideways_walk", Rules { reach: Reach::SidewaysWalk, ..genetic }),
         ("spawn_blocked", Rules { top_out: TopOut::SpawnBlocked, ..rules }),
     ];
-    let playable = by_rules.into_iter().filter(|(_, rules)| rules.check().is_ok()).map(|(name, _)| name);
+    let playable = by_rules.into_iter().filter(|(_, rules)| check_rules(rules).is_ok()).map(|(name, _)| name);
     let mut names: Vec<String> = CAPABILITIES.into_iter().chain(playable).map(str::to_owned).collect();
     names.sort();
     names
@@ -122,7 +122,7 @@ fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
         name: preset.name.to_owned(),
         source: preset.source.to_owned(),
         rules: Some(pb::Rules::from(&resolved)),
-        supported: preset.rules.check().is_ok(),
+        supported: check_rules(&preset.rules).is_ok(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::agents::{Agent, Controller, LinearAgent, TerminalPolicy};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{RULES_VERSION, Rules};
+use crate::engine::{ActionModel, RULES_VERSION, Rules};
 use crate::features::FeatureSet;
 use crate::features::kernel::Kernel;
 use crate::rollout::{Deal, Evaluation, GameResult};
@@ -52,6 +52,9 @@ pub fn decode(
         None => ResolvedRules::default(),
     };
     let rules = resolved.rules;
+    if rules.action_model == ActionModel::Keypress {
+        return Err(DecodeError::NotImplemented("evaluation by key presses is not built yet".to_owned()));
+    }
     let policies = Policies::decode(request, &rules)?;
     let num_policies = policies.all.len() as u32;
     let deal = decode_games(request, num_policies)?;

@@ -43,7 +43,7 @@ fn choose(
         Choice { placement, landing, features, value }
     };
     let better = |best: Choice, next: Choice| if next.value > best.value { next } else { best };
-    placements(rules, piece).map(look).reduce(better).expect("a placement")
+    placements(rules, playfield, piece).iter().map(look).reduce(better).expect("a placement")
 }
 
 /// The lines of a file that are no comment, in words.

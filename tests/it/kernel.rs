@@ -3,8 +3,7 @@
 use tetrion::agents::{Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
-    Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, num_placements,
-    placements,
+    Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
 };
 use tetrion::features::FeatureSet;
 use tetrion::features::kernel::Extractor;
@@ -62,8 +61,9 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
         }
         let mut chosen = plain.placement;
         if below(word(seed, Tag::Agent, 1 << 32 | n), 4) == 0 {
-            let pick = below(word(seed, Tag::Agent, 2 << 32 | n), num_placements(rules, piece).into());
-            chosen = placements(rules, piece).nth(pick as usize).unwrap();
+            let all = placements(rules, &playfield, piece);
+            let pick = below(word(seed, Tag::Agent, 2 << 32 | n), all.len().into());
+            chosen = all.nth(pick as u32).unwrap();
         }
         let shape = chosen.shape(rules, piece).unwrap();
         if playfield.drop(shape, chosen.column, rules.top_out).1 {

@@ -3,6 +3,9 @@
 /// Perft tables and drawings: the engine against counts made by others.
 mod rules;
 
+/// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
+mod keypress;
+
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 

@@ -2,7 +2,7 @@
 
 use tetrion::engine::{
     Dealer, DrawingError, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut,
-    episode_seed, num_placements, parse_sequence, placements,
+    episode_seed, is_blocked, parse_sequence, placements,
 };
 
 /// Drops a piece into a drawing and compares the drawing afterwards, the lines and the end of the game.
@@ -140,24 +140,59 @@ fn orientations_are_numbered_as_each_source_draws_them() {
 #[test]
 fn placements_are_distinct_and_come_in_ascending_action_order() {
     let rules = Rules::default();
-    let count = |piece| num_placements(&rules, piece);
+    let count = |piece| placements(&rules, &Playfield::empty(10, 20), piece).len();
     assert_eq!(Tetromino::ALL.map(count), [17, 9, 34, 17, 17, 34, 34]);
     for width in [4, 5, 10, 16, 17, 32] {
         let rules = Rules::simplified(width, 8);
         for piece in Tetromino::ALL {
-            let actions: Vec<u32> =
-                placements(&rules, piece).map(|placement| placement.action(width)).collect();
+            let all = placements(&rules, &Playfield::empty(width, 8), piece);
+            let actions: Vec<u32> = all.iter().map(|placement| placement.action(width)).collect();
             assert!(actions.is_sorted_by(|a, b| a < b), "{piece} at width {width}");
-            assert_eq!(actions.len() as u32, num_placements(&rules, piece));
-            for &action in &actions {
-                assert!(Placement::from_action(action, width).shape(&rules, piece).is_some());
+            assert_eq!(actions.len() as u32, all.len());
+            for action in 0..rules.num_actions() {
+                let placement = Placement::from_action(action, width);
+                assert_eq!(actions.contains(&action), placement.shape(&rules, piece).is_some());
+                assert_eq!(actions.contains(&action), all.contains(placement));
             }
-            let others = (0..rules.num_actions()).filter(|action| !actions.contains(action));
-            for action in others {
-                assert_eq!(Placement::from_action(action, width).shape(&rules, piece), None);
-            }
+            let by_number: Vec<u32> =
+                (0..).map_while(|n| all.nth(n)).map(|placement| placement.action(width)).collect();
+            assert_eq!(by_number, actions);
         }
     }
+}
+
+#[test]
+fn a_straight_drop_goes_over_every_column_however_high_the_stack() {
+    let rules = Rules::simplified(4, 4);
+    let full = Playfield::from_drawing(4, 4, "####/####/####/####").unwrap();
+    for piece in Tetromino::ALL {
+        assert_eq!(placements(&rules, &full, piece), placements(&rules, &Playfield::empty(4, 4), piece));
+        assert!(!is_blocked(&rules, &full, piece));
+    }
+}
+
+#[test]
+fn a_spawn_is_blocked_where_the_first_orientation_overlaps() {
+    // A literature T lies `#./##/#.`, its anchor, the middle cell of the upright, in the top row.
+    let rules = Rules { top_out: TopOut::SpawnBlocked, ..Rules::simplified(5, 4) };
+    for (drawing, piece, blocked) in [
+        ("..#../..#../..#../.##..", Tetromino::T, true),
+        ("...../..#../..#../.##..", Tetromino::T, true),
+        ("...../...../..#../.##..", Tetromino::T, false),
+        ("##.##/##.##/##.##/##.##", Tetromino::T, true),
+        ("##.##/##.##/##.##/##.##", Tetromino::I, false),
+        ("##..#/#####/...../.....", Tetromino::I, false),
+        ("##.../...../...../.....", Tetromino::O, true),
+    ] {
+        let playfield = Playfield::from_drawing(5, 4, drawing).unwrap();
+        assert_eq!(is_blocked(&rules, &playfield, piece), blocked, "{piece} on\n{playfield}");
+        assert!(!is_blocked(&Rules::simplified(5, 4), &playfield, piece), "under the overflow rule");
+    }
+    // What sticks out of the top is cut off, and that is not the end yet.
+    let tower = Playfield::from_drawing(5, 4, "#..../#..../#..../#....").unwrap();
+    let upright = Placement { orientation: 0, column: 0 }.shape(&rules, Tetromino::I).unwrap();
+    let landing = tower.land(upright, 0, rules.top_out);
+    assert_eq!((landing.row, landing.afterstate, landing.terminal), (4, tower, false));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod model;
 mod playthroughs;
 mod snapshots;
+mod walks;
 mod wander;
 
 use std::path::Path;

@@ -187,7 +187,8 @@ fn a_refused_restore_changes_nothing() {
 fn specimens() -> Vec<Vec<u8>> {
     let mut specimens = Vec::new();
     let balanced = Rules { randomizer: Randomizer::Balanced, preview: 6, ..Rules::simplified(17, 6) };
-    for rules in [bag_rules(), Rules::default(), balanced] {
+    let walking = Rules { height: 6, ..Rules::preset("genetic").unwrap() };
+    for rules in [bag_rules(), Rules::default(), balanced, walking] {
         let config = EnvConfig { rules, ..EnvConfig::default() };
         for seeding in [Seeding::Session(5), Seeding::Sequences(vec![sequence("IIIOTZSJLLI")])] {
             let mut batch = running(config.clone(), &seeding);

@@ -170,7 +170,7 @@ async fn every_choice_that_is_documented_can_be_made() {
             choices.push(pb::Rules { randomizer: Some(randomizer.into()), ..plain() });
         }
     }
-    for top_out in [TopOut::Overflow, TopOut::TopRow, TopOut::AboveField] {
+    for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
         choices.push(pb::Rules { top_out: Some(top_out.into()), ..plain() });
     }
     for table in [

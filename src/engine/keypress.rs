@@ -1,0 +1,178 @@
+//! The keypress action model: a tetromino that falls while keys move it.
+//!
+//! A step is one key. It is applied, unless the tetromino would leave the playfield or overlap it, in which case nothing
+//! happens; then the tetromino falls by one row, if it can. One that cannot fall any further has come to rest, in the same
+//! step: there is no time to push it under something. A drop falls as far as it can and rests.
+//!
+//! Tetrominoes turn about their anchor, which stays in its cell: no wall kicks, and an O that is turned is elsewhere. A
+//! falling tetromino is a plain value of four bytes; what becomes of one that rests is up to
+//! [`PlayfieldOf::lock`](super::PlayfieldOf::lock).
+//!
+//! Whoever thinks in placements gets there by [`FallingPiece::key_towards`]: turns first, then steps sideways, then the
+//! drop. That it gets there is no promise. Every key costs a row, and what stands high may be in the way.
+
+use super::placement::Placement;
+use super::playfield::{Column, PlayfieldOf};
+use super::tetromino::{POSES, Shape, Tetromino};
+
+/// What can be pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Key {
+    /// Nothing: it falls.
+    Idle = 0,
+    /// One column to the left.
+    Left = 1,
+    /// One column to the right.
+    Right = 2,
+    /// A quarter turn counter-clockwise.
+    RotateLeft = 3,
+    /// A quarter turn clockwise.
+    RotateRight = 4,
+    /// All the way down.
+    Drop = 5,
+}
+
+impl Key {
+    /// All six, by number.
+    pub const ALL: [Key; 6] =
+        [Key::Idle, Key::Left, Key::Right, Key::RotateLeft, Key::RotateRight, Key::Drop];
+
+    /// The key with this number, or `None` from 6 on.
+    pub const fn from_action(action: u32) -> Option<Key> {
+        if action < 6 { Some(Key::ALL[action as usize]) } else { None }
+    }
+}
+
+/// A tetromino on its way down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FallingPiece {
+    /// Which.
+    pub tetromino: Tetromino,
+    /// Quarter turns clockwise since it was created, 0..=3.
+    pub turns: u8,
+    /// Column of the anchor cell.
+    pub column: u8,
+    /// Row of the anchor cell.
+    pub row: u8,
+}
+
+/// Where a step has left a tetromino.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fall {
+    /// The tetromino.
+    pub piece: FallingPiece,
+    /// Whether it has come to rest.
+    pub rests: bool,
+}
+
+impl FallingPiece {
+    /// A tetromino as it appears: its anchor in the column floor(width / 2) of the top row.
+    pub fn spawn(tetromino: Tetromino, width: u8, height: u8) -> FallingPiece {
+        FallingPiece { tetromino, turns: 0, column: width / 2, row: height - 1 }
+    }
+
+    /// Its shape as it is turned now.
+    #[inline]
+    pub fn shape(&self) -> &'static Shape {
+        &POSES[self.tetromino as usize][usize::from(self.turns)]
+    }
+
+    /// The row and the column of the lower left corner of its bounding box.
+    ///
+    /// # Panics
+    /// When it sticks out on the left or below, as none does that [`FallingPiece::is_free`].
+    #[inline]
+    pub fn corner(&self) -> (u8, u8) {
+        let shape = self.shape();
+        (self.row - shape.anchor_row, self.column - shape.anchor_column)
+    }
+
+    /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
+    ///
+    /// # Panics
+    /// As [`FallingPiece::corner`].
+    pub fn cells(&self) -> [(u8, u8); 4] {
+        let (shape, (bottom, left)) = (self.shape(), self.corner());
+        let mut cells = [(0, 0); 4];
+        let mut n = 0;
+        for row in 0..shape.height {
+            for column in 0..shape.width {
+                if shape.column_bits(column.into()) >> row & 1 == 1 {
+                    cells[n] = (bottom + row, left + column);
+                    n += 1;
+                }
+            }
+        }
+        cells
+    }
+
+    /// Whether it is between the walls, above the floor, with its anchor below the height, and overlaps nothing.
+    #[inline]
+    pub fn is_free<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
+        let shape = self.shape();
+        self.row >= shape.anchor_row
+            && self.row < playfield.height()
+            && self.column >= shape.anchor_column
+            && self.column - shape.anchor_column <= playfield.width() - shape.width
+            && playfield.is_free(shape, self.row - shape.anchor_row, self.column - shape.anchor_column)
+    }
+
+    /// One step: the key, then the fall.
+    ///
+    /// # Panics
+    /// When the tetromino is not [free](FallingPiece::is_free) to begin with; it is again afterwards.
+    #[inline]
+    pub fn step<C: Column, const N: usize>(self, key: Key, playfield: &PlayfieldOf<C, N>) -> Fall {
+        let mut piece = self;
+        match key {
+            Key::Idle | Key::Drop => {}
+            Key::Left => piece.column = piece.column.wrapping_sub(1),
+            Key::Right => piece.column += 1,
+            Key::RotateLeft => piece.turns = (piece.turns + 3) % 4,
+            Key::RotateRight => piece.turns = (piece.turns + 1) % 4,
+        }
+        if !piece.is_free(playfield) {
+            piece = self;
+        }
+        let (row, column) = piece.corner();
+        let depth = row - playfield.resting_row(piece.shape(), row, column);
+        let fallen = if key == Key::Drop { depth } else { depth.min(1) };
+        piece.row -= fallen;
+        Fall { piece, rests: fallen == depth }
+    }
+
+    /// The key to press on the way to a placement, which is counted in the lab's orientations: a turn as long as one is
+    /// missing, by the shorter way and half a turn to the left; then a step towards the column; then the drop.
+    ///
+    /// A turn for which a wall leaves no room waits until a step has made some. That is so in playfields of less than
+    /// seven columns only.
+    ///
+    /// # Panics
+    /// When the tetromino has no such orientation.
+    pub fn key_towards(&self, target: Placement, width: u8) -> Key {
+        // The lab numbers its orientations as created, right, left, half; turns count to the right.
+        let target_turns = [0, 1, 3, 2][usize::from(target.orientation)];
+        let turn = match (target_turns + 4 - self.turns) % 4 {
+            0 => {
+                let anchor = POSES[self.tetromino as usize][usize::from(target_turns)].anchor_column;
+                return match self.column.cmp(&(target.column + anchor)) {
+                    std::cmp::Ordering::Greater => Key::Left,
+                    std::cmp::Ordering::Less => Key::Right,
+                    std::cmp::Ordering::Equal => Key::Drop,
+                };
+            }
+            1 => Key::RotateRight,
+            _ => Key::RotateLeft,
+        };
+        let turns = if turn == Key::RotateRight { self.turns + 1 } else { self.turns + 3 } % 4;
+        let turned = FallingPiece { turns, ..*self }.shape();
+        if self.column < turned.anchor_column {
+            Key::Right
+        } else if self.column - turned.anchor_column + turned.width > width {
+            Key::Left
+        } else {
+            turn
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! Tetrominoes that walk and fall: against a plain model of the course notebook, cell by cell and key by key.
+
+use tetrion::engine::rng::{Tag, below, word};
+use tetrion::engine::{
+    Fall, FallingPiece, Key, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked, placements,
+};
+use tetrion::features::FeatureSet;
+use tetrion::placements::{Options, Position, enumerate, num_rows};
+
+/// The notebook's tetrominoes: offsets (x, y) from the anchor, y downwards. (It calls our S Z and our Z S.)
+const CREATED: [(Tetromino, [(i32, i32); 4]); 7] = [
+    (Tetromino::I, [(0, 0), (0, -1), (0, -2), (0, -3)]),
+    (Tetromino::O, [(0, 0), (-1, 0), (-1, -1), (0, -1)]),
+    (Tetromino::T, [(0, 0), (-1, 0), (1, 0), (0, -1)]),
+    (Tetromino::Z, [(0, 0), (1, 0), (0, -1), (-1, -1)]),
+    (Tetromino::S, [(0, 0), (-1, 0), (0, -1), (1, -1)]),
+    (Tetromino::J, [(0, 0), (-1, 0), (0, -1), (0, -2)]),
+    (Tetromino::L, [(0, 0), (1, 0), (0, -1), (0, -2)]),
+];
+
+/// A tetromino of the model: where its anchor is, counted from the top left, and its offsets.
+#[derive(Clone, Debug, PartialEq)]
+struct ModelPiece {
+    x: i32,
+    y: i32,
+    offsets: [(i32, i32); 4],
+}
+
+impl ModelPiece {
+    fn spawn(tetromino: Tetromino, model: &Model) -> ModelPiece {
+        let offsets = CREATED.iter().find(|(created, _)| *created == tetromino).unwrap().1;
+        ModelPiece { x: model.width() / 2, y: 0, offsets }
+    }
+
+    fn rotated_left(mut self) -> ModelPiece {
+        self.offsets = self.offsets.map(|(x, y)| (y, -x));
+        self
+    }
+
+    fn rotated_right(mut self) -> ModelPiece {
+        self.offsets = self.offsets.map(|(x, y)| (-y, x));
+        self
+    }
+
+    fn moved(mut self, x: i32, y: i32) -> ModelPiece {
+        self.x += x;
+        self.y += y;
+        self
+    }
+
+    fn cells(&self) -> [(i32, i32); 4] {
+        self.offsets.map(|(x, y)| (self.x + x, self.y + y))
+    }
+}
+
+/// A playfield as the notebook's board: rows from the top.
+#[derive(Clone, Debug, PartialEq)]
+struct Model {
+    rows: Vec<Vec<bool>>,
+}
+
+impl Model {
+    fn of(playfield: &Playfield) -> Model {
+        let row = |row| (0..playfield.width()).map(|column| playfield.is_full(row, column)).collect();
+        Model { rows: (0..playfield.height()).rev().map(row).collect() }
+    }
+
+    fn width(&self) -> i32 {
+        self.rows[0].len() as i32
+    }
+
+    fn can_place(&self, piece: &ModelPiece) -> bool {
+        piece.cells().iter().all(|&(x, y)| {
+            (0..self.width()).contains(&x)
+                && y < self.rows.len() as i32
+                && (y < 0 || !self.rows[y as usize][x as usize])
+        })
+    }
+
+    fn fallen(&self, mut piece: ModelPiece) -> ModelPiece {
+        while self.can_place(&piece.clone().moved(0, 1)) {
+            piece = piece.moved(0, 1);
+        }
+        piece
+    }
+
+    fn add(&mut self, piece: &ModelPiece) {
+        for (x, y) in piece.cells() {
+            if y >= 0 {
+                self.rows[y as usize][x as usize] = true;
+            }
+        }
+    }
+
+    /// Returns how many rows were full.
+    fn clear(&mut self) -> u8 {
+        let height = self.rows.len();
+        self.rows.retain(|row| row.iter().any(|full| !full));
+        let lines = height - self.rows.len();
+        for _ in 0..lines {
+            self.rows.insert(0, vec![false; self.width() as usize]);
+        }
+        lines as u8
+    }
+
+    /// The notebook's walk: from the middle of the top row, one column at a time, to an anchor column. Where the playfield is
+    /// so narrow that the piece does not fit there, it starts at the wall.
+    fn walk(&self, mut piece: ModelPiece, column: i32) -> Option<ModelPiece> {
+        let most_right = piece.offsets.iter().map(|&(x, _)| x).max().unwrap();
+        piece.x = piece.x.min(self.width() - 1 - most_right);
+        if !self.can_place(&piece) {
+            return None;
+        }
+        while piece.x != column {
+            let step = (column - piece.x).signum();
+            piece = piece.moved(step, 0);
+            if !self.can_place(&piece) {
+                return None;
+            }
+        }
+        Some(self.fallen(piece))
+    }
+
+    /// Every placement as the notebook enumerates them.
+    fn next_moves(&self, tetromino: Tetromino) -> Vec<ModelPiece> {
+        let created = ModelPiece::spawn(tetromino, self);
+        let right = created.clone().rotated_right();
+        let left = created.clone().rotated_left();
+        let half = right.clone().rotated_right();
+        let distinct = match tetromino {
+            Tetromino::O => vec![created],
+            Tetromino::I | Tetromino::S | Tetromino::Z => vec![created, right],
+            Tetromino::T | Tetromino::J | Tetromino::L => vec![created, right, left, half],
+        };
+        let columns = 0..self.width();
+        distinct
+            .into_iter()
+            .flat_map(|piece| columns.clone().filter_map(move |column| self.walk(piece.clone(), column)))
+            .collect()
+    }
+}
+
+fn rules(width: u8, height: u8) -> Rules {
+    Rules { width, height, ..Rules::preset("genetic").unwrap() }
+}
+
+/// A playfield with towers up to the top, and holes in them.
+fn jagged(width: u8, height: u8, seed: u64) -> Playfield {
+    let draw = |n: u64, bound: u64| below(word(seed, Tag::Agent, n), bound);
+    let columns: Vec<u64> = (0..u64::from(width))
+        .map(|column| {
+            // A few reach the top, most stay low.
+            let highest = if draw(3 * column, 6) == 0 { height } else { height - 3 };
+            let top = draw(3 * column + 1, u64::from(highest) + 1);
+            word(seed, Tag::Game, column) & ((1 << top) - 1) | if top > 0 { 1 << (top - 1) } else { 0 }
+        })
+        .collect();
+    Playfield::from_columns(width, height, &columns)
+}
+
+#[test]
+fn walks_reach_what_the_notebook_reaches() {
+    let mut blocked = 0;
+    for (width, height) in [(4, 4), (5, 6), (6, 5), (7, 12), (10, 20), (16, 28), (32, 40)] {
+        for seed in 0..200 {
+            let (rules, playfield) = (rules(width, height), jagged(width, height, seed));
+            let model = Model::of(&playfield);
+            for piece in Tetromino::ALL {
+                let all = placements(&rules, &playfield, piece);
+                let landed: Vec<Model> = all
+                    .iter()
+                    .map(|placement| {
+                        let shape = placement.shape(&rules, piece).unwrap();
+                        Model::of(&playfield.land(shape, placement.column, rules.top_out).locked)
+                    })
+                    .collect();
+                let expected: Vec<Model> = model
+                    .next_moves(piece)
+                    .iter()
+                    .map(|landed| {
+                        let mut model = model.clone();
+                        model.add(landed);
+                        model
+                    })
+                    .collect();
+                assert_eq!(landed, expected, "{piece}, seed {seed} on\n{playfield}");
+                assert_eq!(is_blocked(&rules, &playfield, piece), expected.is_empty());
+                blocked += u32::from(expected.is_empty());
+            }
+        }
+    }
+    assert!(blocked > 100, "only {blocked} pieces had no placement at all");
+}
+
+#[test]
+fn on_an_empty_playfield_every_column_is_reached() {
+    for width in 4..=32 {
+        let rules = rules(width, 10);
+        for piece in Tetromino::ALL {
+            let w = u32::from(width);
+            let counted = match piece {
+                Tetromino::T | Tetromino::J | Tetromino::L => 4 * w - 6,
+                Tetromino::S | Tetromino::Z | Tetromino::I => 2 * w - 3,
+                Tetromino::O => w - 1,
+            };
+            assert_eq!(placements(&rules, &Playfield::empty(width, 10), piece).len(), counted);
+        }
+    }
+}
+
+#[test]
+fn what_stands_in_the_way_hides_what_is_behind_it() {
+    #[track_caller]
+    fn check(drawing: &str, piece: Tetromino, orientation: u8, columns: &str) {
+        let rows = drawing.split('/').count() as u8;
+        let rules = rules(7, rows);
+        let playfield = Playfield::from_drawing(7, rows, drawing).unwrap();
+        let all = placements(&rules, &playfield, piece);
+        let reached: String =
+            (0..7).map(|c| if all.columns(orientation) >> c & 1 == 1 { '1' } else { '.' }).collect();
+        assert_eq!(reached, columns);
+    }
+    let tower = ".#...../.#...../.#...../.#.....";
+    // An upright I appears in column 3 with its lowest cell in the top row.
+    check(tower, Tetromino::I, 0, "..11111");
+    // Lying it appears in columns 3 to 6.
+    check(tower, Tetromino::I, 1, "..11...");
+    // One row lower the tower is in nobody's way whose cells are all in the top row and above.
+    let lower = "......./.#...../.#...../.#.....";
+    check(lower, Tetromino::I, 1, "1111...");
+    check(lower, Tetromino::T, 0, "11111..");
+    // But a T that points down has its foot there: the column of its leftmost cell is one to the left.
+    check(lower, Tetromino::T, 3, ".1111..");
+    // The foot appears in column 3, where this tower is.
+    check("......./...#.../...#.../...#...", Tetromino::T, 3, ".......");
+    check("......./...#.../...#.../...#...", Tetromino::T, 0, "11111..");
+}
+
+#[test]
+fn quiz_1_of_the_notebook() {
+    // T at (3, 1) from the top left: left, left, rotate left, drop.
+    let before =
+        "......./......./......./......./......./......./..#..../..#..../#.#..../#.#..#./###..#./###..##";
+    let after =
+        "......./......./......./......./......./......./.##..../###..../###..../#.#..#./###..#./###..##";
+    let playfield = Playfield::from_drawing(7, 12, before).unwrap();
+    let created = FallingPiece { row: 10, ..FallingPiece::spawn(Tetromino::T, 7, 12) };
+    assert_eq!(created.cells(), [(10, 2), (10, 3), (10, 4), (11, 3)]);
+    let turned = FallingPiece { column: 1, turns: 3, ..created };
+    let Fall { piece, rests } = turned.step(Key::Drop, &playfield);
+    assert_eq!((piece.row, piece.column, rests), (11 - 7, 1, true));
+    assert_eq!(piece.cells(), [(3, 1), (4, 0), (4, 1), (5, 1)]);
+    let (row, column) = piece.corner();
+    let landing = playfield.land_at(piece.shape(), row, column, TopOut::TopRow);
+    assert_eq!(landing.afterstate.to_string(), after.replace('/', "\n"));
+
+    // The notebook's own way, a key at a time, leads to the same place three rows further down.
+    let keys = [Key::Left, Key::Left, Key::RotateLeft, Key::Drop];
+    let walked = keys.iter().fold(created, |piece, &key| piece.step(key, &playfield).piece);
+    assert_eq!(walked, piece);
+}
+
+#[test]
+fn anchors_are_where_the_notebook_has_them() {
+    #[track_caller]
+    fn check(piece: Tetromino, drawings: &str) {
+        for (turns, drawing) in (0..).zip(drawings.split_ascii_whitespace()) {
+            let falling = FallingPiece { turns, row: 5, column: 5, tetromino: piece };
+            let rows: Vec<&str> = drawing.split('/').collect();
+            let mut drawn = Vec::new();
+            let anchor = rows.iter().rev().position(|row| row.contains('@')).unwrap();
+            let column = rows.iter().find_map(|row| row.find('@')).unwrap();
+            for (row, cells) in rows.iter().rev().enumerate() {
+                let full = cells.char_indices().filter(|&(_, cell)| cell != '.');
+                drawn.extend(full.map(|(c, _)| ((5 + row - anchor) as u8, (5 + c - column) as u8)));
+            }
+            assert_eq!(falling.cells(), *drawn, "{piece} after {turns} turns");
+        }
+    }
+    // As created, then quarter turns to the right.
+    check(Tetromino::T, ".#./#@# #./@#/#. #@#/.#. .#/#@/.#");
+    check(Tetromino::J, ".#/.#/#@ #../@## @#/#./#. ##@/..#");
+    check(Tetromino::L, "#./#./@# @##/#.. #@/.#/.# ..#/##@");
+    check(Tetromino::S, ".##/#@. #./@#/.# .@#/##. #./#@/.#");
+    check(Tetromino::Z, "##./.@# .#/@#/#. #@./.## .#/#@/#.");
+    check(Tetromino::I, "#/#/#/@ @### @/#/#/# ###@");
+    check(Tetromino::O, "##/#@ ##/@# @#/## #@/##");
+}
+
+/// Random keys: every cell of the falling piece and of the playfield, every line and every end.
+#[test]
+fn games_of_random_keys_go_as_in_the_model() {
+    let mut ends = 0;
+    let mut lines_in_all = 0;
+    for (seed, (width, height)) in
+        (0..).zip([(4, 5), (5, 4), (6, 12), (10, 20), (10, 8), (17, 30)].repeat(40))
+    {
+        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
+        let draw = |n: u64, bound: u64| below(word(seed, Tag::Agent, n), bound);
+        // A shaft in the middle, so that even random keys clear lines.
+        let ground = |c: u8| if c.abs_diff(width / 2) < 2 { 0 } else { (1 << (height / 2)) - 1 };
+        let columns: Vec<u64> = (0..width).map(ground).collect();
+        let mut playfield = Playfield::from_columns(width, height, &columns);
+        let mut model = Model::of(&playfield);
+        let mut dealt = 0;
+        let mut deal = || {
+            dealt += 1;
+            Tetromino::ALL[below(word(seed, Tag::Pieces, dealt), 7) as usize]
+        };
+        let tetromino = deal();
+        let mut falling = FallingPiece::spawn(tetromino, width, height);
+        let mut model_piece = ModelPiece::spawn(tetromino, &model);
+        for n in 0..2_000 {
+            // Few drops and many steps to the side, so that pieces get under others.
+            let key = Key::ALL[[0, 1, 1, 2, 2, 3, 4, 5][draw(n, 8) as usize]];
+
+            let wanted = match key {
+                Key::Idle | Key::Drop => model_piece.clone(),
+                Key::Left => model_piece.clone().moved(-1, 0),
+                Key::Right => model_piece.clone().moved(1, 0),
+                Key::RotateLeft => model_piece.clone().rotated_left(),
+                Key::RotateRight => model_piece.clone().rotated_right(),
+            };
+            if model.can_place(&wanted) {
+                model_piece = wanted;
+            }
+            if key == Key::Drop {
+                model_piece = model.fallen(model_piece);
+            } else if model.can_place(&model_piece.clone().moved(0, 1)) {
+                model_piece = model_piece.moved(0, 1);
+            }
+            let model_rests = !model.can_place(&model_piece.clone().moved(0, 1));
+
+            let Fall { piece, rests } = falling.step(key, &playfield);
+            let mut cells: Vec<(i32, i32)> =
+                model_piece.cells().iter().map(|&(x, y)| (i32::from(height) - 1 - y, x)).collect();
+            cells.sort();
+            let said = format!("seed {seed}, key {n} ({key:?}), {falling:?} on\n{playfield}");
+            assert_eq!(piece.cells().map(|(row, column)| (row.into(), column.into())), *cells, "{said}");
+            assert_eq!(rests, model_rests, "{said}");
+            falling = piece;
+            if !rests {
+                continue;
+            }
+
+            let (row, column) = falling.corner();
+            let (lines, over) = playfield.lock(falling.shape(), row, column, rules.top_out);
+            model.add(&model_piece);
+            assert_eq!(lines, model.clear(), "{said}");
+            assert_eq!(Model::of(&playfield), model, "{said}");
+            assert_eq!(over, model.rows[0].contains(&true), "{said}");
+            lines_in_all += u32::from(lines);
+            if over {
+                ends += 1;
+                break;
+            }
+            let tetromino = deal();
+            falling = FallingPiece::spawn(tetromino, width, height);
+            model_piece = ModelPiece::spawn(tetromino, &model);
+            assert!(!is_blocked(&rules, &playfield, tetromino) && falling.is_free(&playfield), "{said}");
+        }
+    }
+    assert!(ends > 100 && lines_in_all > 30, "{ends} ends, {lines_in_all} lines");
+}
+
+#[test]
+fn keys_lead_to_the_placement_they_aim_at() {
+    for width in 4..=32 {
+        // Room for a turn, half a turn and a step from the middle to the wall, on a floor that is not flat.
+        let height = width / 2 + 9;
+        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
+        let floor = (0..u64::from(width)).map(|c| (1 << below(word(7, Tag::Game, c), 4)) - 1);
+        let playfield = Playfield::from_columns(width, height, &floor.collect::<Vec<u64>>());
+        for piece in Tetromino::ALL {
+            for target in placements(&rules, &playfield, piece).iter() {
+                let shape = target.shape(&rules, piece).unwrap();
+                let expected = playfield.land(shape, target.column, rules.top_out);
+                let mut falling = FallingPiece::spawn(piece, width, height);
+                let mut presses = 0;
+                loop {
+                    let fall = falling.step(falling.key_towards(target, width), &playfield);
+                    falling = fall.piece;
+                    presses += 1;
+                    if fall.rests {
+                        break;
+                    }
+                }
+                let (row, column) = falling.corner();
+                assert_eq!((row, column), (expected.row, target.column), "{piece} to {target:?}");
+                assert_eq!(playfield.land_at(falling.shape(), row, column, rules.top_out), expected);
+                assert!(presses <= 3 + u32::from(width / 2) + 2, "{presses} presses for {target:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn turns_come_before_steps_and_half_turns_go_left() {
+    #[track_caller]
+    fn check(piece: Tetromino, orientation: u8, column: u8, keys: &str) {
+        let target = Placement { orientation, column };
+        let playfield = Playfield::empty(10, 20);
+        let mut falling = FallingPiece::spawn(piece, 10, 20);
+        let mut pressed = String::new();
+        loop {
+            let key = falling.key_towards(target, 10);
+            pressed.push_str(&(key as u8).to_string());
+            let fall = falling.step(key, &playfield);
+            falling = fall.piece;
+            if fall.rests {
+                break;
+            }
+        }
+        assert_eq!(pressed, keys);
+    }
+    // A T appears in columns 4 to 6, its anchor in column 5.
+    check(Tetromino::T, 0, 4, "5");
+    check(Tetromino::T, 0, 2, "115");
+    check(Tetromino::T, 1, 5, "45");
+    check(Tetromino::T, 2, 4, "35");
+    check(Tetromino::T, 3, 4, "335");
+    check(Tetromino::T, 3, 6, "33225");
+    check(Tetromino::S, 1, 5, "45");
+    check(Tetromino::I, 1, 0, "4111115");
+    check(Tetromino::O, 0, 4, "5");
+    // An I that lies does not fit beside the middle of five columns: it makes room first.
+    let falling = FallingPiece::spawn(Tetromino::I, 5, 20);
+    let lying = Placement { orientation: 1, column: 1 };
+    assert_eq!(falling.key_towards(lying, 5), Key::Left);
+    assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::RotateRight);
+}
+
+#[test]
+fn a_piece_under_an_overhang_stays_under_it() {
+    // What is above a falling piece does not stop it, and it locks where it is.
+    let playfield = Playfield::from_drawing(5, 6, "...../..###/...../...../...../.....").unwrap();
+    let falling = FallingPiece { tetromino: Tetromino::O, turns: 0, column: 1, row: 2 };
+    let right = falling.step(Key::Right, &playfield);
+    assert_eq!(right, Fall { piece: FallingPiece { column: 2, row: 1, ..falling }, rests: false });
+    let under = right.piece.step(Key::Right, &playfield);
+    assert_eq!(under, Fall { piece: FallingPiece { column: 3, row: 0, ..falling }, rests: true });
+    let (row, column) = under.piece.corner();
+    let landing = playfield.land_at(under.piece.shape(), row, column, TopOut::TopRow);
+    assert_eq!((landing.row, landing.terminal), (0, false));
+    assert_eq!(landing.afterstate.to_string().replace('\n', "/"), "...../..###/...../...../..##./..##.");
+}
+
+#[test]
+fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
+    let playfield = jagged(9, 12, 5);
+    let set = FeatureSet::named("bcts8", 9).unwrap();
+    for (preset, keys) in [("genetic", false), ("lab", true)] {
+        let rules = Rules { width: 9, height: 12, ..Rules::preset(preset).unwrap() };
+        for piece in Tetromino::ALL {
+            let position = Position { playfield, piece: Some(piece) };
+            let listed = enumerate(&rules, &[position], Some(&set), Options::default());
+            let all: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
+            let actions: Vec<i32> = all.iter().map(|placement| placement.action(9) as i32).collect();
+            assert_eq!(listed.placements, actions);
+            assert_eq!(listed.row_offsets, [0, num_rows(&rules, &position)]);
+            assert_eq!(listed.features.len(), actions.len() * set.len());
+            let created = FallingPiece::spawn(piece, 9, 12);
+            let first_keys: Vec<i32> = all.iter().map(|to| created.key_towards(*to, 9) as i32).collect();
+            assert_eq!(listed.actions, if keys { first_keys } else { actions });
+        }
+    }
+}
