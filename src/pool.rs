@@ -12,7 +12,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+/// The system gives no threads.
+pub use rayon::ThreadPoolBuildError as PoolError;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tracing::error;
 
 /// A fixed number of threads and a queue of jobs. They end when the last handle is dropped.
@@ -29,7 +31,7 @@ impl Pool {
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub fn new(num_threads: usize) -> Result<Arc<Pool>, ThreadPoolBuildError> {
+    pub fn new(num_threads: usize) -> Result<Arc<Pool>, PoolError> {
         let threads = ThreadPoolBuilder::new()
             .num_threads(num_threads)
             .thread_name(|i| format!("player-{i}"))

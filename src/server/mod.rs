@@ -31,7 +31,7 @@ use tonic_web::GrpcWebLayer;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 use tracing::{info, warn};
 
-use crate::pool::Pool;
+use crate::pool::{Pool, PoolError};
 use crate::service::{
     Clock, Environments, Evaluations, ServerFacts, SessionStore, StoreLimits, reap_forever,
 };
@@ -115,7 +115,7 @@ pub enum ServerError {
     },
     /// The threads that play games could not be started.
     #[error("cannot start the threads that play games")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
+    Threads(#[from] PoolError),
     /// A certificate or key that cannot be used, or a failure of the listening socket.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),

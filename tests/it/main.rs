@@ -72,3 +72,9 @@ mod server;
 mod support;
 /// Training from the command line: the same bytes whatever happens.
 mod train;
+
+/// The arrows between the rooms are the ones that were drawn.
+mod layering;
+
+/// The tables of the README are those of the code.
+mod readme;

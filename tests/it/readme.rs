@@ -1,0 +1,49 @@
+//! The tables of the README repeat the code, and say what it says.
+
+use prost::Message;
+use tetrion::agents::CONTROLLERS;
+use tetrion::engine::PRESETS;
+use tetrion::features::{FEATURE_SETS, FEATURES};
+use tetrion::wire::FILE_DESCRIPTOR_SET;
+
+const README: &str = include_str!("../../README.md");
+
+/// The names in the first column of the table under a heading.
+fn table(heading: &str) -> Vec<String> {
+    let (_, section) = README.split_once(&format!("\n{heading}\n")).expect("the heading is there");
+    let rows = section.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let first = |row: &str| row.split('|').nth(1).unwrap().trim().trim_matches('`').to_owned();
+    rows.skip(2).map(first).collect()
+}
+
+#[test]
+fn the_table_of_calls_is_that_of_the_protocol() {
+    let descriptors = prost_types::FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let files = descriptors.file.iter().filter(|file| file.package() == "tetrion.v1");
+    let calls: Vec<String> = files
+        .flat_map(|file| &file.service)
+        .flat_map(|service| &service.method)
+        .map(|method| method.name().to_owned())
+        .collect();
+    assert_eq!(table("### Calls"), calls);
+}
+
+#[test]
+fn the_tables_of_features_sets_controllers_and_presets_are_those_of_the_code() {
+    let names: Vec<&str> = FEATURES.iter().map(|feature| feature.name).collect();
+    assert_eq!(table("### Features"), names);
+    let names: Vec<&str> = FEATURE_SETS.iter().map(|set| set.name).collect();
+    assert_eq!(table("### Feature sets"), names);
+    let names: Vec<&str> = CONTROLLERS.iter().map(|controller| controller.name).collect();
+    assert_eq!(table("### Controllers"), names);
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    assert_eq!(table("### Presets"), names);
+}
+
+#[test]
+fn a_preset_is_called_planned_as_long_as_it_cannot_be_played() {
+    for preset in &PRESETS {
+        let row = README.lines().find(|line| line.starts_with(&format!("| `{}` |", preset.name))).unwrap();
+        assert_eq!(row.contains("planned"), preset.rules.check().is_err(), "{row}");
+    }
+}
