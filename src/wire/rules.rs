@@ -4,6 +4,7 @@ use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
     ActionModel, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
 };
+use crate::env::check_rules;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -76,7 +77,8 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         if let Some(preview) = message.preview {
             rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
         }
-        rules.check()?;
+        // Rules that have an engine but no way to be played over the wire yet are refused for every call alike.
+        check_rules(&rules)?;
         Ok(ResolvedRules { preset: preset.name, rules })
     }
 }
