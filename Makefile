@@ -1,9 +1,8 @@
 # What a developer types. Everything but proto-lint and test-python needs cargo and nothing else.
 .PHONY: test test-python lint doc bench proto-lint
 
-test: ## every test; profile.test is optimised, the games are real
-	cargo test --all-targets
-	cargo test --doc
+test: ## every test, the documentation's among them; profile.test is optimised, the games are real
+	cargo test --locked
 
 # A server program to test the clients with. Without one, it is built.
 TETRION_SERVER ?=
