@@ -12,6 +12,7 @@ No rules of the game live in this package. What it needs to know, it asks the se
 
 from gymnasium.envs.registration import register
 
+from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
 from tetrion.env import TetrisEnv
 from tetrion.errors import (
@@ -37,11 +38,14 @@ from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
 from tetrion.session import Observed, Session, Stepped, StepStream
+from tetrion.training import TrainedGeneration, train
 from tetrion.vector_env import TetrisVectorEnv
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cem",
+    "CemConfig",
     "Client",
     "DeadlineExceeded",
     "Drawing",
@@ -71,8 +75,10 @@ __all__ = [
     "TetrionError",
     "TetrisEnv",
     "TetrisVectorEnv",
+    "TrainedGeneration",
     "Unauthenticated",
     "VersionMismatch",
+    "train",
 ]
 
 register(

@@ -1,0 +1,319 @@
+"""The cross-entropy method by ask and tell: the search of `tetrion train`, to the last bit.
+
+A `Cem` proposes weight vectors and is told what they scored. It knows nothing of games or servers, so whoever calls it is
+free to score its candidates anywhere; `tetrion.train` does it with a `Client`, or with a cluster.
+
+Its path is a function of its configuration, the number of weights, the seed and the scores. With equal scores it is the
+path of the server program's own search, so a run can be begun with one and gone on with in the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion.draws import normals
+
+Vector = npt.NDArray[np.float64]
+
+# Larger numbers are of no use, and their squares could not be added up.
+_MAX_MAGNITUDE = 1e100
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is added to the variance of every weight in generation t = 0, 1, 2 ...
+
+    Attributes:
+        kind: `none`; `constant`: variance; `linear`: variance * max(1 - t / generations, 0); `hyperbolic`:
+            variance / (t + 1).
+        variance: The variance at t = 0.
+        generations: For `linear`: the first t without noise.
+    """
+
+    kind: str = "none"
+    variance: float = 0.0
+    generations: float = math.inf
+
+    def at(self, generation: int) -> float:
+        """The variance added in a generation, counted from 0."""
+        if self.kind == "constant":
+            return self.variance
+        if self.kind == "linear":
+            return self.variance * max(1.0 - generation / self.generations, 0.0)
+        return self.variance / (generation + 1.0) if self.kind == "hyperbolic" else 0.0
+
+
+@dataclass(frozen=True)
+class CemConfig:
+    """The parameters of a search; by default those of Thiery and Scherrer's programs.
+
+    Attributes:
+        population: Weight vectors a generation, at least 2.
+        elite_fraction: Share of them that makes the next distribution, rounded down, but at least one vector.
+        initial_mean: Mean of every weight at the start.
+        initial_std: Standard deviation of every weight at the start.
+        noise: Added to the variance of every weight.
+        covariance: `diagonal` draws weights one by one, `full` together.
+        unit_norm: Whether every vector drawn is scaled to length 1.
+        second_look: Share of the population that is scored twice, the second scores in place of the first; 0 for none.
+    """
+
+    population: int = 100
+    elite_fraction: float = 0.1
+    initial_mean: float = 0.0
+    initial_std: float = 10.0
+    noise: Noise = Noise("constant", 4.0)
+    covariance: str = "diagonal"
+    unit_norm: bool = False
+    second_look: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuses what no search can run with."""
+
+        def check(name: str, condition: bool, expected: str) -> None:
+            if not condition:
+                value = self.noise if name == "noise" else getattr(self, name)
+                raise ValueError(f"{name} is {value!r}, expected {expected}")
+
+        check("population", 2 <= self.population <= 1_000_000, "2 to a million")
+        check("elite_fraction", 0.0 < self.elite_fraction <= 1.0, "above 0 and at most 1")
+        check("initial_mean", abs(self.initial_mean) <= _MAX_MAGNITUDE, "at most 1e100 in size")
+        check("initial_std", 0.0 < self.initial_std <= _MAX_MAGNITUDE, "above 0 and at most 1e100")
+        check("covariance", self.covariance in ("diagonal", "full"), "diagonal or full")
+        looks = self.second_look == 0.0 or self.elite_fraction <= self.second_look <= 1.0
+        check("second_look", looks, "0, or elite_fraction to 1")
+        kinds = ("none", "constant", "linear", "hyperbolic")
+        check("noise", self.noise.kind in kinds, f"one of {', '.join(kinds)}")
+        check("noise", 0.0 <= self.noise.variance <= _MAX_MAGNITUDE, "a variance of 0 to 1e100")
+        check("noise", self.noise.generations > 0.0, "generations above 0")
+
+    @classmethod
+    def preset(cls, name: str, num_generations: int) -> CemConfig:
+        """Settings by name; only `lab` looks at the number of generations.
+
+        Args:
+            name: `szita-lorincz` (2006), `thiery-scherrer` (2009), `lab` (the course notebook) or `tetrion`.
+            num_generations: How long the search will be.
+        """
+        linear = Noise("linear", 4.0, 0.6 * max(num_generations, 1))
+        presets = {
+            "szita-lorincz": cls(noise=Noise("linear", 5.0, 50.0)),
+            "thiery-scherrer": cls(),
+            "lab": cls(elite_fraction=0.2, initial_std=1.0, noise=linear),
+            "tetrion": cls(initial_std=1.0, noise=Noise("hyperbolic", 0.02), unit_norm=True, second_look=1.0 / 3.0),
+        }
+        if name not in presets:
+            raise ValueError(f"{name!r} is none of {', '.join(presets)}")
+        return presets[name]
+
+    @property
+    def num_elites(self) -> int:
+        """Vectors that make the next distribution."""
+        return max(int(self.population * self.elite_fraction), 1)
+
+    @property
+    def num_second_looks(self) -> int:
+        """Vectors that are scored twice."""
+        return max(int(self.population * self.second_look), 1) if self.second_look else 0
+
+
+class Round(NamedTuple):
+    """Candidates that wait for their scores.
+
+    Attributes:
+        generation: Counted from 0, the same for both looks.
+        second_look: Whether these are the better part of a generation again, to be scored on more and other games.
+        candidates: Weight vectors, float64 [K, F].
+        slots: int64 [K], the place of each in its generation.
+    """
+
+    generation: int
+    second_look: bool
+    candidates: npt.NDArray[np.float64]
+    slots: npt.NDArray[np.int64]
+
+
+class Generation(NamedTuple):
+    """What a completed generation was like.
+
+    Attributes:
+        generation: Counted from 0.
+        best_score: Largest score, of the second look where there was one.
+        mean_score: Mean score of the whole generation at the first look.
+        std_score: Standard deviation, divided by n, of the same scores.
+        best: The first candidate with the largest score.
+        mean: The elite's mean.
+        std: The elite's standard deviation, divided by n.
+    """
+
+    generation: int
+    best_score: float
+    mean_score: float
+    std_score: float
+    best: Vector
+    mean: Vector
+    std: Vector
+
+
+class Cem:
+    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+
+    def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
+        """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
+        if num_weights < 1:
+            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+        self.config = config
+        self._seed = seed
+        self._generation = 0
+        self._mean = np.full(num_weights, config.initial_mean)
+        # Variances, or rows whose outer products add up to the covariance.
+        variances = np.full(num_weights, config.initial_std * config.initial_std)
+        self._spread = variances if config.covariance == "diagonal" else np.eye(num_weights) * config.initial_std
+        self._first_scores: Vector | None = None
+        self._best: tuple[float, int, Vector] | None = None
+
+    def ask(self) -> Round:
+        """The candidates to be scored next; the same ones until scores are told."""
+        slots = np.arange(self.config.population)
+        if self._first_scores is not None:
+            slots = _ranking(self._first_scores)[: self.config.num_second_looks]
+        return Round(self._generation, self._first_scores is not None, self._population()[slots], slots)
+
+    def tell(self, scores: npt.ArrayLike) -> Generation | None:
+        """Takes the scores of the last `ask`, in its order.
+
+        Returns:
+            The generation if that completed it; None if it goes on with a second look.
+
+        Raises:
+            ValueError: They are not one number for each candidate. Nothing has changed then.
+        """
+        told = np.asarray(scores, np.float64)
+        candidates = self.ask().candidates
+        if told.shape != (len(candidates),):
+            raise ValueError(f"scores of the shape {told.shape} for {len(candidates)} candidates")
+        if not (np.abs(told) <= _MAX_MAGNITUDE).all():
+            raise ValueError("scores are numbers between -1e100 and 1e100")
+        if self._first_scores is None and self.config.num_second_looks:
+            self._first_scores = told.copy()
+            return None
+        elites = _ranking(told)[: self.config.num_elites]
+        mean, std = _mean_and_std(candidates[elites])
+        first_scores = told if self._first_scores is None else self._first_scores
+        mean_score, std_score = _mean_and_std(first_scores[:, None])
+        best, best_score = candidates[elites[0]], float(told[elites[0]])
+        if self._best is None or best_score >= self._best[0]:
+            self._best = (best_score, self._generation, best)
+        if self.config.covariance == "diagonal":
+            self._spread = std * std
+        else:
+            self._spread = (candidates[elites] - mean) / math.sqrt(len(elites))
+        self._mean = mean
+        self._first_scores = None
+        self._generation += 1
+        return Generation(self._generation - 1, best_score, float(mean_score[0]), float(std_score[0]), best, mean, std)
+
+    @property
+    def generation(self) -> int:
+        """Generations completed."""
+        return self._generation
+
+    @property
+    def mean(self) -> Vector:
+        """The centre of the distribution: what this search would hand in now."""
+        return np.array(self._mean)
+
+    @property
+    def best(self) -> tuple[float, Vector] | None:
+        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        return None if self._best is None else (self._best[0], self._best[2].copy())
+
+    def state(self) -> dict[str, Any]:
+        """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        best = None
+        if self._best is not None:
+            score, generation, weights = self._best
+            best = {"score": score, "generation": generation, "weights": weights.tolist()}
+        return {
+            "seed": self._seed,
+            "generation": self._generation,
+            "mean": self._mean.tolist(),
+            "spread": {self.config.covariance: self._spread.tolist()},
+            "best": best,
+            "first_scores": None if self._first_scores is None else self._first_scores.tolist(),
+        }
+
+    @classmethod
+    def resume(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
+        """The search that `state` was taken from.
+
+        Raises:
+            ValueError: It is a search of another configuration's.
+        """
+        search = cls(config, len(state["mean"]), state["seed"])
+        if list(state["spread"]) != [config.covariance]:
+            raise ValueError(f"a spread of {list(state['spread'])} does not fit covariance {config.covariance}")
+        search._generation = state["generation"]
+        search._mean = np.array(state["mean"], np.float64)
+        search._spread = np.array(state["spread"][config.covariance], np.float64)
+        if search._spread.shape[-1] != search._mean.size:
+            raise ValueError(f"a spread of the shape {search._spread.shape} for {search._mean.size} weights")
+        if state["best"] is not None:
+            best = state["best"]
+            search._best = (best["score"], best["generation"], np.array(best["weights"], np.float64))
+        if state["first_scores"] is not None:
+            search._first_scores = np.array(state["first_scores"], np.float64)
+        return search
+
+    def _population(self) -> npt.NDArray[np.float64]:
+        """Draws the generation's vectors. They are not kept: drawing is cheap, and a state stays small."""
+        num_vectors, num_weights = self.config.population, self._mean.size
+        noise = self.config.noise.at(self._generation)
+
+        def draw(num_normals: int) -> npt.NDArray[np.float64]:
+            """So many standard normals for each vector."""
+            return normals(self._seed, self._generation, num_vectors * num_normals).reshape(num_vectors, num_normals)
+
+        population = np.tile(self._mean, (num_vectors, 1))
+        if self.config.covariance == "diagonal":
+            population += np.sqrt(self._spread + noise) * draw(num_weights)
+        else:
+            num_rows = len(self._spread)
+            z = draw(num_rows + (num_weights if noise > 0.0 else 0))
+            for row, deviations in enumerate(self._spread):
+                population += z[:, row, None] * deviations
+            if noise > 0.0:
+                population += math.sqrt(noise) * z[:, num_rows:]
+        if self.config.unit_norm:
+            norms = np.sqrt(_sum((population * population).T))
+            # A vector of zeros stays what it is.
+            population /= np.where(norms > 0.0, norms, 1.0)[:, None]
+        return population
+
+
+def _ranking(scores: Vector) -> npt.NDArray[np.int64]:
+    """Places in the order of their scores, best first, of equals the earlier first."""
+    return np.argsort(-scores, kind="stable")
+
+
+def _sum(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The sum of the rows, added one after the other; `numpy.sum` would group them."""
+    total: npt.NDArray[np.float64] = np.zeros(rows.shape[1:])
+    for row in rows:
+        total = total + row
+    return total
+
+
+def _mean_and_std(rows: npt.NDArray[np.float64]) -> tuple[Vector, Vector]:
+    """Mean and standard deviation of each column, both divided by n."""
+    mean = _sum(rows) / len(rows)
+    deviations = rows - mean
+    return mean, np.sqrt(_sum(deviations * deviations) / len(rows))

@@ -1,0 +1,182 @@
+"""The search for a good linear controller, as `tetrion train` does it, wherever its games are played.
+
+A score means little on the games that chose its owner. So each use has seeds of its own: the generation's first look, its
+second look, the check of what the search would hand in. All of them follow from the seed of the run, and games depend on
+nothing but their seeds; so a run is the same on one server and on a hundred, and the same as the server program's own.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
+from tetrion.cem import Cem, CemConfig, Generation
+from tetrion.draws import GAME, word
+from tetrion.evaluation import Evaluation, SeedRange
+from tetrion.requests import RulesLike, rules_message
+
+# A second look is worth four times as many games.
+_SECOND_LOOK = 4
+# Each generation has four numbers to draw the seeds of its games from; the fourth is free.
+_NUMBERS, _CHECK = 4, 2
+
+OnProgress = Callable[[pb.EvaluationProgress], None]
+
+
+class Evaluator(Protocol):
+    """Who plays the games: a `Client`, or a pool of servers."""
+
+    def evaluate(self, controllers: Any = (), *, on_progress: OnProgress | None = None, **request: Any) -> Evaluation:
+        """As `Client.evaluate`."""
+
+    def server_info(self, width: int = 0) -> GetServerInfoResponse:
+        """As `Client.server_info`."""
+
+
+class TrainedGeneration(NamedTuple):
+    """A generation, and how good what it left behind is.
+
+    Attributes:
+        generation: What the search says of it.
+        elite_score: Mean score of the elite.
+        check: What the search would hand in now, on games of their own: `check.lines.mean` with its interval.
+        games: Games played, those of the check included.
+        pieces: Pieces landed in them.
+        search: The search as it stands now; `search.mean` is the result so far, `search.state()` is what to save.
+    """
+
+    generation: Generation
+    elite_score: float
+    check: pb.PolicySummary
+    games: int
+    pieces: int
+    search: Cem
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a line of the `generations.jsonl` of `tetrion train`."""
+        lines = self.check.lines
+        generation = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in self.generation._asdict().items()
+        }
+        check = {
+            "unit": "lines",
+            "mean": lines.mean,
+            "std": lines.std,
+            "ci95": [lines.ci95_low, lines.ci95_high],
+            "games": self.check.num_games,
+            "truncated": self.check.num_truncated,
+        }
+        return {
+            **generation,
+            "elite_score": self.elite_score,
+            "check": check,
+            "games": self.games,
+            "pieces": self.pieces,
+        }
+
+
+def train(
+    evaluator: Evaluator,
+    config: CemConfig | str = "tetrion",
+    *,
+    features: str = "thiery9",
+    rules: RulesLike = None,
+    population: int | None = None,
+    generations: int = 30,
+    games: int = 5,
+    check_games: int = 100,
+    max_pieces: int = 500_000,
+    seed: int = 1,
+    state: Mapping[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[TrainedGeneration]:
+    """Searches for the weights of a linear controller, a generation at a time.
+
+    Example:
+        for trained in tetrion.train(client, generations=10):
+            print(trained.generation.generation, trained.check.lines.mean)
+        weights = trained.search.mean
+
+    Args:
+        evaluator: Who plays the games: a `Client`, or a `tetrion.ray.Pool`.
+        config: The search's parameters, or a preset's name as `CemConfig.preset` takes it.
+        features: The feature set.
+        rules: A preset's name, or fields of the rules by name; left out, `simplified` on 10 x 10.
+        population: Candidates a generation, in place of the configuration's.
+        generations: How many there will be in all.
+        games: Games of each candidate, and four times as many for those that get a second look.
+        check_games: Games after each generation that tell what the search would hand in, at least 2.
+        max_pieces: Cuts a game after so many pieces; 0: the server's limit.
+        seed: What weights and games are drawn from.
+        state: `search.state()` of a run with the same arguments, to go on with it.
+        on_progress: Called now and then while games are played.
+    """
+    if isinstance(config, str):
+        config = CemConfig.preset(config, generations)
+    if population is not None:
+        config = dataclasses.replace(config, population=population)
+    if check_games < 2:
+        raise ValueError(f"check_games is {check_games}, expected at least 2 for an interval")
+    playfield = rules_message({"width": 10, "height": 10} if rules is None else rules) or rules_pb2.Rules()
+    if state is not None:
+        search = Cem.resume(config, state)
+    else:
+        search = Cem(config, _num_weights(evaluator, features, playfield), seed)
+
+    def play(weights: npt.NDArray[np.float64], number: int, num_games: int) -> Evaluation:
+        return evaluator.evaluate(
+            weights=weights,
+            features=features,
+            rules=playfield,
+            seeds=SeedRange(word(seed, GAME, number), num_games),
+            max_pieces=max_pieces,
+            on_progress=on_progress,
+        )
+
+    def advance() -> TrainedGeneration:
+        """Plays one generation."""
+        number = _NUMBERS * search.generation
+        played: list[Evaluation] = []
+        generation = None
+        while generation is None:
+            asked = search.ask()
+            looks = (number + 1, _SECOND_LOOK * games) if asked.second_look else (number, games)
+            played.append(play(asked.candidates, *looks))
+            scores = played[-1].mean_lines
+            generation = search.tell(scores)
+        elite = np.sort(scores)[::-1][: search.config.num_elites]
+        played.append(play(search.mean, number + _CHECK, check_games))
+        return TrainedGeneration(
+            generation,
+            # Added up one by one: numpy's own sum would group them, and the last bit could differ.
+            sum(elite.tolist()) / len(elite),
+            played[-1].summary.policies[0],
+            sum(evaluation.lines.size for evaluation in played),
+            sum(int(evaluation.pieces.sum()) for evaluation in played),
+            copy.deepcopy(search),
+        )
+
+    return (advance() for _ in range(search.generation, generations))
+
+
+def _num_weights(evaluator: Evaluator, features: str, rules: rules_pb2.Rules) -> int:
+    """How many features the set has under these rules."""
+    width = rules.width
+    if not rules.HasField("width"):
+        name = rules.preset or "simplified"
+        # Rules that the server does not know are for the server to refuse.
+        width = next((preset.rules.width for preset in evaluator.server_info().rules_presets if preset.name == name), 0)
+    for known in evaluator.server_info(width).feature_sets:
+        if known.name == features:
+            return len(known.columns)
+    names = ", ".join(known.name for known in evaluator.server_info().feature_sets)
+    raise ValueError(f"no feature set is called {features!r}, expected one of {names}")

@@ -1,0 +1,124 @@
+"""The cross-entropy search: the path of the server program's own, to the last bit."""
+
+import json
+import math
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tetrion
+from tetrion.cem import Cem, CemConfig, Noise
+from tetrion.draws import normals, word
+from tetrion.server import find_binary
+
+PATHS = Path(__file__).parents[3] / "tests/data/optimizer_paths.txt"
+SUMMIT = np.array([1.0, -2.0, 0.5])
+
+
+def toy(candidates):
+    """Largest, 0, at the summit. Added up one by one, as whoever wrote the golden numbers did."""
+    squares = (candidates - SUMMIT) ** 2
+    return -(squares[:, 0] + squares[:, 1] + squares[:, 2])
+
+
+def advance(search):
+    while (generation := search.tell(toy(search.ask().candidates))) is None:
+        pass
+    return generation
+
+
+def test_words_are_the_seed_functions():
+    assert word(42, 0, 0) == 6332618229526065668
+
+
+def test_normals_do_not_depend_on_how_many_are_drawn():
+    many = normals(7, 3, 1001)
+    assert normals(7, 3, 10).tolist() == many[:10].tolist()
+    assert normals(7, 4, 1001)[0] != many[0]
+    assert abs(many.mean()) < 0.1
+    assert abs(many.std() - 1) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("cem-diagonal", {"elite_fraction": 0.2, "noise": Noise("linear", 4.0, 3.0)}),
+        ("cem-full", {"elite_fraction": 0.3, "noise": Noise("hyperbolic", 0.25), "covariance": "full"}),
+    ],
+)
+def test_follows_the_golden_paths(name, config):
+    """The paths that the server program's own search is held to."""
+    rows = [line.split() for line in PATHS.read_text().splitlines()]
+    means = [[float(number) for number in row[1:]] for row in rows if row[0] == name]
+    search = Cem(CemConfig(population=10, initial_std=1.0, **config), 3, 42)
+    assert len(means) == 5
+    assert [advance(search).mean.tolist() for _ in means] == means
+
+
+@pytest.mark.parametrize("preset", ["szita-lorincz", "thiery-scherrer", "lab", "tetrion"])
+def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
+    """The same run by the server program: generation by generation the same numbers, and the same state at the end."""
+    arguments = "--generations 4 --population 20 --games 2 --check-games 6 --final-games 2 --max-pieces 2000 --seed 5"
+    command = [find_binary(), "train", "--preset", preset, "--rules", "simplified", "--features", "dellacherie6"]
+    size = ["--width", "8", "--height", "8", "--server", client.address, "--out", tmp_path / "run"]
+    subprocess.run([*command, *arguments.split(), *size], check=True, capture_output=True, timeout=60)
+    expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
+    records = list(
+        tetrion.train(
+            client,
+            tetrion.CemConfig.preset(preset, 4),
+            features="dellacherie6",
+            rules={"width": 8, "height": 8},
+            population=20,
+            generations=4,
+            games=2,
+            check_games=6,
+            max_pieces=2000,
+            seed=5,
+        )
+    )
+    assert [record.to_json() for record in records] == expected
+    checkpoint = json.loads((tmp_path / "run/checkpoint").read_text())
+    assert records[-1].search.state() == checkpoint["state"]["cem"]
+
+
+def test_a_search_goes_on_where_it_stopped():
+    config = CemConfig(population=12, elite_fraction=0.25, initial_std=3.0, covariance="full", second_look=0.5)
+    steady, resumed = Cem(config, 3, 11), Cem(config, 3, 11)
+    for _ in range(8):  # every other time in the middle of a generation
+        resumed = Cem.resume(config, json.loads(json.dumps(resumed.state())))
+        ours, theirs = steady.ask(), resumed.ask()
+        assert ours.candidates.tobytes() == theirs.candidates.tobytes()
+        assert (ours.generation, ours.second_look) == (theirs.generation, theirs.second_look)
+        assert ours.slots.tolist() == theirs.slots.tolist()
+        assert str(steady.tell(toy(ours.candidates))) == str(resumed.tell(toy(theirs.candidates)))
+    assert steady.state() == resumed.state()
+    assert steady.generation == 4
+    assert toy(steady.mean[None])[0] > toy(np.zeros((1, 3)))[0]
+    assert steady.best[0] == toy(steady.best[1][None])[0]
+    with pytest.raises(ValueError, match="does not fit"):
+        Cem.resume(CemConfig(), steady.state())
+
+
+def test_refuses_what_no_search_can_run_with():
+    for wrong in (
+        {"population": 1},
+        {"elite_fraction": 0.0},
+        {"initial_std": math.nan},
+        {"covariance": "none"},
+        {"second_look": 0.05},
+        {"noise": Noise("pink")},
+        {"noise": Noise("constant", -1.0)},
+    ):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=name):
+            CemConfig(**wrong)
+    with pytest.raises(ValueError, match="is none of szita-lorincz"):
+        CemConfig.preset("ours", 10)
+    search = Cem(CemConfig(population=4), 2, 1)
+    for scores in ([1.0], [1.0, 2.0, 3.0, math.nan]):
+        with pytest.raises(ValueError, match="scores"):
+            search.tell(scores)
+    assert search.generation == 0
