@@ -1,10 +1,14 @@
 """The raw client: placements, evaluation, snapshots, streams."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
 import tetrion
 from tetrion.requests import enum_value, rules_message
+from tetrion.summary import summarize
 
 RULES = {"width": 10, "height": 6}
 
@@ -78,6 +82,69 @@ def test_evaluate_wants_something_dealt(client):
     assert result.pieces.tolist() == [5, 2]
     assert result.lines.tolist() == [2, 0]
     assert result.truncated.all()
+
+
+def test_games_come_as_they_finish(client):
+    run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 50), rules=RULES, max_pieces=200)
+    assert run.num_games is None
+    games = next(iter(run))
+    assert 0 < len(games) <= 50 == run.num_games
+    rest = sum(len(games) for games in run)
+    result = run.result()
+    assert len(games) + rest == run.games_done == len(result) == 50
+    np.testing.assert_array_equal(
+        result.lines, client.evaluate("bcts", seeds=result.seeds, rules=RULES, max_pieces=200).lines
+    )
+    left = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 50), rules=RULES, max_pieces=200)
+    left.close()
+    with pytest.raises(RuntimeError, match="closed before its end"):
+        left.result()
+
+
+@pytest.mark.parametrize("pairs", [None, [[0, 3], [0, 1], [2, 3], [3, 0], [2, 1], [3, 1]]])
+def test_our_sums_are_the_servers(client, pairs):
+    weights = np.random.default_rng(1).normal(size=(3, 8))
+    for baseline in (None, 2):
+        result = client.evaluate(
+            "dellacherie",
+            weights=weights,
+            features="bcts8",
+            seeds=tetrion.SeedRange(5, 7),
+            rules={**RULES, "scoring": {"piece": 0.1, "lines": [1.1, 2.3, 4.7, 8.9]}},
+            episodes_per_seed=3,
+            max_pieces=300,
+            pairs=pairs,
+            baseline=baseline,
+        )
+        compared = result.started.baseline if result.started.HasField("baseline") else None
+        ours = summarize(result, compared)
+        assert ours.SerializeToString(deterministic=True) == result.summary.SerializeToString(deterministic=True)
+        assert ours.paired_differences
+
+
+def test_progress_is_drawn_with_tqdm_and_without(client, capsys, monkeypatch):
+    for module in (types.SimpleNamespace(tqdm=FakeBar), None):
+        monkeypatch.setitem(sys.modules, "tqdm", module)
+        client.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), rules=RULES, max_pieces=100, progress=True)
+    assert capsys.readouterr().err.splitlines()[0] == "bar of 30 closed at 30"
+    client.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), rules=RULES, max_pieces=100, progress=True)
+    assert capsys.readouterr().err.startswith("30 of 30 games, 0.0 M pieces")
+
+
+class FakeBar:
+    """What we use of tqdm."""
+
+    def __init__(self, total, unit):
+        self.total, self.n = total, 0
+
+    def set_postfix_str(self, text, refresh):
+        assert text.endswith("pieces")
+
+    def update(self, step):
+        self.n += step
+
+    def close(self):
+        print(f"bar of {self.total} closed at {self.n}", file=sys.stderr)
 
 
 def test_evaluation_can_be_left_early(client):
@@ -154,6 +221,50 @@ def test_snapshots_go_on_as_the_original(client):
         reseeded = fork.restore(state, reseed=1)
         np.testing.assert_array_equal(reseeded.observations["queue"], restored.observations["queue"])
         assert len(set(fork.save())) == 4
+
+
+def test_forks_and_clones(client):
+    with client.create_session(3, seed=9, rules={"preview": 1}, features="bcts8") as session:
+        seen = session.reset()
+        for _ in range(3):
+            seen = session.step(seen.action_mask.argmax(axis=1))
+        with session.clone() as twin, session.clone(64) as futures:
+            assert twin.save() == session.save()
+            assert twin.name != session.name
+            assert twin.feature_names == session.feature_names
+            # One state, many futures: the next piece is seen by all, what comes behind it is not.
+            futures.restore(session.save([1]))
+            forked = futures.fork(0, reseed=7)
+            assert len(set(forked.observations["queue"][:, 0])) == 1
+            stepped = futures.step(forked.action_mask.argmax(axis=1))
+            assert len(set(stepped.observations["queue"][:, 0])) > 1
+        # In its own session, onto some environments.
+        session.fork(2, [0, 1])
+        assert len(set(session.save())) == 1
+
+
+def test_answers_are_views_of_what_came(client):
+    with client.create_session(4, seed=1, features="bcts8") as session:
+        arrays = list(session.reset().observations.values())
+        placements = session.enumerate_placements(afterstates=True, position_features=True)
+        arrays += [placements.features, placements.afterstates, placements.position_features, placements.actions]
+        for array in arrays:
+            assert not array.flags.owndata
+            assert not array.flags.writeable
+
+
+def test_a_stream_answers_in_order(client):
+    with client.create_session(2, seed=4, features="bcts8") as session, session.stream() as stream:
+        stream.reset()
+        stream.send_step([0, 1])
+        stream.send_placements()
+        assert stream.in_flight == 2
+        with pytest.raises(RuntimeError, match="the next answer is that to step"):
+            stream.receive_placements()
+        stepped, placements = stream.receive_step(), stream.receive_placements()
+        assert stepped.infos["pieces"].tolist() == [1, 1]
+        assert placements.sequence == session.sequence == 2
+        np.testing.assert_array_equal(placements.features, session.enumerate_placements().features)
 
 
 def test_restore_from_a_drawing(client):

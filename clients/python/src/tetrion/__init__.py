@@ -12,6 +12,7 @@ No rules of the game live in this package. What it needs to know, it asks the se
 
 from gymnasium.envs.registration import register
 
+from tetrion.calls import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
 from tetrion.env import TetrisEnv
@@ -33,11 +34,13 @@ from tetrion.errors import (
     Unauthenticated,
     VersionMismatch,
 )
-from tetrion.evaluation import Evaluation, SeedRange
+from tetrion.evaluation import Evaluation, Games, SeedRange
+from tetrion.evaluation_run import EvaluationRun
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
-from tetrion.session import Observed, Session, Stepped, StepStream
+from tetrion.session import Session
+from tetrion.stream import StepStream
 from tetrion.training import TrainedGeneration, train
 from tetrion.vector_env import TetrisVectorEnv
 
@@ -51,6 +54,8 @@ __all__ = [
     "Drawing",
     "EpisodeEnded",
     "Evaluation",
+    "EvaluationRun",
+    "Games",
     "IllegalAction",
     "InternalError",
     "InvalidRequest",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -17,9 +17,11 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
-from tetrion.errors import from_rpc_error
-from tetrion.evaluation import Controllers, Evaluation, Seeds, collect, evaluation_request
+from tetrion.errors import ServerUnavailable, from_rpc_error
+from tetrion.evaluation import Controllers, Evaluation, Seeds, evaluation_request
+from tetrion.evaluation_run import Bar, EvaluationRun, Progress
 from tetrion.placements import Placements
+from tetrion.recovery import Journal, Patience
 from tetrion.requests import (
     FeaturesLike,
     PositionsLike,
@@ -61,6 +63,9 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
+    # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.service_config", json.dumps(_RETRIES)),
 ]
 
@@ -75,6 +80,7 @@ class Client:
         token: str | None = None,
         tls: grpc.ChannelCredentials | bool = False,
         timeout: float = 60.0,
+        patience: float = 60.0,
         options: Sequence[tuple[str, Any]] = (),
     ) -> None:
         """Connects to a server, at the first call.
@@ -84,12 +90,19 @@ class Client:
             token: The bearer token that the server wants.
             tls: Encrypt: True to trust the system's certificates, or credentials of your own.
             timeout: Seconds that a call may take; evaluations and streams have no limit.
+            patience: Seconds to wait for a server that went away to come back. What it has lost is made again, sessions
+                from snapshots and evaluations by asking for the missing games, so that a server may be killed and
+                started again in the middle of everything. 0: give up at once. A server that never answered is given up
+                at once as well.
             options: Further options of the gRPC channel; they go before ours.
         """
         if address is None:
             address = shared_server()
+        self._server = address if isinstance(address, Server) else None
         self.address = address.address if isinstance(address, Server) else address
         self.timeout = timeout
+        self.patience = patience
+        self.connected = False
         ours = dict(_OPTIONS)
         if tls:
             # The name that certificates are checked against must be the server's own.
@@ -107,9 +120,30 @@ class Client:
 
     def _call(self, method: str, request: Any, metadata: Sequence[tuple[str, str]] = ()) -> Any:
         try:
-            return getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
+            response = getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
         except grpc.RpcError as error:
             raise from_rpc_error(error) from None
+        self.connected = True
+        return response
+
+    def _read(self, method: str, request: Any) -> Any:
+        """A call that changes nothing, or that has a name of its own: repeated until it is answered."""
+        patience = Patience(self)
+        while True:
+            try:
+                return self._call(method, request)
+            except ServerUnavailable as error:
+                patience.wait(error)
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether to wait for a server that does not answer: it has answered before, and nobody here has ended it."""
+        return self.connected and not (self._server is not None and self._server.closed)
+
+    def revive(self) -> None:
+        """Starts the server again if it is a `Server` of this process and has died."""
+        if self._server is not None:
+            self._server.revive()
 
     def _stream(
         self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
@@ -126,11 +160,11 @@ class Client:
             width: The width at which the columns of feature sets are written out; 0 is 10.
         """
         if width:
-            response: pb.GetServerInfoResponse = self._call("GetServerInfo", pb.GetServerInfoRequest(width=width))
+            response: pb.GetServerInfoResponse = self._read("GetServerInfo", pb.GetServerInfoRequest(width=width))
             return response
         if self._info is None:
             # It answers the same while it runs.
-            self._info = self._call("GetServerInfo", pb.GetServerInfoRequest())
+            self._info = self._read("GetServerInfo", pb.GetServerInfoRequest())
         assert self._info is not None
         return self._info
 
@@ -150,6 +184,7 @@ class Client:
         max_episode_steps: int = 0,
         action_mask: bool = True,
         ttl: float | None = None,
+        snapshot_every: int = 256,
     ) -> Session:
         """Makes a session of environments that step together. Reset it first.
 
@@ -168,6 +203,8 @@ class Client:
             max_episode_steps: Truncates episodes after so many steps; 0: never.
             action_mask: Whether answers hold action masks.
             ttl: Seconds that the session is kept when nobody calls; left out, the server's default.
+            snapshot_every: Should the server be lost, the session goes on from snapshots that the client takes after so
+                many calls, and from its own calls since. 0: the session is lost with its server.
         """
         config = pb.SessionConfig(
             num_envs=num_envs,
@@ -188,8 +225,13 @@ class Client:
         if ttl is not None:
             lease = Duration()
             lease.FromTimedelta(timedelta(seconds=ttl))
-        request = pb.CreateSessionRequest(config=config, ttl=lease, request_id=str(uuid.uuid4()))
-        return Session(self, self._call("CreateSession", request).session)
+        return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
+
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
+        request.request_id = str(uuid.uuid4())
+        session = self._read("CreateSession", request).session
+        journal = Journal(request, session, snapshot_every) if snapshot_every else None
+        return Session(self, session, journal=journal)
 
     def enumerate_placements(
         self,
@@ -216,7 +258,7 @@ class Client:
             include_position_features=position_features,
             max_response_bytes=self.server_info().limits.max_response_bytes,
         )
-        return Placements.from_message(self._call("EnumeratePlacements", request))
+        return Placements.from_message(self._read("EnumeratePlacements", request))
 
     def evaluate(
         self,
@@ -225,7 +267,8 @@ class Client:
         weights: npt.ArrayLike | None = None,
         features: FeaturesLike = None,
         seeds: Seeds = None,
-        on_progress: Callable[[evaluation_pb.EvaluationProgress], None] | None = None,
+        progress: bool = False,
+        on_progress: Progress | None = None,
         **limits: Any,
     ) -> Evaluation:
         """Plays many games and waits for all of them.
@@ -235,12 +278,43 @@ class Client:
             weights: Weight vectors [P, F], or one [F], of linear controllers.
             features: What the columns of `weights` mean.
             seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+            progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called now and then with how far it is.
             **limits: As in `evaluation.evaluation_request`: rules, piece_sequences, episodes_per_seed, max_pieces, ...
         """
-        return collect(
-            self.evaluate_stream(controllers, weights=weights, features=features, seeds=seeds, **limits), on_progress
+        run = self.start_evaluation(
+            controllers,
+            weights=weights,
+            features=features,
+            seeds=seeds,
+            progress=progress,
+            on_progress=on_progress,
+            **limits,
         )
+        return run.result()
+
+    def start_evaluation(
+        self,
+        controllers: Controllers = (),
+        *,
+        weights: npt.ArrayLike | None = None,
+        features: FeaturesLike = None,
+        seeds: Seeds = None,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **limits: Any,
+    ) -> EvaluationRun:
+        """Begins to play many games, to be iterated over as they finish.
+
+            run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 1000), rules={"height": 10})
+            for games in run:
+                print(run.games_done, "of", run.num_games, games.lines.mean())
+            run.result().summary
+
+        The arguments are those of `evaluate`. Nothing is played before the first game is asked for.
+        """
+        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        return EvaluationRun(self, request, Bar() if progress else on_progress)
 
     def evaluate_stream(
         self,
@@ -254,12 +328,20 @@ class Client:
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
         """Plays many games and gives the messages as they come: `started`, `results` and `progress`, last `summary`.
 
-        Leaving the iteration early ends the games on the server. The arguments are those of `evaluate`.
+        One call and no more: should the server be lost, so is the rest. Leaving the iteration early ends the games on
+        the server. The arguments are those of `evaluate`.
         """
         request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        return self._evaluate(request, timeout)
+
+    def _evaluate(
+        self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None
+    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
         call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._token)
         try:
-            yield from call
+            for message in call:
+                self.connected = True
+                yield message
         except grpc.RpcError as error:
             raise from_rpc_error(error) from None
         finally:

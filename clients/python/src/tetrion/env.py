@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion import rendering, spaces
+from tetrion.calls import Observed
 from tetrion.client import Client
 from tetrion.requests import FeaturesLike, RulesLike
-from tetrion.session import Observed, Session, StepStream
+from tetrion.session import Session
+from tetrion.stream import StepStream
 
 Observation = dict[str, Any]
 
@@ -88,6 +90,7 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         max_episode_steps: int = 0,
         token: str | None = None,
         ttl: float = 3600.0,
+        snapshot_every: int = 256,
         render_mode: str | None = None,
     ) -> None:
         """Makes a session of one environment.
@@ -102,6 +105,7 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             max_episode_steps: Truncates episodes after so many steps; 0: never.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
+            snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
             render_mode: `human` draws in the terminal at every step, `ansi` gives coloured text, `rgb_array` a picture.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -117,6 +121,7 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             invalid_action=invalid_action,
             max_episode_steps=max_episode_steps,
             ttl=ttl,
+            snapshot_every=snapshot_every,
         )
         self._stream: StepStream = self.session.stream()
         self._closed = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -13,24 +13,11 @@ from google.protobuf.duration_pb2 import Duration
 
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
-from tetrion.errors import ServerUnavailable
 from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
 from tetrion.tensors import from_numpy, to_numpy
 
 Controllers: TypeAlias = "str | Sequence[str | pb.Agent]"
 Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
-
-_COLUMNS = (
-    "policy_indices",
-    "seed_indices",
-    "episode_indices",
-    "seeds",
-    "lines",
-    "pieces",
-    "steps",
-    "scores",
-    "truncated",
-)
 
 
 @dataclass(frozen=True)
@@ -47,8 +34,8 @@ class SeedRange:
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """The games of an evaluation, in the order of policy, seed and episode, and what they come to.
+class Games:
+    """Finished games, as parallel columns.
 
     Attributes:
         policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
@@ -60,8 +47,6 @@ class Evaluation:
         steps: uint64 [K], steps taken.
         scores: float64 [K], points as the rules score them.
         truncated: bool [K], cut by a limit.
-        started: What was played, with every default.
-        summary: Means with intervals for each policy, and paired differences.
     """
 
     policy_indices: npt.NDArray[np.uint32]
@@ -73,6 +58,50 @@ class Evaluation:
     steps: npt.NDArray[np.uint64]
     scores: npt.NDArray[np.float64]
     truncated: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """How many games."""
+        return len(self.lines)
+
+    @classmethod
+    def from_message(cls, results: pb.EvaluationResults) -> Games:
+        """Views of the message's bytes."""
+        return cls(**{name: to_numpy(getattr(results, name)) for name in COLUMNS})  # type: ignore[arg-type]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Games]) -> Games:
+        """The games of all parts, in the order of policy, seed and episode."""
+        if not parts:
+            return cls.from_message(_NO_GAMES)
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
+        return cls(**{name: column[order] for name, column in columns.items()})
+
+    def rows(self, chosen: npt.NDArray[np.generic]) -> Games:
+        """Some of them, by a mask or by indices."""
+        return Games(**{name: getattr(self, name)[chosen] for name in COLUMNS})
+
+
+COLUMNS = tuple(field.name for field in fields(Games))
+
+_NO_GAMES = pb.EvaluationResults(
+    **{
+        field.name: from_numpy(np.empty(0, {"scores": np.float64, "truncated": np.bool_}.get(field.name, dtype)))
+        for field in fields(Games)
+        for dtype in [np.uint32 if field.name.endswith("_indices") else np.uint64]
+    }
+)
+
+
+@dataclass(frozen=True)
+class Evaluation(Games):
+    """All games of an evaluation, in the order of policy, seed and episode, and what they come to.
+
+    Attributes:
+        started: What was played, with every default.
+        summary: Means with intervals for each policy, and paired differences.
+    """
+
     started: pb.EvaluationStarted
     summary: pb.EvaluationSummary
 
@@ -163,33 +192,3 @@ def evaluation_request(
         interval.FromTimedelta(timedelta(seconds=progress_interval))
         request.progress_interval.CopyFrom(interval)
     return request
-
-
-def collect(
-    messages: Iterable[pb.EvaluatePoliciesResponse],
-    on_progress: Callable[[pb.EvaluationProgress], None] | None = None,
-) -> Evaluation:
-    """Reads an evaluation to its end.
-
-    Raises:
-        ServerUnavailable: It broke off before its summary.
-    """
-    started, summary = None, None
-    chunks: dict[str, list[npt.NDArray[np.generic]]] = {name: [] for name in _COLUMNS}
-    for message in messages:
-        event = message.WhichOneof("event")
-        if event == "started":
-            started = message.started
-        elif event == "progress" and on_progress is not None:
-            on_progress(message.progress)
-        elif event == "results":
-            for name in _COLUMNS:
-                chunks[name].append(to_numpy(getattr(message.results, name)))
-        elif event == "summary":
-            summary = message.summary
-    if started is None or summary is None:
-        raise ServerUnavailable("the evaluation broke off before its end", code="UNAVAILABLE")
-    columns = {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in chunks.items()}
-    order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
-    ordered = {name: column[order] for name, column in columns.items()}
-    return Evaluation(**ordered, started=started, summary=summary)  # type: ignore[arg-type]

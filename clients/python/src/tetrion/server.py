@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -79,6 +80,8 @@ class Server:
             ServerNotStarted: It did not get ready; what it had to say is on stderr.
         """
         self._owner = os.getpid()
+        self._closed = False
+        self._lock = threading.Lock()
         program = Path(binary) if binary is not None else find_binary()
         # What the user set for servers of their own (tokens, addresses, certificates) is not meant for this one.
         environment = {
@@ -86,17 +89,39 @@ class Server:
             for key, value in os.environ.items()
             if not key.startswith("TETRION_SERVE_") and key != "TETRION_CONFIG"
         }
-        command = [str(program), "serve", "--listen", "127.0.0.1:0", "--exit-on-stdin-eof", "--log", "warn", *args]
+        self._environment = environment
+        self._program = str(program)
+        self._args = list(args)
+        self._timeout = timeout
+        self._start("127.0.0.1:0")
+
+    def _start(self, listen: str) -> None:
+        command = [self._program, "serve", "--listen", listen, "--exit-on-stdin-eof", "--log", "warn", *self._args]
         try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environment)
         except OSError as error:
-            raise ServerNotFound(f"cannot run {program}: {error.strerror}") from error
-        line = self._first_line(timeout)
+            raise ServerNotFound(f"cannot run {self._program}: {error.strerror}") from error
+        line = self._first_line(self._timeout)
         if not line.startswith(_READY):
-            self.close()
+            self._end(10.0)
             said = f"said {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
-            raise ServerNotStarted(f"`{' '.join(command)}` {said} within {timeout:g} s instead of listening")
+            raise ServerNotStarted(f"`{' '.join(command)}` {said} within {self._timeout:g} s instead of listening")
         self.address = line.removeprefix(_READY).strip()
+
+    def revive(self) -> None:
+        """Starts the server again, at the same address, if it has died. Its sessions are gone; clients make theirs anew.
+
+        Does nothing after `close`, and in a forked child, whose parent the server belongs to.
+        """
+        with self._lock:
+            if self._closed or self.running or os.getpid() != self._owner:
+                return
+            status = self._process.returncode
+            self._end(0.0)
+            self._start(self.address)
+        warnings.warn(
+            f"the server at {self.address} ended with status {status} and was started again", RuntimeWarning, stacklevel=2
+        )
 
     def _first_line(self, timeout: float) -> str:
         """The line that says where it listens; what came of it when the pipe ends or the time is up."""
@@ -120,6 +145,11 @@ class Server:
         """
         if os.getpid() != self._owner:
             return
+        with self._lock:
+            self._closed = True
+            self._end(timeout)
+
+    def _end(self, timeout: float) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -134,6 +164,11 @@ class Server:
     def running(self) -> bool:
         """Whether the process lives."""
         return self._process.poll() is None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was ended by `close`, and so stays ended."""
+        return self._closed
 
     def __enter__(self) -> Server:
         """The server itself."""
@@ -155,7 +190,8 @@ def shared_server() -> Server:
     """
     global _shared
     with _shared_lock:
-        if _shared is None or _shared[0] != os.getpid() or not _shared[1].running:
+        if _shared is None or _shared[0] != os.getpid() or _shared[1].closed:
             _shared = (os.getpid(), Server())
             atexit.register(_shared[1].close)
+        _shared[1].revive()
         return _shared[1]

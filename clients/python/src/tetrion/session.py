@@ -1,173 +1,29 @@
 """A session: N environments on the server that step together.
 
 Every mutating call is numbered, and the server keeps its last numbered answer. So a call whose answer was lost on the way
-is simply sent again: it is answered, but not done, a second time. `Session` makes a call of its own for everything;
-`StepStream` says the same things over one long call, which is faster. Both are a `Calls`.
+is simply sent again: it is answered, but not done, a second time. A session that the server has lost, because it was killed
+and started again, is made anew from its last snapshots, as `recovery` tells; nobody who steps it notices more than a pause.
 """
 
 from __future__ import annotations
 
 import contextlib
-import queue
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import grpc
 import numpy as np
-import numpy.typing as npt
 
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import tensor_pb2
-from tetrion.errors import SequenceMismatch, ServerUnavailable, from_rpc_error, from_status
-from tetrion.placements import Placements
-from tetrion.requests import FeaturesLike, PositionsLike, enum_value, features_message, positions_message
-from tetrion.tensors import by_name, from_numpy, to_numpy
+from tetrion.calls import MUTATING, Calls, EnvIds, Final, Observed, Stepped, ids, mask_of
+from tetrion.errors import ServerUnavailable, SessionNotFound, VersionMismatch
+from tetrion.recovery import Entry, Journal, Patience
+from tetrion.requests import enum_value
+from tetrion.tensors import by_name, to_numpy
 
 if TYPE_CHECKING:
     from tetrion.client import Client
-
-EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
-Arrays = dict[str, npt.NDArray[np.generic]]
-
-
-class Observed(NamedTuple):
-    """What environments show after `reset` or `restore`. Arrays have a row for each environment of the call.
-
-    Attributes:
-        observations: By name, in the order of the session's observation fields.
-        action_mask: bool [B, A]; None if the session has no masks.
-        infos: By name.
-    """
-
-    observations: Arrays
-    action_mask: npt.NDArray[np.bool_] | None
-    infos: Arrays
-
-
-class Final(NamedTuple):
-    """The last state of episodes whose rows already show the next one.
-
-    Attributes:
-        rows: Their rows in the answer, ascending.
-        observations: As in `Observed`, a row for each of them.
-        infos: As in `Observed`, a row for each of them.
-    """
-
-    rows: npt.NDArray[np.int64]
-    observations: Arrays
-    infos: Arrays
-
-
-class Stepped(NamedTuple):
-    """What a step brought.
-
-    Attributes:
-        observations: As in `Observed`.
-        rewards: float32 [B].
-        terminated: bool [B], the rules ended the episode.
-        truncated: bool [B], a limit cut the episode.
-        action_mask: As in `Observed`.
-        infos: As in `Observed`.
-        final: Of the episodes that ended, in same-step autoreset; None where none did.
-    """
-
-    observations: Arrays
-    rewards: npt.NDArray[np.float32]
-    terminated: npt.NDArray[np.bool_]
-    truncated: npt.NDArray[np.bool_]
-    action_mask: npt.NDArray[np.bool_] | None
-    infos: Arrays
-    final: Final | None
-
-
-class Calls(ABC):
-    """What can be asked of a session. Arrays that come back are read-only views of the answer, without copies."""
-
-    session: Session
-
-    @abstractmethod
-    def _call(self, kind: str, request: Any) -> Any:
-        """Sends a request of StepStream's kind `kind` and waits for its answer."""
-
-    def reset(
-        self, env_ids: EnvIds = None, *, seeds: Sequence[int] | None = None, piece_sequences: Sequence[str] = ()
-    ) -> Observed:
-        """Begins new episodes.
-
-        Args:
-            env_ids: Which environments; all if left out.
-            seeds: One for each of them, from 0 to 2**64 - 1; each begins episode 0 of its seed. Left out, each goes on to
-                its next episode.
-            piece_sequences: Letters of IOTZSJL for each of them, or one string for all, dealt in place of random pieces.
-        """
-        request = pb.ResetRequest(
-            session=self.session.name,
-            env_ids=_ids(env_ids),
-            seeds=[int(seed) for seed in seeds] if seeds is not None else None,
-            piece_sequences=piece_sequences,
-        )
-        return self.session._observed(self._call("reset", request))
-
-    def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
-        """Does one action in each environment.
-
-        Args:
-            actions: Integers [B].
-            env_ids: Which environments, in the order of the actions; all if left out.
-        """
-        return self.session._stepped(self._call("step", self._step_request(actions, env_ids)))
-
-    def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
-        tensor = from_numpy(actions, np.int32)
-        return pb.StepRequest(session=self.session.name, actions=tensor, env_ids=_ids(env_ids))
-
-    def save(self, env_ids: EnvIds = None) -> list[bytes]:
-        """Takes a snapshot of each environment: everything that decides its future, to be kept anywhere."""
-        request = pb.SaveStateRequest(session=self.session.name, env_ids=_ids(env_ids))
-        return list(self._call("save_state", request).states)
-
-    def restore(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
-        """Puts environments into given positions.
-
-        Args:
-            positions: One for each environment, or one for all: snapshots, drawings or packed playfields.
-            env_ids: Which environments; all if left out.
-            reseed: Deal other pieces from here on, of this seed; left out, the snapshot's own.
-        """
-        request = pb.RestoreStateRequest(
-            session=self.session.name, env_ids=_ids(env_ids), positions=positions_message(positions), reseed=reseed
-        )
-        return self.session._observed(self._call("restore_state", request))
-
-    def enumerate_placements(
-        self,
-        env_ids: EnvIds = None,
-        *,
-        features: FeaturesLike = None,
-        afterstates: bool = False,
-        position_features: bool = False,
-    ) -> Placements:
-        """Lists every placement of the current pieces, with what each leads to.
-
-        Args:
-            env_ids: Which environments; all if left out.
-            features: The features wanted, a set's name or a list of names; left out, the session's own, if it has any.
-            afterstates: Whether the playfields after them are wanted.
-            position_features: Whether the features of the playfields as they stand are wanted.
-        """
-        request = pb.EnumeratePlacementsRequest(
-            session_envs=pb.SessionEnvs(session=self.session.name, env_ids=_ids(env_ids)),
-            features=features_message(features),
-            include_afterstates=afterstates,
-            include_position_features=position_features,
-        )
-        return Placements.from_message(self._call("enumerate_placements", request))
-
-
-# Calls that move the session, and so are numbered.
-_MUTATING = frozenset({"reset", "step", "restore_state"})
+    from tetrion.stream import StepStream
 
 
 class Session(Calls):
@@ -175,20 +31,21 @@ class Session(Calls):
 
     Attributes:
         message: What the server said about it when it was made: the configuration with every default, the specs.
-        name: Its name on the server. Whoever knows it may use it.
+        name: Its name on the server. Whoever knows it may use it. Another one after the server was lost.
         sequence: The number of its last mutating call.
     """
 
-    def __init__(self, client: Client, message: pb.Session) -> None:
-        """Wraps a session that exists; see `Client.create_session`."""
+    def __init__(self, client: Client, message: pb.Session, *, journal: Journal | None = None) -> None:
+        """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
         self.client = client
         self.message = message
-        self.name = message.name
         self.sequence = message.sequence
         self.session = self
+        self._journal = journal
+        # What the server counts is `sequence` minus this, since it has seen the session made anew.
+        self._offset = 0
         self._observation_names = [spec.name for spec in message.observation_specs]
         self._info_names = [spec.name for spec in message.info_specs]
-        self._metadata = (("x-session", message.name),)
         self._methods = {
             "reset": "Reset",
             "step": "Step",
@@ -196,6 +53,15 @@ class Session(Calls):
             "restore_state": "RestoreState",
             "enumerate_placements": "EnumeratePlacements",
         }
+
+    @property
+    def name(self) -> str:
+        """Its name on the server."""
+        return self.message.name
+
+    @property
+    def _metadata(self) -> Sequence[tuple[str, str]]:
+        return (("x-session", self.name),)
 
     @property
     def num_envs(self) -> int:
@@ -213,18 +79,109 @@ class Session(Calls):
         return tuple(self.message.features.names)
 
     def _call(self, kind: str, request: Any) -> Any:
-        if kind in _MUTATING:
-            request.sequence = self.sequence + 1
-        response = self._unary(self._methods[kind], request)
-        if kind in _MUTATING:
+        moves = kind in MUTATING
+        response = self._unary(self._methods[kind], request, self.sequence + 1 if moves else 0)
+        if moves:
             self.sequence = response.sequence
+            self._note(Entry(self.sequence, kind, request))
+            if self._journal is not None and self._journal.due():
+                saved = self._unary("SaveState", pb.SaveStateRequest(session=self.name))
+                self._journal.keep(saved.states, saved.sequence)
         return response
 
-    def _unary(self, method: str, request: Any) -> Any:
-        return self.client._call(method, request, self._metadata)
+    def _unary(self, method: str, request: Any, number: int = 0) -> Any:
+        """A call of its own, repeated until it is answered; `number` if it is numbered."""
+        patience = Patience(self.client)
+        while True:
+            self._address(request, number)
+            try:
+                response = self.client._call(method, request, self._metadata)
+            except ServerUnavailable as error:
+                patience.wait(error)
+            except SessionNotFound as error:
+                if self._journal is None:
+                    raise
+                patience.wait(error)
+                self._make_anew(patience)
+            else:
+                self._count(response)
+                return response
+
+    def _address(self, request: Any, number: int) -> None:
+        """Makes out a request to the session as the server knows it now."""
+        if isinstance(request, pb.EnumeratePlacementsRequest):
+            request.session_envs.session = self.name
+        elif isinstance(request, (pb.GetSessionRequest, pb.DeleteSessionRequest)):
+            request.name = self.name
+        else:
+            request.session = self.name
+        if number:
+            request.sequence = number - self._offset
+
+    def _count(self, response: Any) -> None:
+        """Turns the server's sequence number into ours."""
+        if self._offset and hasattr(response, "sequence"):
+            response.sequence += self._offset
+
+    def _note(self, entry: Entry) -> None:
+        if self._journal is not None:
+            self._journal.add(entry)
+
+    def _make_anew(self, patience: Patience) -> None:
+        """Makes the session once more, at the state after the last call that was answered.
+
+        Raises:
+            VersionMismatch: The server that is there now plays by another version of the rules.
+        """
+        journal = self._journal
+        assert journal is not None
+        while True:
+            try:
+                message = self.client._call("CreateSession", journal.creation()).session
+                if message.rules_version != self.message.rules_version:
+                    raise VersionMismatch(
+                        f"the session was lost with its server, and the one that is there now has the rules version "
+                        f"{message.rules_version!r} instead of {self.message.rules_version!r}",
+                        code="FAILED_PRECONDITION",
+                        reason="RULES_VERSION_MISMATCH",
+                    )
+                self.message = message
+                number = 0
+                if journal.states:
+                    positions = pb.Positions(states=journal.states)
+                    request = pb.RestoreStateRequest(session=message.name, positions=positions)
+                    number = self.client._call("RestoreState", request, self._metadata).sequence
+                self._offset = journal.number - number
+                for entry in journal.entries:
+                    self._address(entry.request, entry.number)
+                    self.client._call(self._methods[entry.kind], entry.request, self._metadata)
+            except (ServerUnavailable, SessionNotFound) as error:
+                patience.wait(error)
+            else:
+                return
+
+    def clone(self, num_envs: int | None = None) -> Session:
+        """Makes a second session of the same configuration.
+
+        Args:
+            num_envs: How many environments it has. Left out, as many as this one, each in the state of its original; else
+                none has begun, to be put anywhere by `restore`.
+        """
+        if num_envs is None:
+            states = self.save()
+            twin = self.clone(self.num_envs)
+            twin.restore(states)
+            return twin
+        config = pb.SessionConfig()
+        config.CopyFrom(self.message.config)
+        config.num_envs = num_envs
+        request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
+        return self.client._create(request, self._journal.every if self._journal else 0)
 
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""
+        from tetrion.stream import StepStream  # which knows sessions, so it cannot be known up there
+
         return StepStream(self)
 
     def render(self, env_ids: EnvIds = None, *, format: str = "ascii") -> list[str]:
@@ -234,19 +191,24 @@ class Session(Calls):
             env_ids: Which environments; all if left out.
             format: `ascii`, `lab`, `leiden` or `ansi`, as `RenderFormat` tells.
         """
-        request = pb.RenderRequest(session=self.name, env_ids=_ids(env_ids), format=enum_value(pb.RenderFormat, format))
+        request = pb.RenderRequest(session=self.name, env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format))
         return list(self._unary("Render", request).frames)
 
     def refresh(self) -> pb.Session:
         """Reads the session anew, which also renews its lease, and goes on from the sequence number it is at."""
         self.message = self._unary("GetSession", pb.GetSessionRequest(name=self.name)).session
-        self.sequence = self.message.sequence
+        if self.sequence != self.message.sequence + self._offset:
+            # Somebody else has moved it: what we did ourselves does not lead to where it is.
+            self._journal, self._offset = None, 0
+            self.sequence = self.message.sequence
         return self.message
 
     def close(self) -> None:
         """Ends the session on the server. One that is gone already, or whose server is, is fine."""
+        self._journal = None
         with contextlib.suppress(ServerUnavailable):
-            self._unary("DeleteSession", pb.DeleteSessionRequest(name=self.name, allow_missing=True))
+            request = pb.DeleteSessionRequest(name=self.name, allow_missing=True)
+            self.client._call("DeleteSession", request, self._metadata)
 
     def __enter__(self) -> Session:
         """The session itself."""
@@ -259,7 +221,7 @@ class Session(Calls):
     def _observed(self, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
         return Observed(
             by_name(self._observation_names, response.observations),
-            _mask(response),
+            mask_of(response),
             by_name(self._info_names, response.infos),
         )
 
@@ -276,110 +238,7 @@ class Session(Calls):
             to_numpy(response.rewards),  # type: ignore[arg-type]
             to_numpy(response.terminated),  # type: ignore[arg-type]
             to_numpy(response.truncated),  # type: ignore[arg-type]
-            _mask(response),
+            mask_of(response),
             by_name(self._info_names, response.infos),
             final,
         )
-
-
-class StepStream(Calls):
-    """The calls of a session over one long call. For one thread.
-
-    Besides the calls that wait for their answer, steps can be sent ahead: `send_step` for one half of the environments,
-    then for the other, while the first is thought about; `receive_step` gives the answers in order. Should the connection
-    break, the stream is opened anew and what was not answered is sent again, once.
-    """
-
-    def __init__(self, session: Session) -> None:
-        """Opens a stream; see `Session.stream`."""
-        self.session = session
-        self._unanswered: list[pb.StepStreamRequest] = []
-        self._open()
-
-    def _open(self) -> None:
-        self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
-        self._responses = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
-
-    def _send(self, kind: str, request: Any) -> None:
-        if kind in _MUTATING:
-            # The session counts what was sent, so that requests sent ahead number on.
-            self.session.sequence += 1
-            request.sequence = self.session.sequence
-        message = pb.StepStreamRequest(**{kind: request})
-        self._unanswered.append(message)
-        self._requests.put(message)
-
-    def _receive(self) -> Any:
-        if not self._unanswered:
-            raise RuntimeError("nothing was sent that could be answered")
-        try:
-            response = self._next()
-        except ServerUnavailable:
-            self._open()
-            for message in self._unanswered:
-                self._requests.put(message)
-            response = self._next()
-        sent = self._unanswered.pop(0)
-        kind = response.WhichOneof("response")
-        if kind == "error":
-            error = from_status(response.error)
-            if sent.WhichOneof("request") in _MUTATING and not isinstance(error, SequenceMismatch):
-                # It did not happen, so its number is the next one's; what was sent behind it is refused in turn.
-                self.session.sequence = getattr(sent, sent.WhichOneof("request") or "").sequence - 1
-            raise error
-        return getattr(response, kind)
-
-    def _next(self) -> pb.StepStreamResponse:
-        try:
-            return next(self._responses)
-        except StopIteration:
-            raise ServerUnavailable("the server ended the stream", code="UNAVAILABLE") from None
-        except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
-
-    def _call(self, kind: str, request: Any) -> Any:
-        if self._unanswered:
-            raise RuntimeError("receive the answers to what was sent ahead first")
-        self._send(kind, request)
-        return self._receive()
-
-    def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
-        """Sends a step without waiting; `receive_step` gives the answer."""
-        self._send("step", self._step_request(actions, env_ids))
-
-    def receive_step(self) -> Stepped:
-        """Waits for the answer to the earliest step sent ahead."""
-        return self.session._stepped(self._receive())
-
-    def close(self) -> None:
-        """Ends the stream; the session lives on."""
-        self._requests.put(None)
-        try:
-            for _ in self._responses:
-                pass  # Answers nobody waits for; read, so that the end is an orderly one.
-        except grpc.RpcError:
-            pass  # The connection is gone, which ends the stream as well.
-
-    def __enter__(self) -> StepStream:
-        """The stream itself."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Ends the stream."""
-        self.close()
-
-
-def _ids(env_ids: EnvIds) -> list[int]:
-    if env_ids is None:
-        return []
-    if len(env_ids) == 0:
-        # On the wire an empty list means all, which is hardly what somebody means who selected none.
-        raise ValueError("env_ids is empty; leave it out to mean all environments")
-    return [int(env_id) for env_id in env_ids]
-
-
-def _mask(response: Any) -> npt.NDArray[np.bool_] | None:
-    if not response.HasField("action_mask"):
-        return None
-    mask: tensor_pb2.Tensor = response.action_mask
-    return to_numpy(mask)  # type: ignore[return-value]

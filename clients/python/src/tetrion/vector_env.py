@@ -12,9 +12,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tetrion import rendering, spaces
+from tetrion.calls import Arrays, Final, Observed
 from tetrion.client import Client
 from tetrion.requests import FeaturesLike, RulesLike
-from tetrion.session import Arrays, Final, Observed, Session, StepStream
+from tetrion.session import Session
+from tetrion.stream import StepStream
 
 _MODES = {
     AutoresetMode.NEXT_STEP: "next_step",
@@ -65,6 +67,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         copy: bool = True,
         token: str | None = None,
         ttl: float = 3600.0,
+        snapshot_every: int = 256,
         render_mode: str | None = None,
     ) -> None:
         """Makes a session of `num_envs` environments.
@@ -83,6 +86,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             copy: Whether arrays are the caller's own to write into; if not, they are read-only views of the answer.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
+            snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
             render_mode: `ansi` or `rgb_array`.
         """
         modes = ["ansi", "rgb_array"]
@@ -103,6 +107,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             max_episode_steps=max_episode_steps or 0,
             action_mask=action_mask,
             ttl=ttl,
+            snapshot_every=snapshot_every,
         )
         self._stream: StepStream = self.session.stream()
         self.num_envs = num_envs

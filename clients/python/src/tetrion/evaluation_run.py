@@ -1,0 +1,197 @@
+"""An evaluation while it runs: games as they finish, how far it is, and what becomes of it when a server is lost."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.errors import ServerUnavailable, VersionMismatch
+from tetrion.evaluation import COLUMNS, Evaluation, Games
+from tetrion.recovery import Patience
+from tetrion.summary import summarize
+from tetrion.tensors import from_numpy, to_numpy
+
+if TYPE_CHECKING:
+    from tetrion.client import Client
+
+Progress = Callable[[pb.EvaluationProgress], None]
+
+
+class EvaluationRun:
+    """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
+
+    Should the server be lost, the games that are missing are asked for again when it is back. Which games come, and what
+    they are, does not depend on that; in which order, and in which portions, is never promised.
+
+    Attributes:
+        started: What is played, with every default; None before the first answer.
+        progress: The server's last word on how far it is; None before the first.
+        games_done: Games received.
+    """
+
+    def __init__(self, client: Client, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
+        """See `Client.start_evaluation`."""
+        self._client = client
+        self._request = request
+        self._on_progress = on_progress
+        self._parts: list[Games] = []
+        self._summary: pb.EvaluationSummary | None = None
+        self._resumed = False
+        self._before: npt.NDArray[Any] | None = None
+        self._chunks = self._run()
+        self.started: pb.EvaluationStarted | None = None
+        self.progress: pb.EvaluationProgress | None = None
+        self.games_done = 0
+
+    @property
+    def num_games(self) -> int | None:
+        """Games in all; None before the first answer."""
+        return self.started.num_games if self.started is not None else None
+
+    def __iter__(self) -> Iterator[Games]:
+        """The games not yet taken, in the portions in which they come. Leaving early ends nothing; `close` does."""
+        return self._chunks
+
+    def result(self) -> Evaluation:
+        """Waits for all games and sums them up, those taken before included."""
+        for _ in self._chunks:
+            pass
+        if self.started is None or self._summary is None:
+            raise RuntimeError("the evaluation was closed before its end, so there is no result")
+        games = Games.joined(self._parts)
+        summary = self._summary
+        if self._resumed and not self._request.omit_results:
+            # The server's own covers what it played last.
+            summary = summarize(games, self.started.baseline if self.started.HasField("baseline") else None)
+        return Evaluation(**{name: getattr(games, name) for name in COLUMNS}, started=self.started, summary=summary)
+
+    def close(self) -> None:
+        """Ends the games on the server."""
+        self._chunks.close()
+
+    def _run(self) -> Generator[Games, None, None]:
+        patience = Patience(self._client)
+        request: pb.EvaluatePoliciesRequest | None = self._request
+        while request is not None:
+            try:
+                for message in self._client._evaluate(request, timeout=None):
+                    patience = Patience(self._client)
+                    games = self._take(message)
+                    if games is not None and len(games):
+                        yield games
+                if self._summary is None:
+                    raise ServerUnavailable("the evaluation broke off before its end", code="UNAVAILABLE")
+            except ServerUnavailable as error:
+                patience.wait(error)
+                request = self._rest()
+            else:
+                return
+        # Every game had come, and only the summary was lost with the server.
+        self._summary = pb.EvaluationSummary()
+
+    def _take(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
+        """Takes a message; gives the games in it that are new."""
+        event = message.WhichOneof("event")
+        if event == "started":
+            if self.started is None:
+                self.started = message.started
+            elif self.started.rules_version != message.started.rules_version:
+                raise VersionMismatch(
+                    f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
+                    f"{self.started.rules_version!r}, so the games left would not be of the same kind",
+                    code="FAILED_PRECONDITION",
+                    reason="RULES_VERSION_MISMATCH",
+                )
+        elif event == "summary":
+            self._summary = message.summary
+        elif event == "progress":
+            self._report(message.progress)
+        elif event == "results":
+            games = Games.from_message(message.results)
+            if self._before is not None:
+                # Of a seed with several episodes some may have come before the loss.
+                games = games.rows(~np.isin(_pairs_and_episodes(games), self._before))
+            self._parts.append(games)
+            self.games_done += len(games)
+            return games
+        return None
+
+    def _report(self, progress: pb.EvaluationProgress) -> None:
+        if self._resumed and self.started is not None:
+            # It counts what it was asked for last.
+            done = self.started.num_games - progress.num_games
+            progress.games_done, progress.num_games = progress.games_done + done, self.started.num_games
+        self.progress = progress
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def _rest(self) -> pb.EvaluatePoliciesRequest | None:
+        """The request for what is missing; None if nothing is."""
+        self._resumed = True
+        if self.started is None or self._request.omit_results:
+            return self._request
+        have = Games.joined(self._parts)
+        self._before = before = _pairs_and_episodes(have)
+        episodes = max(self.started.episodes_per_seed, 1)
+        if self._request.HasField("pairs"):
+            wanted: npt.NDArray[Any] = to_numpy(self._request.pairs).astype(np.uint64)
+        else:
+            policies, seeds = self.started.num_policies, self.started.num_seeds
+            wanted = np.stack(np.divmod(np.arange(policies * seeds, dtype=np.uint64), np.uint64(seeds)), axis=1)
+        keys = wanted[:, 0] << np.uint64(32) | wanted[:, 1]
+        complete, counts = np.unique(before["pair"], return_counts=True)
+        missing = wanted[~np.isin(keys, complete[counts == episodes])]
+        if not len(missing):
+            return None
+        request = pb.EvaluatePoliciesRequest()
+        request.CopyFrom(self._request)
+        request.rules_version = self.started.rules_version
+        request.pairs.CopyFrom(from_numpy(missing, np.uint32))
+        return request
+
+
+def _pairs_and_episodes(games: Games) -> npt.NDArray[Any]:
+    """What names a game: policy and seed as one number, and the episode."""
+    keys = np.empty(len(games), [("pair", np.uint64), ("episode", np.uint32)])
+    keys["pair"] = games.policy_indices.astype(np.uint64) << np.uint64(32) | games.seed_indices.astype(np.uint64)
+    keys["episode"] = games.episode_indices
+    return keys
+
+
+class Bar:
+    """Progress for people, on stderr: tqdm's bar if it is installed, else a line now and then."""
+
+    def __init__(self) -> None:
+        """Nothing is drawn before the first report."""
+        self._bar: Any = None
+        self._next = 0.0
+
+    def __call__(self, progress: pb.EvaluationProgress) -> None:
+        """Draws how far it is."""
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            self._line(progress)
+            return
+        if self._bar is None:
+            self._bar = tqdm(total=progress.num_games, unit="game")
+        self._bar.set_postfix_str(f"{progress.pieces_done / 1e6:.1f} M pieces", refresh=False)
+        self._bar.update(progress.games_done - self._bar.n)
+        if progress.games_done == progress.num_games:
+            self._bar.close()
+
+    def _line(self, progress: pb.EvaluationProgress) -> None:
+        now = time.monotonic()
+        last = progress.games_done == progress.num_games
+        if now >= self._next or last:
+            self._next = now + 5.0
+            print(
+                f"{progress.games_done:,} of {progress.num_games:,} games, {progress.pieces_done / 1e6:.1f} M pieces",
+                file=sys.stderr,
+            )

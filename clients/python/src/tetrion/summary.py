@@ -1,0 +1,80 @@
+"""The summary of an evaluation, added up from its games exactly as the server does it.
+
+Needed where one server's summary does not cover all games, because others played some of them. Sums run in the order of
+policy, seed and episode, in float64, one number after the other: so the same games give the same bits as the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import evaluation_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from tetrion.evaluation import Games
+
+
+def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
+    """Sums games up.
+
+    Args:
+        games: Complete, and in the order of policy, seed and episode.
+        baseline: The policy that the others are compared with, game by game on the same pieces; None: they are not.
+    """
+    summary = pb.EvaluationSummary()
+    policies, starts = np.unique(games.policy_indices, return_index=True)
+    slices = {
+        int(policy): slice(start, stop)
+        for policy, start, stop in zip(policies, starts, [*starts[1:], len(games)], strict=True)
+    }
+    lines, pieces = games.lines.astype(np.float64), games.pieces.astype(np.float64)
+    for policy, rows in slices.items():
+        cut = int(games.truncated[rows].sum())
+        summary.policies.add(
+            policy_index=policy,
+            num_games=rows.stop - rows.start,
+            num_truncated=cut,
+            lower_bound=cut > 0,
+            lines=_statistics(lines[rows]),
+            pieces=_statistics(pieces[rows]),
+            score=_statistics(games.scores[rows]),
+        )
+    if baseline is None or baseline not in slices:
+        return summary
+    # One number for what was dealt in a game; ascending within each policy.
+    deals = games.seed_indices.astype(np.uint64) << np.uint64(32) | games.episode_indices.astype(np.uint64)
+    base = np.arange(slices[baseline].start, slices[baseline].stop)
+    for policy, rows in slices.items():
+        if policy == baseline:
+            continue
+        _, ours, theirs = np.intersect1d(deals[rows], deals[base], assume_unique=True, return_indices=True)
+        ours, theirs = ours + rows.start, theirs + base[0]
+        if ours.size:
+            summary.paired_differences.add(
+                policy_index=policy,
+                baseline_index=baseline,
+                num_games=ours.size,
+                num_truncated=int((games.truncated[ours] | games.truncated[theirs]).sum()),
+                lines=_statistics(lines[ours] - lines[theirs]),
+                score=_statistics(games.scores[ours] - games.scores[theirs]),
+            )
+    return summary
+
+
+def _sum(values: npt.NDArray[np.float64]) -> float:
+    # np.sum adds up in pairs, which may differ in the last bit. Starting from 0 turns -0.0 into 0.0.
+    return float(np.add.accumulate(values)[-1]) + 0.0
+
+
+def _statistics(values: npt.NDArray[np.float64]) -> pb.Statistics:
+    n = float(values.size)
+    mean = _sum(values) / n
+    statistics = pb.Statistics(mean=mean, min=float(values.min()), max=float(values.max()))
+    if values.size > 1:
+        std = float(np.sqrt(_sum((values - mean) * (values - mean)) / (n - 1.0)))
+        half = 1.96 * std / float(np.sqrt(n))
+        statistics.std, statistics.ci95_low, statistics.ci95_high = std, mean - half, mean + half
+    return statistics
