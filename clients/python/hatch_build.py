@@ -55,4 +55,6 @@ def generate(proto: Path, package: Path) -> None:
             if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
                 continue  # A file without services has nothing in it.
             text = re.sub(r"^from tetrion\.v1 import", "from tetrion._pb import", module.read_text(), flags=re.M)
+            # Where the classes say that they live: pickle looks for them there.
+            text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)
             (package / module.name).write_text(text)

@@ -1,5 +1,6 @@
 """The raw client: placements, evaluation, snapshots, streams."""
 
+import pickle
 import sys
 import types
 
@@ -73,6 +74,13 @@ def test_evaluate_weights_and_controllers_on_the_same_seeds(client, bcts):
     assert progress[-1].games_done == 80
     again = client.evaluate("bcts", seeds=result.seeds[:20], rules=RULES, max_pieces=100)
     assert again.lines.tolist() == lines[0].tolist()
+
+
+def test_evaluations_travel_between_processes(client):
+    result = client.evaluate("bcts", seeds=[1, 2], max_pieces=10)
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.started, again.summary) == (result.started, result.summary)
+    assert again.lines.tobytes() == result.lines.tobytes()
 
 
 def test_evaluate_wants_something_dealt(client):

@@ -1,5 +1,7 @@
 """One test an exception: how it comes about, and that it says what to do."""
 
+import pickle
+
 import grpc
 import gymnasium
 import numpy as np
@@ -16,6 +18,15 @@ def test_invalid_request_names_the_field(client):
     assert isinstance(caught.value, ValueError)
     assert (caught.value.code, caught.value.reason) == ("INVALID_ARGUMENT", "UNKNOWN_NAME")
     assert [field for field, _ in caught.value.violations] == ["config.rules.preset"]
+
+
+def test_errors_travel_between_processes(client):
+    with pytest.raises(tetrion.InvalidRequest) as caught:
+        client.create_session(rules="no_such_preset")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert type(error) is tetrion.InvalidRequest
+    assert str(error) == str(caught.value)
+    assert vars(error) == vars(caught.value)
 
 
 def test_illegal_action_moves_nothing(client):

@@ -50,6 +50,16 @@ class TetrionError(Exception):
         label = f"{code} {reason}".strip()
         super().__init__(f"{message} ({label})" + (f"; {self.advice}" if self.advice else ""))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickle keeps: with it an error comes out of another process as it went in."""
+        return _unpickled, (type(self), self.args, self.__dict__)
+
+
+def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict[str, Any]) -> TetrionError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
 
 class InvalidRequest(TetrionError, ValueError):
     """Something in the request is absent, misshapen, out of bounds or unknown."""
