@@ -1,5 +1,5 @@
 # What a developer types. Everything but proto-lint and test-python needs cargo and nothing else.
-.PHONY: test test-python lint doc bench proto-lint
+.PHONY: test test-python wheel test-wheel lint doc bench proto-lint
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -21,6 +21,19 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
+
+wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
+ifeq ($(TETRION_SERVER),)
+	cargo build --release --locked
+endif
+	mkdir -p dist/server && rm -f dist/tetrion-*.whl
+	strip -o dist/server/tetrion "$(or $(abspath $(TETRION_SERVER)),$(TARGET)/release/tetrion)"
+	TETRION_WHEEL_SERVER="$(abspath dist/server/tetrion)" $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist $(PYTHON_CLIENT)
+
+test-wheel: wheel ## the wheel in a clean virtual environment, where it finds nothing but itself
+	$(PYTHON) -m venv --clear dist/venv
+	dist/venv/bin/pip install --quiet --disable-pip-version-check dist/tetrion-*.whl
+	cd dist/venv && env -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
 
 lint: ## what CI refuses
 	cargo fmt --check

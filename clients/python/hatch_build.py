@@ -1,12 +1,19 @@
-"""Build hook: generates `tetrion/_pb` from the proto files of the repository.
+"""Build hook: generates `tetrion/_pb` from the proto files of the repository, and puts a server program into a wheel.
 
 The modules are moved into the package and their imports rewritten, so that no other package called `tetrion` or `v1` can get
 in the way. `google/rpc/status.proto` is not generated: googleapis-common-protos has it, and a process may register a proto
 file only once.
+
+With TETRION_WHEEL_SERVER set to a server program, the wheel carries it as `tetrion/_bin/tetrion` and is one for the platform
+that the program runs on: any Python of version 3, no ABI, since nothing of it is loaded into Python. For a program of
+Linux the platform is read from the program itself: its machine, and the newest glibc whose symbols it needs, which is what a
+`manylinux` tag says. Others do not tell all of it (macOS wants the oldest version it runs on), so for them
+TETRION_WHEEL_PLATFORM must name it, as in `macosx_11_0_arm64` or `win_amd64`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from importlib import resources
@@ -19,7 +26,7 @@ FILES = ["tensor", "rules", "features", "environment_service", "evaluation_servi
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Generates the stubs before every build, editable ones included."""
+    """Generates the stubs before every build, editable ones included, and adds the server program to wheels that want it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
@@ -29,6 +36,28 @@ class CustomBuildHook(BuildHookInterface):
         # In a source distribution the proto files lie beside this one, in a checkout at its top.
         proto = next(path for path in (root / "proto", root / "../../proto") if path.is_dir())
         generate(proto.resolve(), root / "src/tetrion/_pb")
+        server = os.environ.get("TETRION_WHEEL_SERVER")
+        if server and version != "editable":
+            platform = os.environ.get("TETRION_WHEEL_PLATFORM") or linux_platform(Path(server))
+            name = "tetrion.exe" if platform.startswith("win") else "tetrion"
+            build_data["force_include"][str(Path(server).resolve())] = f"tetrion/_bin/{name}"
+            build_data["tag"] = f"py3-none-{platform}"
+            build_data["pure_python"] = False
+
+
+def linux_platform(server: Path) -> str:
+    """The `manylinux` tag of a program, from its ELF header and the versions of the glibc symbols that it asks for."""
+    program = server.read_bytes()
+    machines = {0x3E: "x86_64", 0xB7: "aarch64"}
+    machine = machines.get(int.from_bytes(program[18:20], "little"))
+    if program[:6] != b"\x7fELF\x02\x01" or machine is None:
+        known = " or ".join(machines.values())
+        raise RuntimeError(f"{server} is no Linux program for {known}; say in TETRION_WHEEL_PLATFORM what it is for")
+    versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", program)]
+    if not versions:
+        raise RuntimeError(f"{server} asks for no glibc; say in TETRION_WHEEL_PLATFORM what it is for")
+    major, minor = max(versions)
+    return f"manylinux_{major}_{minor}_{machine}"
 
 
 def generate(proto: Path, package: Path) -> None:

@@ -30,6 +30,22 @@ def test_one_for_the_process():
     assert shared_server() is shared_server()
 
 
+def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_path):
+    programs = [tmp_path / "named/tetrion", tmp_path / "package/_bin/tetrion", tmp_path / "path/tetrion"]
+    for program in programs:
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    monkeypatch.setattr("tetrion.server.__file__", str(tmp_path / "package/server.py"))
+    monkeypatch.setenv("PATH", str(programs[2].parent))
+    monkeypatch.setenv("TETRION_SERVER", str(programs[0]))
+    assert find_binary() == programs[0]
+    monkeypatch.delenv("TETRION_SERVER")
+    assert find_binary() == programs[1]
+    programs[1].unlink()
+    assert find_binary() == programs[2]
+
+
 def test_server_not_found_says_what_to_do(monkeypatch):
     monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
     with pytest.raises(tetrion.ServerNotFound, match="TETRION_SERVER is '/nowhere/tetrion'"):

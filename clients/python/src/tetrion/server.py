@@ -32,8 +32,8 @@ class ServerNotStarted(RuntimeError):
 def find_binary() -> Path:
     """Finds the server program.
 
-    Looks at the environment variable TETRION_SERVER, then on PATH, then in the target folders of the checkout that this
-    package lies in.
+    Looks at the environment variable TETRION_SERVER, then in this package, where some wheels have one, then on PATH, then in
+    the target folders of the checkout that this package lies in.
 
     Raises:
         ServerNotFound: There is none, or TETRION_SERVER names something that cannot be run.
@@ -44,9 +44,10 @@ def find_binary() -> Path:
         if found is None:
             raise ServerNotFound(f"TETRION_SERVER is {named!r}, which is no program that can be run")
         return Path(found)
-    found = shutil.which("tetrion")
-    if found is not None:
-        return Path(found)
+    for name in (Path(__file__).parent / "_bin/tetrion", "tetrion"):
+        found = shutil.which(name)
+        if found is not None:
+            return Path(found)
     for folder in Path(__file__).resolve().parents:
         if (folder / "proto/tetrion/v1").is_dir():
             for profile in ("release", "debug"):
@@ -54,9 +55,9 @@ def find_binary() -> Path:
                 if found is not None:
                     return Path(found)
     raise ServerNotFound(
-        "no Tetrion server to start: build one with `cargo build --release` in a checkout and either name it in the "
-        "environment variable TETRION_SERVER, put it on PATH, or install this package from that checkout with "
-        "`pip install -e`; or give the address of a server that runs already, such as address='127.0.0.1:50451'"
+        "no Tetrion server to start: this package came without one. Build one with `cargo build --release` in a checkout "
+        "and either name it in the environment variable TETRION_SERVER, put it on PATH, or install this package from that "
+        "checkout with `pip install -e`; or give the address of a server that runs, such as address='127.0.0.1:50451'"
     )
 
 

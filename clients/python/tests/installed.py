@@ -1,0 +1,18 @@
+"""What a new user types first. `make test-wheel` runs it where nothing but the wheel is installed."""
+
+import subprocess
+import sys
+
+import gymnasium
+
+import tetrion
+from tetrion.server import find_binary
+
+assert find_binary().parent.name == "_bin", find_binary()
+env = gymnasium.make("tetrion/Placement-v0")
+observation, info = env.reset(seed=0)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+assert observation["board"].sum() == 4
+result = tetrion.Client().evaluate("bcts", seeds=tetrion.SeedRange(1, 10), max_pieces=1000)
+assert result.pieces.tolist() == [1000] * 10
+subprocess.run([sys.executable, "-m", "tetrion", "--version"], check=True)
