@@ -1,5 +1,5 @@
 # What a developer types. Everything but proto-lint and test-python needs cargo and nothing else.
-.PHONY: test test-python wheel test-wheel lint doc bench proto-lint
+.PHONY: test test-python test-ray wheel test-wheel lint doc bench proto-lint
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -21,6 +21,15 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
+
+test-ray: ## evaluations and training on a Ray cluster of several nodes on this machine (pip installs Ray, 70 MB)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-integrations
+	$(PYTHON_CLIENT)/.venv-integrations/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test,ray]"
+	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+		.venv-integrations/bin/pytest tests/integrations/test_ray.py
 
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
 ifeq ($(TETRION_SERVER),)

@@ -1,0 +1,375 @@
+"""Evaluations and training on all machines of a Ray cluster, one server a node.
+
+    import ray, tetrion.ray
+    ray.init(address="auto")
+    with tetrion.ray.Pool() as pool:
+        result = pool.evaluate(weights=matrix, features="bcts8", seeds=tetrion.SeedRange(1, 1000))
+        for trained in tetrion.train(pool, generations=30):
+            print(trained.check.lines.mean)
+
+A `Pool` puts an actor on every node, and each actor starts a server there and speaks to it over loopback. An evaluation is
+cut into shards, pairs of a policy and a seed; whoever is free gets the next one. A game depends on nothing but its policy
+and its seed, so a shard whose node has died is simply sent to another one, and the results are those of a single machine,
+to the last bit of the summary.
+
+Every node needs this package and a server program that it finds (`tetrion.server.find_binary`): a wheel that has the
+program in it is the simplest way to both. Nodes need not reach each other's servers.
+
+A process that starts Ray's own processes (`ray.init()` without an address) does so before it makes a `Client`, or has
+GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparations for that may abort or hang the child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import ray
+from google.protobuf.duration_pb2 import Duration
+from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.client import Client
+from tetrion.errors import ServerUnavailable
+from tetrion.evaluation import COLUMNS, Controllers, Evaluation, Games, Seeds
+from tetrion.evaluation_run import Bar, Progress
+from tetrion.requests import FeaturesLike
+from tetrion.server import Server
+from tetrion.summary import summarize
+
+# Games done, pieces landed, lines cleared.
+Counts = tuple[int, int, int]
+
+# Shards at a time on a node: while one runs out, the other keeps the cores busy.
+_IN_FLIGHT = 2
+# Shards for each node in all, so that long games spread evenly and a node that dies takes little with it.
+_SHARDS_A_NODE = 16
+# What Ray says when a node, or what it held, is gone.
+_LOST = (RayActorError, NodeDiedError, ObjectLostError)
+
+
+class _Stopped(Exception):
+    """Raised in a worker whose shard nobody waits for any more."""
+
+
+class _Worker:
+    """The actor on a node: a server, and what is asked of it."""
+
+    def __init__(self, args: Sequence[str]) -> None:
+        self._args = args
+        self._client: Client | None = None
+        self._starting = threading.Lock()
+        self._running: dict[int, Counts] = {}
+        self._stopped = -1
+
+    def server_info(self, width: int = 0) -> environment_pb.GetServerInfoResponse:
+        return self._started().server_info(width)
+
+    def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
+        """What the whole request comes to. The server checks it, and stops when it is left."""
+        client = self._started()
+        client.revive()
+        messages = client.evaluate_stream(**request)
+        try:
+            return next(messages).started
+        finally:
+            messages.close()  # type: ignore[attr-defined]
+
+    def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.uint32]) -> Games:
+        """Plays a shard. Should the server die, the client starts it again and asks for the rest."""
+
+        def on_progress(now: pb.EvaluationProgress) -> None:
+            self._running[shard] = (now.games_done, now.pieces_done, now.lines_done)
+            if shard <= self._stopped:
+                raise _Stopped  # Leaving ends the games on the server.
+
+        if shard <= self._stopped:
+            raise _Stopped
+        options = {**request, "pairs": pairs, "omit_results": False}
+        try:
+            played = self._started().evaluate(**options, on_progress=on_progress)
+        finally:
+            self._running.pop(shard, None)
+        return Games(**{name: getattr(played, name) for name in COLUMNS})
+
+    def progress(self) -> dict[int, Counts]:
+        """How far the shards under way are."""
+        return dict(self._running)
+
+    def stop(self, shard: int) -> None:
+        """Nobody waits any more for the shards up to this one."""
+        self._stopped = shard
+
+    def _started(self) -> Client:
+        """The client of this node's server, which is started when it is first needed."""
+        with self._starting:
+            if self._client is None:
+                self._client = Client(Server(args=self._args))
+            return self._client
+
+
+class Pool:
+    """The servers of a cluster, evaluating like one `Client`. For one thread."""
+
+    def __init__(self, *, num_cpus: int | None = None, args: Sequence[str] = (), patience: float = 60.0) -> None:
+        """Starts a server on every node of the cluster that Ray is connected to; connects it if it is not.
+
+        Args:
+            num_cpus: Cores that are claimed from Ray on each node, and threads of its server; nodes with fewer are left
+                out. None: nothing is claimed, and servers use all cores, which is right for a cluster of one's own.
+            args: Further flags of `tetrion serve`.
+            patience: Seconds to wait for a server to start, and for a node when all have died.
+
+        Raises:
+            ServerNotFound: No node has the server program.
+        """
+        if not ray.is_initialized():
+            ray.init()
+        self.patience = patience
+        self.lost_shards = 0  # Sent again so far, because their node had died.
+        self._num_cpus = num_cpus
+        self._args = [*args, *(["--threads", str(num_cpus)] if num_cpus else [])]
+        self._workers: dict[str, Any] = {}  # by the id of their node
+        self._unusable: set[str] = set()
+        self._cores = 1
+        self._num_shards = 0
+        failure = self._find_nodes()
+        if not self._workers:
+            raise failure or ServerUnavailable("no node of the cluster has cores to play on", code="UNAVAILABLE")
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes that play. Those that join the cluster are found when the next evaluation begins."""
+        return len(self._workers)
+
+    def server_info(self, width: int = 0) -> environment_pb.GetServerInfoResponse:
+        """As `Client.server_info`."""
+        response: environment_pb.GetServerInfoResponse = self._ask_any(lambda worker: worker.server_info.remote(width))
+        return response
+
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        weights: npt.ArrayLike | None = None,
+        features: FeaturesLike = None,
+        seeds: Seeds = None,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **limits: Any,
+    ) -> Evaluation:
+        """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
+        self._find_nodes()
+        limits["rules_version"] = limits.get("rules_version") or self.server_info().rules_version
+        interval = limits.pop("progress_interval", None)
+        interval = 1.0 if interval is None else max(interval, 0.1)
+        request = {"controllers": controllers, "weights": weights, "features": features, "seeds": seeds, **limits}
+        shared = ray.put({**request, "progress_interval": interval})
+        started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
+        shards = self._cut(limits.get("pairs"), started)
+        # Shards have numbers of their own in all evaluations of this pool.
+        numbered = dict(enumerate(shards, start=self._num_shards))
+        self._num_shards += len(shards)
+        told = _Progress(started.num_games, interval, Bar() if progress else on_progress)
+        try:
+            parts = self._play(shared, numbered, told, interval)
+        except BaseException:
+            for worker in self._workers.values():
+                worker.stop.remote(self._num_shards - 1)
+            raise
+        told.end()
+        games = Games.joined(parts)
+        summary = summarize(games, started.baseline if started.HasField("baseline") else None)
+        kept = Games.joined([]) if limits.get("omit_results") else games
+        return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=started, summary=summary)
+
+    def _play(
+        self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: _Progress, interval: float
+    ) -> list[Games]:
+        """Hands out shards until all have come back."""
+        waiting = deque(shards)
+        running: dict[Any, tuple[str, int]] = {}
+        asked: set[Any] = set()  # how far they are
+        parts = []
+        while waiting or running:
+            if not self._workers:
+                self._wait_for_nodes()
+            load = Counter(dict.fromkeys(self._workers, 0))
+            load.update(node for node, _ in running.values() if node in self._workers)
+            while waiting and load[node := min(load, key=load.__getitem__)] < _IN_FLIGHT:
+                shard = waiting.popleft()
+                running[self._workers[node].play.remote(request, shard, shards[shard])] = node, shard
+                load[node] += 1
+            done, _ = ray.wait([*running, *asked], num_returns=1, timeout=interval)
+            for ref in done:
+                if ref in asked:
+                    with contextlib.suppress(*_LOST):  # The shards that are lost with it say so themselves.
+                        progress.hear(_get(ref))
+                    asked.remove(ref)
+                    continue
+                node, shard = running.pop(ref)
+                try:
+                    parts.append(_get(ref))
+                except _LOST:
+                    self._lose(node)
+                    waiting.append(shard)
+                    self.lost_shards += 1
+                else:
+                    progress.finish(parts[-1])
+            if progress.tell_if_due({shard for _, shard in running.values()}) and not asked:
+                asked = {worker.progress.remote() for worker in self._workers.values()}
+        return parts
+
+    def _cut(self, pairs: npt.ArrayLike | None, started: pb.EvaluationStarted) -> list[npt.NDArray[np.uint32]]:
+        """The pairs of policy and seed to be played, in shards: every n-th one, as neighbours are alike."""
+        if pairs is None:
+            shape = (started.num_policies, started.num_seeds)
+            whole = np.stack(np.unravel_index(np.arange(shape[0] * shape[1]), shape), axis=1).astype(np.uint32)
+        else:
+            whole = np.asarray(pairs, np.uint32)
+        # Together the shards of a node should have two games for each of its cores.
+        num_shards = _SHARDS_A_NODE * max(len(self._workers), 1)
+        size = max(math.ceil(len(whole) / num_shards), 2 * self._cores // _IN_FLIGHT)
+        num_shards = math.ceil(len(whole) / size)
+        return [whole[shard::num_shards] for shard in range(num_shards)]
+
+    def _find_nodes(self) -> Exception | None:
+        """Starts servers on the nodes that have none yet; those where that fails are told of and left out."""
+        wanted = self._num_cpus or 1
+        alive = {node["NodeID"]: node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]}
+        for node in self._workers.keys() - alive.keys():
+            self._lose(node)
+        new = [node for node, cores in alive.items() if cores >= wanted and node not in {*self._workers, *self._unusable}]
+        starting = {}
+        for node in new:
+            here = NodeAffinitySchedulingStrategy(node, soft=False)
+            # Besides the shards there are questions how far they are, and the request to stop.
+            actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=_IN_FLIGHT + 2, scheduling_strategy=here)
+            worker = actor(_Worker).remote(self._args)
+            starting[node] = worker, worker.server_info.remote()
+        failure = None
+        for node, (worker, ready) in starting.items():
+            try:
+                # With cores to claim that somebody else has, an actor would wait for ever.
+                _get(ready, self.patience)
+            except _LOST:
+                continue
+            except Exception as error:
+                failure = error
+                self._unusable.add(node)
+                ray.kill(worker)
+                warnings.warn(f"node {node} of the cluster plays no games: {error}", RuntimeWarning, stacklevel=3)
+            else:
+                self._workers[node] = worker
+                self._cores = max(self._cores, self._num_cpus or int(alive[node]))
+        return failure
+
+    def _wait_for_nodes(self) -> None:
+        deadline = time.monotonic() + self.patience
+        while not self._workers:
+            self._find_nodes()
+            if not self._workers:
+                if time.monotonic() > deadline:
+                    raise ServerUnavailable("every node of the cluster has died", code="UNAVAILABLE")
+                time.sleep(0.5)
+
+    def _ask_any(self, call: Callable[[Any], Any]) -> Any:
+        """The answer of one worker, whichever lives."""
+        while True:
+            if not self._workers:
+                self._wait_for_nodes()
+            node, worker = next(iter(self._workers.items()))
+            try:
+                return _get(call(worker))
+            except _LOST:
+                self._lose(node)
+
+    def _lose(self, node: str) -> None:
+        """Does without a node. Should its actor live after all, that ends, so that it can be started anew."""
+        worker = self._workers.pop(node, None)
+        if worker is not None:
+            with contextlib.suppress(Exception):
+                ray.kill(worker)
+
+    def close(self) -> None:
+        """Ends the servers."""
+        for worker in self._workers.values():
+            ray.kill(worker)
+        self._workers.clear()
+
+    def __enter__(self) -> Pool:
+        """The pool itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the servers."""
+        self.close()
+
+
+class _Progress:
+    """How far an evaluation is: shards that have finished, and what was last heard of the others."""
+
+    def __init__(self, num_games: int, interval: float, on_progress: Progress | None) -> None:
+        self._num_games = num_games
+        self._began = self._told_at = time.monotonic()
+        self._interval = interval
+        self._on_progress = on_progress
+        self._finished: list[Counts] = []
+        self._heard: dict[int, Counts] = {}
+        self._told: Counts = (0, 0, 0)
+
+    def hear(self, heard: dict[int, Counts]) -> None:
+        self._heard.update(heard)
+
+    def finish(self, games: Games) -> None:
+        self._finished.append((len(games), int(games.pieces.sum()), int(games.lines.sum())))
+
+    def tell_if_due(self, running: set[int]) -> bool:
+        """Tells of it if it is time to, and says whether it was."""
+        if self._on_progress is None or time.monotonic() - self._told_at < self._interval:
+            return False
+        self._heard = {shard: counts for shard, counts in self._heard.items() if shard in running}
+        self._tell([*self._finished, *self._heard.values()])
+        return True
+
+    def end(self) -> None:
+        if self._on_progress is not None:
+            self._tell(self._finished)
+
+    def _tell(self, counts: list[Counts]) -> None:
+        games, pieces, lines = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+        # What a node had begun when it died is begun anew; the numbers told wait until it has caught up.
+        self._told = max(games, self._told[0]), max(pieces, self._told[1]), max(lines, self._told[2])
+        self._told_at = time.monotonic()
+        elapsed = Duration()
+        elapsed.FromTimedelta(timedelta(seconds=self._told_at - self._began))
+        assert self._on_progress is not None
+        self._on_progress(
+            pb.EvaluationProgress(
+                games_done=self._told[0],
+                num_games=self._num_games,
+                pieces_done=self._told[1],
+                lines_done=self._told[2],
+                elapsed=elapsed,
+            )
+        )
+
+
+def _get(ref: Any, timeout: float | None = None) -> Any:
+    """What a task gave, or raised, without Ray's wrapping."""
+    try:
+        return ray.get(ref, timeout=timeout)
+    except RayTaskError as error:
+        raise error.cause from None

@@ -1,0 +1,183 @@
+"""Evaluations and training on a Ray cluster of several nodes on this machine, one of which is killed on the way."""
+
+import os
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import tetrion
+
+ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# A node is several processes, which on a busy machine take longer to start than Ray has patience for.
+os.environ["RAY_raylet_start_wait_time_s"] = "180"  # noqa: SIM112
+# Ray forks them from this process, which has connections; gRPC's own preparations for that abort or hang some of the time.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+import tetrion.ray  # noqa: E402
+
+# Ray leaves sockets and files to the garbage collector, and says so.
+pytestmark = pytest.mark.filterwarnings("default")
+
+NUM_NODES = 3
+RULES = {"width": 10, "height": 10}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # The head plays as well; it is the others that die.
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        try:
+            for _ in range(NUM_NODES - 1):
+                cluster.add_node(num_cpus=1)
+            cluster.connect()
+            cluster.wait_for_nodes()
+            yield cluster
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+def games(seed: int, **options) -> dict:
+    """Some seconds of games, whose mean needs every bit of every game."""
+    return {
+        "controllers": ["dt-20", "bcts", "dellacherie"],
+        "seeds": tetrion.SeedRange(seed, 150),
+        "rules": RULES,
+        "max_pieces": 20_000,
+        **options,
+    }
+
+
+def assert_same(ours: tetrion.Evaluation, theirs: tetrion.Evaluation) -> None:
+    for name, column in vars(theirs).items():
+        if isinstance(column, np.ndarray):
+            assert getattr(ours, name).dtype == column.dtype
+            assert getattr(ours, name).tobytes() == column.tobytes(), name
+        else:
+            ours_bytes, theirs_bytes = (
+                message.SerializeToString(deterministic=True) for message in (getattr(ours, name), column)
+            )
+            assert ours_bytes == theirs_bytes, name
+
+
+def test_as_on_one_machine_though_a_node_dies(cluster, client):
+    expected = client.evaluate(**games(1))
+    seen = []
+
+    def on_progress(now) -> None:
+        if not seen:
+            cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+        seen.append((now.games_done, now.pieces_done, now.lines_done))
+
+    with tetrion.ray.Pool() as pool:
+        assert pool.num_nodes == NUM_NODES
+        result = pool.evaluate(**games(1), on_progress=on_progress, progress_interval=0.2)
+        assert_same(result, expected)
+        # It died in the middle, with work in hand.
+        assert seen[0][0] + seen[0][1] > 0
+        assert seen[0][0] < 450
+        assert pool.lost_shards > 0
+        assert pool.num_nodes == NUM_NODES - 1
+        # What is told only grows, and ends with everything.
+        assert seen == sorted(seen)
+        for column in zip(*seen, strict=True):
+            assert list(column) == sorted(column)
+        assert seen[-1] == (450, expected.pieces.sum(), expected.lines.sum())
+
+        # A node that joins plays from the next evaluation on.
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        again = pool.evaluate(**games(1, episodes_per_seed=2, omit_results=True, max_pieces=50))
+        assert_same(again, client.evaluate(**games(1, episodes_per_seed=2, omit_results=True, max_pieces=50)))
+        assert pool.num_nodes == NUM_NODES
+
+
+def test_every_kind_of_request(cluster, client):
+    weights = np.random.default_rng(1).normal(size=(7, 9))
+    with tetrion.ray.Pool(num_cpus=1) as pool:
+        for request in (
+            {"weights": weights, "features": "thiery9", "seeds": [1, 2, 3], "rules": RULES},
+            {"weights": weights, "features": "thiery9", "seeds": np.arange(21).reshape(7, 3)},
+            {"controllers": "bcts", "piece_sequences": ["OOIJ", "SZLT" * 5]},
+            {"controllers": ["bcts"] * 4, "seeds": [1, 2, 3], "pairs": [[3, 2], [0, 0], [1, 1], [1, 0]], "max_pieces": 9},
+        ):
+            request = {"max_pieces": 2000, **request}
+            expected = client.evaluate(**request)
+            result = pool.evaluate(**request)
+            if "pairs" in request:
+                assert result.started.num_games == 4
+            assert_same(result, expected)
+        assert pool.server_info(7).feature_sets == client.server_info(7).feature_sets
+
+
+def test_refusals_are_those_of_a_client(cluster):
+    with tetrion.ray.Pool() as pool:
+        with pytest.raises(tetrion.InvalidRequest) as caught:
+            pool.evaluate("nobody", seeds=[1])
+        assert caught.value.reason == "UNKNOWN_NAME"
+        with pytest.raises(ValueError, match="seeds or piece_sequences"):
+            pool.evaluate("bcts")
+        with pytest.raises(tetrion.VersionMismatch):
+            pool.evaluate("bcts", seeds=[1], rules_version="another")
+
+
+def test_nodes_without_a_server_are_told_of(cluster):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(tetrion.ServerNotStarted, match="no-such-flag"):
+            tetrion.ray.Pool(args=["--no-such-flag"])
+    assert sum("plays no games" in str(warning.message) for warning in told) == NUM_NODES
+
+
+def test_leaving_an_evaluation_ends_its_games(cluster):
+    class Enough(Exception):
+        pass
+
+    def on_progress(now) -> None:
+        raise Enough
+
+    with tetrion.ray.Pool() as pool:
+        # Of these games few are ever lost, so they would go on for a very long time.
+        with pytest.raises(Enough):
+            pool.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), on_progress=on_progress, progress_interval=0.2)
+        assert pool.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
+        busy = True
+        for _ in range(100):
+            busy = any(ray.get([worker.progress.remote() for worker in pool._workers.values()]))
+            if not busy:
+                break
+        assert not busy
+
+
+def test_a_server_that_died_is_started_anew(cluster, client):
+    with tetrion.ray.Pool() as pool:
+        first = pool.evaluate(**games(2, max_pieces=500))
+        for worker in pool._workers.values():
+            ray.get(worker.__ray_call__.remote(lambda self: self._client._server._process.kill()))
+        assert_same(pool.evaluate(**games(2, max_pieces=500)), first)
+        assert_same(first, client.evaluate(**games(2, max_pieces=500)))
+
+
+def test_training_is_that_of_one_machine(cluster, client):
+    arguments = {"population": 20, "generations": 3, "games": 3, "check_games": 20, "max_pieces": 2000, "seed": 4}
+    expected = [trained.to_json() for trained in tetrion.train(client, **arguments)]
+    with tetrion.ray.Pool() as pool:
+        states = []
+        ours = []
+        for trained in tetrion.train(pool, **arguments):
+            if not ours:
+                cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+            ours.append(trained.to_json())
+            states.append(trained.search.state())
+        assert ours == expected
+        # And from any generation on.
+        (last,) = tetrion.train(pool, **arguments, state=states[1])
+        assert last.to_json() == expected[2]
