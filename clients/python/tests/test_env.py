@@ -143,3 +143,61 @@ def test_close_ends_the_session(client):
     env.close()
     with pytest.raises(tetrion.SessionNotFound):
         tetrion.Session(client, env.session.message).reset()
+
+
+def test_spaces_have_the_names_and_bounds_that_the_server_tells(client):
+    env = tetrion.TetrisEnv(client, rules={"width": 6, "height": 8, "preview": 2}, features="bcts8")
+    specs = {spec.name: spec for spec in env.session.message.observation_specs}
+    assert set(env.observation_space.spaces) == set(specs) == {"board", "current", "queue", "features"}
+    assert env.observation_space["board"].shape == (8, 6)
+    for name, space in env.observation_space.spaces.items():
+        assert specs[name].description
+        if specs[name].HasField("high"):
+            assert space.low.min() == specs[name].low
+            assert space.high.max() == specs[name].high
+    assert env.observation_space["current"].low == -1
+    assert env.observation_space["current"].high == 6
+    assert env.action_space.n == 24
+
+
+def test_masks_in_the_observation(client):
+    env = tetrion.TetrisEnv(client, observe_mask=True)
+    observation, info = env.reset(seed=1)
+    assert observation in env.observation_space
+    np.testing.assert_array_equal(observation["action_mask"], info["action_mask"])
+    observation["action_mask"][:] = 0
+    assert env.action_masks().any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=True)
+    for mode in ("NextStep", "SameStep", "Disabled"):
+        envs = tetrion.TetrisVectorEnv(3, client, observe_mask=True, max_episode_steps=2, autoreset_mode=mode)
+        observations, infos = envs.reset(seed=1)
+        for _ in range(2):
+            assert observations in envs.observation_space
+            np.testing.assert_array_equal(observations["action_mask"], infos["action_mask"])
+            observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        if mode == "SameStep":
+            assert infos["final_obs"][0] in envs.single_observation_space
+            assert not infos["final_obs"][0]["action_mask"].any()
+    with pytest.raises(ValueError, match="action_mask"):
+        tetrion.TetrisVectorEnv(3, client, observe_mask=True, action_mask=False)
+
+
+def test_flat_observations(client):
+    envs = tetrion.TetrisVectorEnv(
+        3, client, rules={"width": 4, "height": 5, "preview": 1}, features=["holes"], observe_mask=True
+    )
+    flat = tetrion.Flattener(envs.single_observation_space)
+    rows = flat(envs.reset(options={"piece_sequences": ["IO", "OT", "TL"]})[0])
+    # In alphabetical order: 20 cells, the current piece as one of nothing, I, O, T, Z, S, J, L, a feature, the next piece.
+    assert rows.shape == (3, flat.size) == (3, 20 + 8 + 1 + 8)
+    assert rows.dtype == np.float32
+    assert all(row in flat.space for row in rows)
+    assert np.delete(rows, 28, axis=1)[:, 20:].nonzero()[1].tolist() == [1, 8 + 2, 2, 8 + 3, 3, 8 + 7]
+    observations = envs.step(np.array([0, 0, 0]))[0]
+    rows = flat(observations)
+    assert rows[:, :20].sum() == 12
+    assert rows[:, 28].tolist() == observations["features"][:, 0].tolist()
+    with pytest.raises(TypeError, match="Dict"):
+        tetrion.Flattener(envs.single_action_space)

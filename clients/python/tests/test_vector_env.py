@@ -147,6 +147,14 @@ def test_arrays_are_the_learners_own_unless_told_otherwise(client):
         assert rewards.dtype == np.float64
 
 
+def test_human_rendering_draws_the_first_game(client, capsys):
+    envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode="human")
+    _, infos = envs.reset(seed=1)
+    envs.step(last_legal(infos))
+    assert envs.render() is None
+    assert capsys.readouterr().out.count("pieces") == 2
+
+
 def test_render_has_a_picture_a_game(client):
     for mode in ("ansi", "rgb_array"):
         envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode=mode)

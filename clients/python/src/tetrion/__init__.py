@@ -36,6 +36,7 @@ from tetrion.errors import (
 )
 from tetrion.evaluation import Evaluation, Games, SeedRange
 from tetrion.evaluation_run import EvaluationRun
+from tetrion.flat import Flattener
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
@@ -55,6 +56,7 @@ __all__ = [
     "EpisodeEnded",
     "Evaluation",
     "EvaluationRun",
+    "Flattener",
     "Games",
     "IllegalAction",
     "InternalError",

@@ -45,6 +45,7 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
     - `current`: int8, the current tetromino as its number in I O T Z S J L, -1 where there is none
     - `queue`: int8 (preview,), the next ones, if the rules show any
     - `features`: float32, if `features` names some
+    - `action_mask`: int8 (A,), with `observe_mask`
 
     ## Starting State
 
@@ -87,6 +88,7 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         observations: Sequence[str] = (),
         features: FeaturesLike = None,
         invalid_action: str = "terminate",
+        observe_mask: bool = False,
         max_episode_steps: int = 0,
         token: str | None = None,
         ttl: float = 3600.0,
@@ -102,6 +104,8 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             features: A feature set's name or a list of features.
             invalid_action: What an action does that the mask forbids: `terminate` the episode, or be refused (`reject`)
                 with an `IllegalAction`, which finds the bug in an agent that means to use the mask.
+            observe_mask: Whether the observation holds the action mask too, as `action_mask`, int8 (A,): for libraries
+                that look there, and for agents that keep it with what they have seen.
             max_episode_steps: Truncates episodes after so many steps; 0: never.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
@@ -126,7 +130,10 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         self._stream: StepStream = self.session.stream()
         self._closed = False
         self._mask: npt.NDArray[np.bool_] | None = None
-        self.observation_space = spaces.observation_space(self.session.message.observation_specs)
+        self._observe_mask = observe_mask
+        self.observation_space = spaces.observation_space(
+            self.session.message.observation_specs, self.session.num_actions if observe_mask else 0
+        )
         self.action_space = spaces.action_space(self.session.message.action_spec)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -158,6 +165,8 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         if observed.action_mask is not None:
             self._mask = observed.action_mask[0]
             info["action_mask"] = self._mask.astype(np.int8)
+            if self._observe_mask:
+                observation["action_mask"] = self._mask.astype(np.int8)
         if self.render_mode == "human":
             rendering.show(self.session)
         return observation, info

@@ -23,9 +23,17 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
     return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
 
 
-def observation_space(specs: Iterable[pb.TensorSpec]) -> spaces.Dict:
-    """The space of an observation: a dictionary in the order in which the observations come."""
-    return spaces.Dict({spec.name: box(spec) for spec in specs})
+def observation_space(specs: Iterable[pb.TensorSpec], num_actions: int = 0) -> spaces.Dict:
+    """The space of an observation: a dictionary with the names and bounds that the server tells, sorted by name.
+
+    Args:
+        specs: What the server says about the session's observations.
+        num_actions: The length of `action_mask`, if the observation is to hold one; 0: it does not.
+    """
+    fields: dict[str, spaces.Space[Any]] = {spec.name: box(spec) for spec in specs}
+    if num_actions:
+        fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
+    return spaces.Dict(fields)
 
 
 def action_space(spec: pb.TensorSpec) -> spaces.Discrete:

@@ -62,6 +62,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         invalid_action: str = "terminate",
+        observe_mask: bool = False,
         max_episode_steps: int | None = None,
         action_mask: bool = True,
         copy: bool = True,
@@ -81,17 +82,21 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             autoreset_mode: Gymnasium's `AutoresetMode`, or its value.
             invalid_action: What an action does that the mask forbids: `terminate` that game's episode, or have the whole
                 step refused (`reject`) with an `IllegalAction`.
+            observe_mask: Whether observations hold the action masks too, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after so many steps; None or 0: never.
             action_mask: Whether infos hold action masks.
             copy: Whether arrays are the caller's own to write into; if not, they are read-only views of the answer.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
             snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
-            render_mode: `ansi` or `rgb_array`.
+            render_mode: `human` draws the first game in the terminal at every step, `ansi` gives coloured text and
+                `rgb_array` a picture for each game.
         """
-        modes = ["ansi", "rgb_array"]
+        modes = ["human", "ansi", "rgb_array"]
         if render_mode is not None and render_mode not in modes:
             raise ValueError(f"render_mode is {render_mode!r}, expected one of {modes}")
+        if observe_mask and not action_mask:
+            raise ValueError("observe_mask=True needs action_mask=True")
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": modes, "render_fps": 10, "autoreset_mode": self.autoreset_mode}
@@ -111,7 +116,10 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         )
         self._stream: StepStream = self.session.stream()
         self.num_envs = num_envs
-        self.single_observation_space = spaces.observation_space(self.session.message.observation_specs)
+        self._observe_mask = observe_mask
+        self.single_observation_space = spaces.observation_space(
+            self.session.message.observation_specs, self.session.num_actions if observe_mask else 0
+        )
         self.single_action_space = spaces.action_space(self.session.message.action_spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -220,7 +228,11 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         infos: dict[str, Any] = dict(observed.infos)
         if observed.action_mask is not None:
             infos["action_mask"] = observed.action_mask.view(np.int8)
-        observations = observed.observations
+        observations = dict(observed.observations)
+        if self._observe_mask and observed.action_mask is not None:
+            observations["action_mask"] = observed.action_mask.view(np.int8)
+        if self.render_mode == "human":
+            rendering.show(self.session)
         if self._copy:
             observations = {name: array.copy() for name, array in observations.items()}
             infos = {name: array.copy() for name, array in infos.items()}
@@ -235,6 +247,9 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         final_obs = np.full(self.num_envs, None, dtype=object)
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: array[index, ...].copy() for name, array in final.observations.items()}
+            if self._observe_mask:
+                # Nothing can be done any more in an episode that is over.
+                final_obs[row]["action_mask"] = np.zeros(self.session.num_actions, np.int8)
         final_info: dict[str, Any] = {}
         for name, array in final.infos.items():
             whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
@@ -254,7 +269,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         return np.array(self._mask)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The current pictures in the render mode, one a game."""
+        """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already."""
         if self.render_mode == "ansi":
             return tuple(rendering.ansi(self.session))
         if self.render_mode == "rgb_array":

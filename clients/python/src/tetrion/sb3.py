@@ -1,0 +1,133 @@
+"""Many games as one vector environment of Stable-Baselines3, with masks where MaskablePPO looks for them.
+
+    from sb3_contrib import MaskablePPO
+    from tetrion.sb3 import TetrisVecEnv
+
+    envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
+    MaskablePPO("MlpPolicy", envs).learn(200_000)
+
+Install with `pip install tetrion[sb3]`. Everything is one session and one call a step; there are no processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+
+from tetrion.client import Client
+from tetrion.flat import Flattener
+from tetrion.vector_env import TetrisVectorEnv
+
+
+class TetrisVecEnv(VecEnv):
+    """N games as Stable-Baselines3 wants them: observations as rows of numbers, episodes that begin anew by themselves.
+
+    Observations are `Flattener`'s rows of what the session shows. At the end of an episode `infos[i]` holds what SB3 and
+    its `Monitor` put there: `terminal_observation`, `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides,
+    `lines`, the lines of the whole game.
+    """
+
+    def __init__(self, num_envs: int, address: str | Client | None = None, **kwargs: Any) -> None:
+        """Makes a session of `num_envs` environments.
+
+        Args:
+            num_envs: How many games.
+            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            **kwargs: As `TetrisVectorEnv` takes them: rules, observations, features, max_episode_steps, ...
+        """
+        kwargs.setdefault("copy", False)
+        self.envs = TetrisVectorEnv(num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+        self.render_mode = self.envs.render_mode
+        self._flat = Flattener(self.envs.single_observation_space)
+        self._actions: npt.NDArray[np.integer] = np.zeros(num_envs, np.int64)
+        self._steps = 0
+        super().__init__(num_envs, self._flat.space, self.envs.single_action_space)
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Begins an episode in every game, with the seeds given to `seed`, once."""
+        seeds = list(self._seeds)
+        observations, _ = self.envs.reset(seed=seeds if any(seed is not None for seed in seeds) else None)
+        self._reset_seeds()
+        self._reset_options()
+        return self._flat(observations)
+
+    def step_async(self, actions: npt.NDArray[np.integer]) -> None:
+        """Keeps the actions for `step_wait`."""
+        self._actions = np.asarray(actions)
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Does the actions."""
+        observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
+        self._steps += 1
+        dones = terminated | truncated
+        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if dones.any():
+            ended = np.flatnonzero(dones)
+            last = infos["final_info"]
+            finals = {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
+            for env, row in zip(ended, self._flat(finals), strict=True):
+                told[env] = {
+                    "terminal_observation": row,
+                    "TimeLimit.truncated": bool(truncated[env]),
+                    "episode": {
+                        "r": float(last["episode_return"][env]),
+                        "l": int(last["length"][env]),
+                        "t": self._steps,
+                    },
+                    "lines": int(last["lines"][env]),
+                }
+        return self._flat(observations), rewards.astype(np.float32), dones, told
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Which actions exist now, bool (num_envs, A)."""
+        return self.envs.action_masks()
+
+    def close(self) -> None:
+        """Ends the session."""
+        self.envs.close()
+
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """A picture of each game, with `render_mode="rgb_array"`."""
+        frames = self.envs.render()
+        return list(frames) if frames is not None else [None] * self.num_envs
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the games have an attribute; `action_masks` is what MaskablePPO asks for."""
+        return attr_name == "action_masks" or hasattr(self.envs, attr_name)
+
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
+        """An attribute, the same for each game named, since all are one session."""
+        return [getattr(self.envs, attr_name)] * len(self._get_indices(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
+        """Refused: the games are one session, and its configuration is made with it.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(f"{attr_name!r} cannot be set game by game; give it to TetrisVecEnv when making it")
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """Calls a method for some games; there is `action_masks`, a row for each.
+
+        Raises:
+            NotImplementedError: It is another method.
+        """
+        if method_name != "action_masks":
+            raise NotImplementedError(f"games in one session have no method {method_name!r} of their own")
+        masks = self.action_masks()
+        return [masks[env] for env in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: int | Iterable[int] | None = None) -> list[bool]:
+        """Whether each game is wrapped. `Monitor` counts as present: its infos are."""
+        wrapped = wrapper_class.__name__ == "Monitor"
+        return [wrapped] * len(self._get_indices(indices))
