@@ -40,6 +40,7 @@ from tetrion.flat import Flattener
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
+from tetrion.servers import Servers
 from tetrion.session import Session
 from tetrion.stream import StepStream
 from tetrion.training import TrainedGeneration, train
@@ -75,6 +76,7 @@ __all__ = [
     "ServerNotFound",
     "ServerNotStarted",
     "ServerUnavailable",
+    "Servers",
     "Session",
     "SessionNotFound",
     "StepStream",

@@ -35,7 +35,7 @@ from tetrion.server import Server, shared_server
 from tetrion.session import Session
 
 # Repeating a call is safe: reads change nothing, CreateSession has a request_id, the others are numbered.
-_RETRIES = {
+RETRIES = {
     "methodConfig": [
         {
             "name": [{"service": "tetrion.v1.EnvironmentService"}, {"service": "tetrion.v1.EvaluationService"}],
@@ -66,7 +66,7 @@ _OPTIONS: list[tuple[str, Any]] = [
     # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1_000),
-    ("grpc.service_config", json.dumps(_RETRIES)),
+    ("grpc.service_config", json.dumps(RETRIES)),
 ]
 
 
@@ -227,9 +227,9 @@ class Client:
             lease.FromTimedelta(timedelta(seconds=ttl))
         return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
 
-    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:
         request.request_id = str(uuid.uuid4())
-        session = self._read("CreateSession", request).session
+        session = (self._read if patient else self._call)("CreateSession", request).session
         journal = Journal(request, session, snapshot_every) if snapshot_every else None
         return Session(self, session, journal=journal)
 

@@ -22,20 +22,17 @@ GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparation
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
 import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import ray
-from google.protobuf.duration_pb2 import Duration
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -47,21 +44,10 @@ from tetrion.evaluation import COLUMNS, Controllers, Evaluation, Games, Seeds
 from tetrion.evaluation_run import Bar, Progress
 from tetrion.requests import FeaturesLike
 from tetrion.server import Server
-from tetrion.summary import summarize
+from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
 
-# Games done, pieces landed, lines cleared.
-Counts = tuple[int, int, int]
-
-# Shards at a time on a node: while one runs out, the other keeps the cores busy.
-_IN_FLIGHT = 2
-# Shards for each node in all, so that long games spread evenly and a node that dies takes little with it.
-_SHARDS_A_NODE = 16
 # What Ray says when a node, or what it held, is gone.
 _LOST = (RayActorError, NodeDiedError, ObjectLostError)
-
-
-class _Stopped(Exception):
-    """Raised in a worker whose shard nobody waits for any more."""
 
 
 class _Worker:
@@ -91,12 +77,12 @@ class _Worker:
         """Plays a shard. Should the server die, the client starts it again and asks for the rest."""
 
         def on_progress(now: pb.EvaluationProgress) -> None:
-            self._running[shard] = (now.games_done, now.pieces_done, now.lines_done)
+            self._running[shard] = counts(now)
             if shard <= self._stopped:
-                raise _Stopped  # Leaving ends the games on the server.
+                raise Stopped  # Leaving ends the games on the server.
 
         if shard <= self._stopped:
-            raise _Stopped
+            raise Stopped
         options = {**request, "pairs": pairs, "omit_results": False}
         try:
             played = self._started().evaluate(**options, on_progress=on_progress)
@@ -178,11 +164,11 @@ class Pool:
         request = {"controllers": controllers, "weights": weights, "features": features, "seeds": seeds, **limits}
         shared = ray.put({**request, "progress_interval": interval})
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
-        shards = self._cut(limits.get("pairs"), started)
+        shards = cut(started, limits.get("pairs"), max(len(self._workers), 1), self._cores)
         # Shards have numbers of their own in all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
-        told = _Progress(started.num_games, interval, Bar() if progress else on_progress)
+        told = ShardProgress(started.num_games, interval, Bar() if progress else on_progress)
         try:
             parts = self._play(shared, numbered, told, interval)
         except BaseException:
@@ -190,13 +176,10 @@ class Pool:
                 worker.stop.remote(self._num_shards - 1)
             raise
         told.end()
-        games = Games.joined(parts)
-        summary = summarize(games, started.baseline if started.HasField("baseline") else None)
-        kept = Games.joined([]) if limits.get("omit_results") else games
-        return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=started, summary=summary)
+        return joined(started, parts, omit_results=limits.get("omit_results", False))
 
     def _play(
-        self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: _Progress, interval: float
+        self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: ShardProgress, interval: float
     ) -> list[Games]:
         """Hands out shards until all have come back."""
         waiting = deque(shards)
@@ -208,7 +191,7 @@ class Pool:
                 self._wait_for_nodes()
             load = Counter(dict.fromkeys(self._workers, 0))
             load.update(node for node, _ in running.values() if node in self._workers)
-            while waiting and load[node := min(load, key=load.__getitem__)] < _IN_FLIGHT:
+            while waiting and load[node := min(load, key=load.__getitem__)] < IN_FLIGHT:
                 shard = waiting.popleft()
                 running[self._workers[node].play.remote(request, shard, shards[shard])] = node, shard
                 load[node] += 1
@@ -216,7 +199,8 @@ class Pool:
             for ref in done:
                 if ref in asked:
                     with contextlib.suppress(*_LOST):  # The shards that are lost with it say so themselves.
-                        progress.hear(_get(ref))
+                        for heard, far in _get(ref).items():
+                            progress.hear(heard, far)
                     asked.remove(ref)
                     continue
                 node, shard = running.pop(ref)
@@ -232,19 +216,6 @@ class Pool:
                 asked = {worker.progress.remote() for worker in self._workers.values()}
         return parts
 
-    def _cut(self, pairs: npt.ArrayLike | None, started: pb.EvaluationStarted) -> list[npt.NDArray[np.uint32]]:
-        """The pairs of policy and seed to be played, in shards: every n-th one, as neighbours are alike."""
-        if pairs is None:
-            shape = (started.num_policies, started.num_seeds)
-            whole = np.stack(np.unravel_index(np.arange(shape[0] * shape[1]), shape), axis=1).astype(np.uint32)
-        else:
-            whole = np.asarray(pairs, np.uint32)
-        # Together the shards of a node should have two games for each of its cores.
-        num_shards = _SHARDS_A_NODE * max(len(self._workers), 1)
-        size = max(math.ceil(len(whole) / num_shards), 2 * self._cores // _IN_FLIGHT)
-        num_shards = math.ceil(len(whole) / size)
-        return [whole[shard::num_shards] for shard in range(num_shards)]
-
     def _find_nodes(self) -> Exception | None:
         """Starts servers on the nodes that have none yet; those where that fails are told of and left out."""
         wanted = self._num_cpus or 1
@@ -256,7 +227,7 @@ class Pool:
         for node in new:
             here = NodeAffinitySchedulingStrategy(node, soft=False)
             # Besides the shards there are questions how far they are, and the request to stop.
-            actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=_IN_FLIGHT + 2, scheduling_strategy=here)
+            actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=IN_FLIGHT + 2, scheduling_strategy=here)
             worker = actor(_Worker).remote(self._args)
             starting[node] = worker, worker.server_info.remote()
         failure = None
@@ -316,55 +287,6 @@ class Pool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the servers."""
         self.close()
-
-
-class _Progress:
-    """How far an evaluation is: shards that have finished, and what was last heard of the others."""
-
-    def __init__(self, num_games: int, interval: float, on_progress: Progress | None) -> None:
-        self._num_games = num_games
-        self._began = self._told_at = time.monotonic()
-        self._interval = interval
-        self._on_progress = on_progress
-        self._finished: list[Counts] = []
-        self._heard: dict[int, Counts] = {}
-        self._told: Counts = (0, 0, 0)
-
-    def hear(self, heard: dict[int, Counts]) -> None:
-        self._heard.update(heard)
-
-    def finish(self, games: Games) -> None:
-        self._finished.append((len(games), int(games.pieces.sum()), int(games.lines.sum())))
-
-    def tell_if_due(self, running: set[int]) -> bool:
-        """Tells of it if it is time to, and says whether it was."""
-        if self._on_progress is None or time.monotonic() - self._told_at < self._interval:
-            return False
-        self._heard = {shard: counts for shard, counts in self._heard.items() if shard in running}
-        self._tell([*self._finished, *self._heard.values()])
-        return True
-
-    def end(self) -> None:
-        if self._on_progress is not None:
-            self._tell(self._finished)
-
-    def _tell(self, counts: list[Counts]) -> None:
-        games, pieces, lines = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-        # What a node had begun when it died is begun anew; the numbers told wait until it has caught up.
-        self._told = max(games, self._told[0]), max(pieces, self._told[1]), max(lines, self._told[2])
-        self._told_at = time.monotonic()
-        elapsed = Duration()
-        elapsed.FromTimedelta(timedelta(seconds=self._told_at - self._began))
-        assert self._on_progress is not None
-        self._on_progress(
-            pb.EvaluationProgress(
-                games_done=self._told[0],
-                num_games=self._num_games,
-                pieces_done=self._told[1],
-                lines_done=self._told[2],
-                elapsed=elapsed,
-            )
-        )
 
 
 def _get(ref: Any, timeout: float | None = None) -> Any:

@@ -14,8 +14,6 @@ ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 # A node is several processes, which on a busy machine take longer to start than Ray has patience for.
 os.environ["RAY_raylet_start_wait_time_s"] = "180"  # noqa: SIM112
-# Ray forks them from this process, which has connections; gRPC's own preparations for that abort or hang some of the time.
-os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 from ray.cluster_utils import Cluster  # noqa: E402
 

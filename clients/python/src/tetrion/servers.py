@@ -1,0 +1,157 @@
+"""Several equal servers as one client, by gRPC's own load balancing and without a scheduler.
+
+The calls that need no session (`server_info`, `enumerate_placements`, `evaluate`) go to one server after the other; any of
+them gives the same answer, so a call that a server did not answer is answered by another one. A session lives on one
+server, and so do its calls: `create_session` makes each on the next server, with a connection of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import Any
+
+import grpc
+import numpy.typing as npt
+
+from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.client import RETRIES, Client
+from tetrion.errors import ServerUnavailable
+from tetrion.evaluation import Controllers, Evaluation, Games, Seeds, evaluation_request
+from tetrion.evaluation_run import Bar, EvaluationRun, Progress
+from tetrion.requests import FeaturesLike
+from tetrion.server import Server
+from tetrion.session import Session
+from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
+from tetrion.tensors import from_numpy, to_numpy
+
+# As gRPC reads it: one call after the other to all servers that can be reached, instead of all to the first.
+_CONFIG = json.dumps({**RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
+
+
+class Servers(Client):
+    """A `Client` of several servers of the same version. Threads may share one."""
+
+    def __init__(
+        self,
+        addresses: str | Sequence[str | Server],
+        *,
+        num_servers: int | None = None,
+        token: str | None = None,
+        tls: grpc.ChannelCredentials | bool = False,
+        timeout: float = 60.0,
+        patience: float = 60.0,
+        options: Sequence[tuple[str, Any]] = (),
+    ) -> None:
+        """Connects to the servers, at the first call.
+
+        Args:
+            addresses: `host:port` of each; or one name that stands for all, such as `dns:///tetrion:50451`, which only
+                takes calls without sessions.
+            num_servers: How many servers there are, for a name that does not tell; a guess is good enough.
+            token: The bearer token that the servers want.
+            tls: Encrypt: True to trust the system's certificates, or credentials of your own. For a list of addresses
+                the option `grpc.ssl_target_name_override` says which name their certificates have.
+            timeout: Seconds that a call may take; evaluations and streams have no limit.
+            patience: Seconds to wait when none of the servers answers any more.
+            options: Further options of the gRPC channels; they go before ours.
+        """
+        self._single: list[Client] = []
+        if isinstance(addresses, str):
+            target = addresses
+        else:
+            self._single = [
+                Client(address, token=token, tls=tls, timeout=timeout, patience=patience, options=options)
+                for address in addresses
+            ]
+            target = "ipv4:" + ",".join(_numeric(client.address) for client in self._single)
+        self._num_servers = num_servers or len(self._single) or 4
+        self._next = 0
+        balanced = [("grpc.service_config", _CONFIG), *options]
+        super().__init__(target, token=token, tls=tls, timeout=timeout, patience=patience, options=balanced)
+
+    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:
+        """Makes a session on the next server, or the one after it where that cannot be reached."""
+        if not self._single:
+            raise ValueError(f"a session lives on one server, and {self.address!r} may be several; give their addresses")
+        first, self._next = self._next, self._next + 1
+        for number in range(first, first + len(self._single)):
+            client = self._single[number % len(self._single)]
+            try:
+                return client._create(request, snapshot_every, patient=False)
+            except ServerUnavailable as error:
+                failure = error
+        raise failure
+
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        weights: npt.ArrayLike | None = None,
+        features: FeaturesLike = None,
+        seeds: Seeds = None,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **limits: Any,
+    ) -> Evaluation:
+        """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
+
+        It is cut into shards, a call each. `start_evaluation` and `evaluate_stream` are one call, and so one server's.
+        """
+        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        request.rules_version = request.rules_version or self.server_info().rules_version
+        messages = self._evaluate(request, timeout=None)
+        started = next(messages).started
+        messages.close()  # type: ignore[attr-defined]
+        pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
+        shards = dict(enumerate(cut(started, pairs, self._num_servers)))
+        interval = limits.get("progress_interval")
+        told = ShardProgress(started.num_games, 1.0 if interval is None else interval, Bar() if progress else on_progress)
+        stop = threading.Event()
+
+        def play(shard: int) -> Games:
+            def hear(now: pb.EvaluationProgress) -> None:
+                told.hear(shard, counts(now))
+                if stop.is_set():
+                    raise Stopped
+
+            if stop.is_set():
+                raise Stopped
+            part = pb.EvaluatePoliciesRequest()
+            part.CopyFrom(request)
+            part.pairs.CopyFrom(from_numpy(shards[shard]))
+            part.omit_results = False
+            return EvaluationRun(self, part, hear).result()
+
+        parts = []
+        with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
+            running = {pool.submit(play, shard): shard for shard in shards}
+            try:
+                while running:
+                    done, _ = wait(running, timeout=told.interval, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        del running[future]
+                        parts.append(future.result())
+                        told.finish(parts[-1])
+                    told.tell_if_due(set(running.values()))
+            except BaseException:
+                stop.set()
+                raise
+        told.end()
+        return joined(started, parts, omit_results=request.omit_results)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        for client in self._single:
+            client.close()
+        super().close()
+
+
+def _numeric(address: str) -> str:
+    """The address with a number for its host, which is all that a list of addresses may have."""
+    host, _, port = address.rpartition(":")
+    return f"{socket.gethostbyname(host)}:{port}"

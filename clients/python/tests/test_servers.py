@@ -1,0 +1,148 @@
+"""Three servers as one client: calls go to all of them, and no result changes when one is killed on the way."""
+
+import urllib.request
+
+import numpy as np
+import pytest
+
+import tetrion
+
+RULES = {"width": 10, "height": 10}
+# Counters that servers keep.
+INFO = 'tetrion_calls_total{method="tetrion.v1.EnvironmentService/GetServerInfo",code="OK"}'
+PLACEMENTS = 'tetrion_calls_total{method="tetrion.v1.EnvironmentService/EnumeratePlacements",code="OK"}'
+GAMES = "tetrion_evaluation_games_total"
+
+
+@pytest.fixture
+def three():
+    servers = [tetrion.Server() for _ in range(3)]
+    yield servers
+    for server in servers:
+        server.close()
+
+
+def count(server, counter):
+    """What a counter of the server's says, by the beginning of its line."""
+    with urllib.request.urlopen(f"http://{server.address}/metrics") as response:
+        lines = response.read().decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith(counter))
+
+
+def games(**options):
+    return {"controllers": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.SeedRange(1, 40), "rules": RULES, **options}
+
+
+def assert_same(ours, theirs):
+    for name, column in vars(theirs).items():
+        same = ours.__dict__[name] == column
+        assert same.all() if isinstance(column, np.ndarray) else same, name
+
+
+def test_evaluations_are_played_by_all(client, three):
+    with tetrion.Servers(three) as servers:
+        seen = []
+        result = servers.evaluate(**games(max_pieces=2000), progress_interval=0.05, on_progress=seen.append)
+        assert_same(result, client.evaluate(**games(max_pieces=2000)))
+        shares = [count(server, GAMES) for server in three]
+        assert min(shares) >= 10, shares
+        done = [(now.games_done, now.pieces_done, now.lines_done) for now in seen]
+        for column in zip(*done, strict=True):
+            assert list(column) == sorted(column)
+        assert done[-1] == (120, result.pieces.sum(), result.lines.sum())
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"seeds": [[1, 2], [3, 4], [5, 6]]},
+        {"seeds": [1, 2, 3], "episodes_per_seed": 2, "pairs": [[2, 2], [0, 1], [1, 1]], "baseline": 1},
+        {"seeds": None, "piece_sequences": ["OOIJ", "SZLT" * 5]},
+        {"omit_results": True},
+    ],
+    ids=lambda request: ",".join(request),
+)
+def test_every_kind_of_evaluation(client, three, request_):
+    request = games(max_pieces=300, **{**request_})
+    with tetrion.Servers(three) as servers:
+        assert_same(servers.evaluate(**request), client.evaluate(**request))
+
+
+def test_an_evaluation_loses_a_server(client, three):
+    killed = []
+
+    def on_progress(now):
+        if now.pieces_done > 0 and not killed:
+            three[1]._process.kill()
+            killed.append(now.games_done)
+
+    expected = client.evaluate(**games(max_pieces=30_000))
+    with tetrion.Servers(three) as servers:
+        result = servers.evaluate(**games(max_pieces=30_000), progress_interval=0.05, on_progress=on_progress)
+        assert killed
+        assert killed[0] < 120
+        assert not three[1].running
+        assert_same(result, expected)
+        # And with one that was gone from the beginning.
+        assert_same(servers.evaluate(**games(max_pieces=200)), client.evaluate(**games(max_pieces=200)))
+
+
+def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
+    drawing = tetrion.Drawing(["##.######."], "I")
+    expected = client.enumerate_placements(drawing, features="bcts8").features
+    with tetrion.Servers(three) as servers:
+        while 0 in [count(server, INFO) for server in three]:
+            servers.server_info(width=10)  # until all are connected
+        for index in range(60):
+            if index == 30:
+                three[0]._process.kill()
+            np.testing.assert_array_equal(servers.enumerate_placements(drawing, features="bcts8").features, expected)
+    # While there were three, one in three went to each; from then on the others had all.
+    shares = [count(server, PLACEMENTS) for server in three[1:]]
+    assert min(shares) >= 20, shares
+    assert 48 <= sum(shares) <= 54, shares
+
+
+def test_a_session_lives_on_one_server(three):
+    with tetrion.Servers([server.address for server in three]) as servers:
+        sessions = [servers.create_session(2, seed=seed) for seed in range(3)]
+        assert [session.client.address for session in sessions] == [server.address for server in three]
+        for session in sessions:
+            for _ in range(3):
+                assert session.reset().action_mask.shape == (2, 40)
+        # The next ones avoid a server that is gone.
+        three[0].close()
+        others = [servers.create_session().client.address for _ in range(3)]
+        assert set(others) == {server.address for server in three[1:]}
+
+
+def test_a_name_may_stand_for_all(server, client):
+    port = server.address.rpartition(":")[2]
+    with tetrion.Servers(f"dns:///localhost:{port}", num_servers=1) as servers:
+        assert_same(servers.evaluate(**games(max_pieces=100)), client.evaluate(**games(max_pieces=100)))
+        with pytest.raises(ValueError, match="a session lives on one server"):
+            servers.create_session()
+
+
+def test_no_server_at_all(three):
+    for server in three:
+        server.close()
+    with tetrion.Servers(three) as servers:
+        with pytest.raises(tetrion.ServerUnavailable):
+            servers.evaluate("bcts", seeds=[1])
+        with pytest.raises(tetrion.ServerUnavailable):
+            servers.create_session()
+
+
+def test_leaving_an_evaluation_ends_its_games(three):
+    class Enough(Exception):
+        pass
+
+    def on_progress(now):
+        raise Enough
+
+    with tetrion.Servers(three) as servers:
+        # Of these games few are ever lost, so they would go on for a very long time.
+        with pytest.raises(Enough):
+            servers.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), progress_interval=0.05, on_progress=on_progress)
+        assert servers.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
