@@ -4,10 +4,9 @@
 //! begin again in the same step, about every 25 pieces. Figures are environment steps: `cargo bench --bench env`.
 
 use divan::counter::ItemsCount;
-use tetrion::engine::rng::{below, mix};
-use tetrion::engine::{Playfield, Rules, Tetromino, placements};
-use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
-use tetrion::features::FeatureSet;
+use tetrion::engine::Rules;
+use tetrion::env::Field;
+use tetrion::workloads::Stepper;
 
 fn main() {
     divan::main();
@@ -15,60 +14,11 @@ fn main() {
 
 const NUM_ENVS: [u32; 3] = [1, 256, 4096];
 
-struct Player {
-    batch: EnvBatch,
-    /// By tetromino.
-    placements: [Vec<i32>; 7],
-    drawn: u64,
-}
-
-impl Player {
-    fn new(rules: Rules, num_envs: u32) -> Player {
-        let config = EnvConfig {
-            rules,
-            num_envs,
-            autoreset_mode: AutoresetMode::SameStep,
-            features: Some(FeatureSet::named("bcts8", rules.width).unwrap()),
-            ..EnvConfig::default()
-        };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(42)).unwrap();
-        batch.reset(None, Episodes::Next).unwrap();
-        let empty = Playfield::empty(rules.width, rules.height);
-        let actions = |piece| {
-            let all = placements(&rules, &empty, piece);
-            all.iter().map(|placement| placement.action(rules.width) as i32).collect()
-        };
-        let mut player = Player { batch, placements: Tetromino::ALL.map(actions), drawn: 0 };
-        for _ in 0..100 {
-            player.step();
-        }
-        player
-    }
-
-    fn step(&mut self) -> StepOutcome {
-        let mut pieces = Vec::new();
-        self.batch.observe(Field::Current, None, &mut pieces);
-        let random_placement = |&piece: &u8| {
-            self.drawn += 1;
-            let placements = &self.placements[usize::from(piece)];
-            placements[below(mix(self.drawn), placements.len() as u64) as usize]
-        };
-        let actions: Vec<i32> = pieces.iter().map(random_placement).collect();
-        self.batch.step(&actions, None).unwrap()
-    }
-
-    fn see(&self, field: Field) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.batch.observe(field, None, &mut bytes);
-        bytes
-    }
-}
-
 fn bench<const F: usize>(bencher: divan::Bencher<'_, '_>, rules: Rules, num_envs: u32, fields: [Field; F]) {
-    let mut player = Player::new(rules, num_envs);
+    let mut stepper = Stepper::new(rules, num_envs).unwrap();
     bencher
         .counter(ItemsCount::new(num_envs))
-        .bench_local(|| (player.step(), fields.map(|field| player.see(field))));
+        .bench_local(|| (stepper.step(), fields.map(|field| stepper.see(field))));
 }
 
 #[divan::bench(args = NUM_ENVS)]

@@ -5,6 +5,7 @@
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
 //! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
+//! | [`workloads`] | named work to be timed, from the kernels to the wire | how long it takes, who asks |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what is done with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded end | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the end of the server |
@@ -41,5 +42,7 @@ pub mod service;
 pub mod server;
 
 pub mod client;
+
+pub mod workloads;
 
 pub mod cli;

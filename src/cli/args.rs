@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{evaluate, perft, serve, train};
+use super::{bench, evaluate, perft, serve, train};
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -46,6 +46,8 @@ pub enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
     Perft(perft::PerftArgs),
+    /// Measure how fast all of it is on this machine
+    Bench(bench::BenchArgs),
 }
 
 /// Reads the flags, the environment and the file of this process.

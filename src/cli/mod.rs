@@ -5,6 +5,7 @@
 
 pub mod args;
 
+pub mod bench;
 pub mod evaluate;
 pub mod perft;
 pub mod serve;
@@ -30,5 +31,6 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Train(args) => train::run(args),
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Perft(args) => perft::run(args),
+        args::Command::Bench(args) => bench::run(args),
     }
 }

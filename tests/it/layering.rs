@@ -34,23 +34,55 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("server", &["engine", "pool", "wire", "service"]),
     ("client", &["wire"]),
+    // Who compares a call over the network with the same work done directly has to know both.
+    ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
+    // The rules and the agents are for what needs no server: `perft` counts, `bench` measures the engine itself, on
+    // pools of its own.
     (
         "cli",
-        &["engine", "features", "agents", "summary", "optimizers", "wire", "service", "server", "client"],
+        &[
+            "engine",
+            "features",
+            "agents",
+            "pool",
+            "summary",
+            "optimizers",
+            "wire",
+            "service",
+            "server",
+            "client",
+            "workloads",
+        ],
     ),
     ("main", &["cli"]),
 ];
 
 /// What only some rooms may say: the words, the rooms, and why.
 const WORDS: &[(&str, &[&str], &str)] = &[
-    ("tonic::", &["wire", "service", "server", "client"], "the network is known at the boundary only"),
+    (
+        "tonic::",
+        &["wire", "service", "server", "client", "workloads"],
+        "the network is known at the boundary only",
+    ),
     ("prost::", &["wire", "service", "server", "client"], "messages are known at the boundary only"),
-    ("tokio::", &["service", "server", "client", "cli"], "everything below the services is synchronous"),
+    (
+        "tokio::",
+        &["service", "server", "client", "cli", "workloads"],
+        "everything below the services is synchronous",
+    ),
     ("rayon::", &["pool"], "threads are handed out in one place"),
     ("Status::new", &["service", "server"], "one place makes the codes of errors"),
     ("SystemTime", &["service", "server", "client", "cli"], "nothing reads the clock to decide a game"),
-    ("Instant::now", &["service", "server", "client", "cli"], "nothing reads the clock to decide a game"),
-    ("wire::pb", &["service", "server", "client"], "messages become our own types at the boundary"),
+    (
+        "Instant::now",
+        &["service", "server", "client", "cli", "workloads"],
+        "nothing reads the clock to decide a game",
+    ),
+    (
+        "wire::pb",
+        &["service", "server", "client", "workloads"],
+        "messages become our own types at the boundary",
+    ),
     ("anyhow", &["cli", "main"], "a library says what went wrong in types"),
 ];
 

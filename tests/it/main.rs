@@ -61,6 +61,9 @@ mod evaluation;
 /// What a server says of itself.
 mod info;
 
+/// The benchmark as a person starts it.
+mod bench;
+
 /// The program as a person starts it.
 mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.

@@ -1,0 +1,397 @@
+//! What is measured, group by group.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::measure::{Plan, Samples, Work, rates};
+use super::process::ServerProcess;
+use super::progress::BenchProgress;
+use super::report::{Goal, Row, Unit};
+use crate::agents::Kernel;
+use crate::engine::Rules;
+use crate::pool::Pool;
+use crate::workloads::{CASES, Games, Listing, RandomPlacements, Remote, Stepper, games};
+
+/// Figures that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Group {
+    /// Pieces a second of a linear controller on one core, by feature set and kernel.
+    Rollouts,
+    /// The same controller on more and more threads.
+    Threads,
+    /// Random placements and key presses in the engine and in environments, on one core.
+    Stepping,
+    /// Every placement with its features, on one core.
+    Placements,
+    /// Step and EnumeratePlacements over a loopback socket.
+    Calls,
+    /// How long a Step takes, with and without evaluations on every core.
+    Latency,
+    /// EvaluatePolicies over a loopback socket, and the same games handed in directly.
+    Evaluation,
+    /// What a session takes.
+    Memory,
+    /// From the start of a process to a server.
+    Startup,
+}
+
+/// Pieces, placements or steps between two looks at the clock: about a millisecond.
+const CHUNK: u64 = 4096;
+/// Environments of a session and positions of a listing.
+const MANY: u32 = 4096;
+/// Positions whose placements fill an answer of about two megabytes.
+const NUM_POSITIONS: u32 = 2048;
+/// Steps a second where latency is measured.
+const STEP_RATE: u32 = 200;
+/// Sessions of [`MANY`] environments that are weighed.
+const WEIGHED: u32 = 16;
+
+impl Group {
+    /// All of them, in the order of the table.
+    pub const ALL: [Group; 9] = [
+        Group::Rollouts,
+        Group::Threads,
+        Group::Stepping,
+        Group::Placements,
+        Group::Calls,
+        Group::Latency,
+        Group::Evaluation,
+        Group::Memory,
+        Group::Startup,
+    ];
+
+    /// Its name, as it is asked for.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Rollouts => "rollouts",
+            Group::Threads => "threads",
+            Group::Stepping => "stepping",
+            Group::Placements => "placements",
+            Group::Calls => "calls",
+            Group::Latency => "latency",
+            Group::Evaluation => "evaluation",
+            Group::Memory => "memory",
+            Group::Startup => "startup",
+        }
+    }
+
+    /// Its name, as a heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Group::Rollouts => "A linear controller plays, one core",
+            Group::Threads => "The same on more threads (`bcts8`, 10 x 20)",
+            Group::Stepping => "Random actions, one core",
+            Group::Placements => "Every placement with the features of `bcts8`, one core",
+            Group::Calls => "Calls over loopback, server and client in two processes",
+            Group::Latency => "Latency of Step, 200 calls a second",
+            Group::Evaluation => "EvaluatePolicies",
+            Group::Memory => "Memory",
+            Group::Startup => "Start",
+        }
+    }
+
+    /// How long it takes, about; what the display of the time left begins with.
+    pub fn estimate(self, plan: Plan) -> Duration {
+        let works = match self {
+            Group::Rollouts => CASES.len() * games::kernels().count(),
+            Group::Threads => 3 * thread_counts(all_threads()).len(),
+            Group::Stepping => 5,
+            Group::Placements => games::kernels().count(),
+            Group::Calls => 11,
+            Group::Latency => return 4 * latency_time(plan),
+            Group::Evaluation => 8,
+            Group::Memory => 2,
+            Group::Startup => 1,
+        };
+        plan.slice * (works * plan.rounds) as u32
+    }
+
+    /// Measures it.
+    ///
+    /// # Errors
+    /// If a server cannot be started or does not answer.
+    pub fn measure(self, plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+        match self {
+            Group::Rollouts => rollouts(plan, progress),
+            Group::Threads => threads(plan, progress),
+            Group::Stepping => stepping(plan, progress),
+            Group::Placements => placements(plan, progress),
+            Group::Calls => calls(plan, progress),
+            Group::Latency => latency(plan, progress),
+            Group::Evaluation => evaluation(plan, progress),
+            Group::Memory => memory(),
+            Group::Startup => startup(plan, progress),
+        }
+    }
+}
+
+/// Works with names, measured in turns: a row for each.
+struct Table<'a> {
+    group: Group,
+    names: Vec<(String, &'static str, Option<Goal>)>,
+    works: Vec<Work<'a>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(group: Group) -> Table<'a> {
+        Table { group, names: Vec::new(), works: Vec::new() }
+    }
+
+    fn add(
+        &mut self,
+        name: impl Into<String>,
+        unit: &'static str,
+        work: impl FnMut() -> anyhow::Result<u64> + 'a,
+    ) {
+        self.add_with(name, unit, None, work);
+    }
+
+    fn add_with(
+        &mut self,
+        name: impl Into<String>,
+        unit: &'static str,
+        goal: Option<Goal>,
+        work: impl FnMut() -> anyhow::Result<u64> + 'a,
+    ) {
+        self.names.push((name.into(), unit, goal));
+        self.works.push(Box::new(work));
+    }
+
+    fn measure(mut self, plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+        let samples = rates(&mut self.works, plan, |took| progress.advance(took))?;
+        let row = |((name, unit, goal), samples)| Row {
+            group: self.group,
+            name,
+            unit: Unit::PerSecond(unit),
+            samples,
+            goal,
+        };
+        Ok(self.names.into_iter().zip(samples).map(row).collect())
+    }
+}
+
+fn ratio(name: impl Into<String>, over: &Row, under: &Row, goal: Option<Goal>) -> Row {
+    let samples = over.samples.over(&under.samples);
+    Row { group: over.group, name: name.into(), unit: Unit::Ratio, samples, goal }
+}
+
+fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let mut table = Table::new(Group::Rollouts);
+    for case in &CASES {
+        for kernel in games::kernels() {
+            let play = case.on(kernel);
+            let name =
+                format!("`{}` {} x {}, {}", case.feature_set(), case.width, case.height, kernel.name());
+            table.add(name, "pieces", move || Ok(play.pieces(CHUNK)));
+        }
+    }
+    table.measure(plan, progress)
+}
+
+fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let mut table = Table::new(Group::Threads);
+    let counts = thread_counts(all_threads());
+    for &count in &counts {
+        let pool = Pool::new(count)?;
+        // Games short enough for all threads to end at nearly the same time.
+        let games = Games::long(64 * count as u32, 2 * CHUNK);
+        table.add(format!("{count} thread{}", plural(count)), "pieces", move || Ok(games.play(&pool)));
+    }
+    let mut rows = table.measure(plan, progress)?;
+    for (i, count) in counts.iter().enumerate().skip(1) {
+        let goal = (*count == 2).then_some(Goal::AtLeast(1.9));
+        rows.push(ratio(format!("{count} threads over 1"), &rows[i], &rows[0], goal));
+    }
+    Ok(rows)
+}
+
+fn all_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// One, twice as many as long as there are that many, and all.
+fn thread_counts(all: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> =
+        std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&n| n < all).collect();
+    counts.push(all);
+    counts
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let mut table = Table::new(Group::Stepping);
+    let mut engine = RandomPlacements::default();
+    let goal = Some(Goal::AtLeast(25e6));
+    table.add_with("placements in the bare engine", "placements", goal, move || Ok(engine.place(CHUNK)));
+    for num_envs in [1, MANY] {
+        let mut stepper = Stepper::new(Rules::default(), num_envs)?;
+        let name = format!("placements in {num_envs} environment{}", plural(num_envs as usize));
+        table.add(name, "steps", move || {
+            stepper.step();
+            Ok(num_envs.into())
+        });
+    }
+    let lab = Rules::preset("lab").context("there are no rules named lab")?;
+    for num_envs in [1, MANY] {
+        let Ok(mut stepper) = Stepper::new(lab, num_envs) else { continue };
+        let name = format!("key presses in {num_envs} environment{}", plural(num_envs as usize));
+        let goal = (num_envs == MANY).then_some(Goal::AtLeast(15e6));
+        table.add_with(name, "steps", goal, move || {
+            stepper.step();
+            Ok(num_envs.into())
+        });
+    }
+    table.measure(plan, progress)
+}
+
+fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let listing = Listing::new(256);
+    let listing = &listing;
+    let mut table = Table::new(Group::Placements);
+    for kernel in games::kernels() {
+        table.add(kernel.name(), "placements", move || Ok(listing.list(kernel).actions.len() as u64));
+    }
+    table.measure(plan, progress)
+}
+
+fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let server = ServerProcess::start()?;
+    let remote = Remote::connect(&server.address)?;
+    let mut table = Table::new(Group::Calls);
+    for num_envs in [1, 256, MANY] {
+        let mut session = remote.session(num_envs, false)?;
+        table.add(format!("Step of {num_envs}"), "steps", move || Ok(session.step()?));
+    }
+    for num_envs in [1, 256, MANY] {
+        let mut stream = remote.session(num_envs, false)?.stream(1)?;
+        table.add(format!("StepStream of {num_envs}"), "steps", move || Ok(stream.step()?));
+    }
+    for num_envs in [1, 256, MANY] {
+        let mut stream = remote.session(num_envs, false)?.stream(16)?;
+        let name = format!("StepStream of {num_envs}, 16 requests ahead");
+        table.add(name, "steps", move || Ok(stream.step()?));
+    }
+    let mut session = remote.session(MANY, true)?;
+    table.add(format!("Step of {MANY} with board and mask"), "steps", move || Ok(session.step()?));
+    let mut session = remote.session(NUM_POSITIONS, false)?;
+    for _ in 0..8 {
+        session.step()?; // positions that are not all alike
+    }
+    let name = format!("EnumeratePlacements of {NUM_POSITIONS}, 8 features");
+    table.add(name, "placements", move || Ok(session.enumerate_placements()?));
+    table.measure(plan, progress)
+}
+
+fn latency_time(plan: Plan) -> Duration {
+    plan.slice * 5 * plan.rounds as u32
+}
+
+fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for num_envs in [1, 256] {
+        for (evaluations, meanwhile) in [(0, "nothing else"), (1, "an evaluation on every core")] {
+            let time = latency_time(plan);
+            let calls = (time.as_secs_f64() * f64::from(STEP_RATE)) as u32;
+            // A server for each: an evaluation does not end the moment its caller leaves.
+            let server = ServerProcess::start()?;
+            let remote = Remote::connect_with_threads(&server.address)?;
+            let times = remote.step_latencies(num_envs, evaluations, STEP_RATE, calls)?;
+            for (name, part) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("longest", 1.0)] {
+                let time = times[((times.len() - 1) as f64 * part) as usize];
+                rows.push(Row {
+                    group: Group::Latency,
+                    name: format!("{name} of {num_envs}, {meanwhile}"),
+                    unit: Unit::Microseconds,
+                    samples: Samples(vec![time.as_secs_f64() * 1e6]),
+                    goal: None,
+                });
+            }
+            progress.advance(time);
+        }
+    }
+    Ok(rows)
+}
+
+fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let server = ServerProcess::start()?;
+    let remote = Remote::connect(&server.address)?;
+    let pool = Pool::new(0)?;
+    let threads = pool.num_threads() as u32;
+    // About the time of two slices on AVX-512.
+    let size = (plan.slice.as_secs_f64() * 2.0).max(0.01);
+    let long = Games::long(4 * threads, (size * 1e6) as u64);
+    let short = Games::short((size * 60e3) as u32 * threads);
+    let mut table = Table::new(Group::Evaluation);
+    for (name, games) in [("a few long games", Arc::new(long)), ("many short games", Arc::new(short))] {
+        let (pool, direct) = (pool.clone(), games.clone());
+        table.add(format!("{name}, in process"), "pieces", move || Ok(direct.play(&pool)));
+        let remote = remote.clone();
+        table.add(format!("{name}, gRPC"), "pieces", move || Ok(remote.evaluate(&games)?));
+    }
+    let mut rows = table.measure(plan, progress)?;
+    let goal = Some(Goal::AtMost(1.03));
+    rows.push(ratio("time of a few long games, gRPC over in process", &rows[0], &rows[1], goal));
+    rows.push(ratio("time of many short games, gRPC over in process", &rows[2], &rows[3], goal));
+    Ok(rows)
+}
+
+fn memory() -> anyhow::Result<Vec<Row>> {
+    let server = ServerProcess::start()?;
+    let remote = Remote::connect(&server.address)?;
+    remote.session(1, false)?.delete()?; // what the first call of all takes is no session's
+    let Some(before) = server.resident_bytes() else { return Ok(Vec::new()) };
+    let sessions = (0..WEIGHED).map(|_| remote.session(MANY, false)).collect::<Result<Vec<_>, _>>()?;
+    let after = server.resident_bytes().unwrap_or(before);
+    let bytes = after.saturating_sub(before) as f64 / f64::from(WEIGHED * MANY);
+    drop(sessions);
+    let row = |name: &str, bytes, goal| Row {
+        group: Group::Memory,
+        name: name.to_owned(),
+        unit: Unit::Bytes,
+        samples: Samples(vec![bytes]),
+        goal,
+    };
+    Ok(vec![
+        row("an environment, in sessions of 4,096 after Reset", bytes, Some(Goal::AtMost(1024.0))),
+        row("a server without sessions", before as f64, None),
+    ])
+}
+
+fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    let mut times = Vec::new();
+    for _ in 0..=plan.rounds {
+        let server = ServerProcess::start()?;
+        times.push(server.start_time.as_secs_f64() * 1e3);
+        progress.advance(server.start_time);
+    }
+    times.remove(0); // the first one reads the program from the disk
+    Ok(vec![Row {
+        group: Group::Startup,
+        name: "from the start of the process to its first line".to_owned(),
+        unit: Unit::Milliseconds,
+        samples: Samples(times),
+        goal: Some(Goal::AtMost(50.0)),
+    }])
+}
+
+/// The kernels of this machine by name, and the one in use.
+pub fn kernel_names() -> (Vec<&'static str>, &'static str) {
+    (games::kernels().map(Kernel::name).collect(), Kernel::best().name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_double_and_end_with_all() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(2), [1, 2]);
+        assert_eq!(thread_counts(12), [1, 2, 4, 8, 12]);
+    }
+}

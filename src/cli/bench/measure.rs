@@ -1,0 +1,106 @@
+//! How fast is it? Repeated, in turns, and never once.
+//!
+//! Things that are to be compared are measured in rounds, each of them once a round, so that whatever else the machine does
+//! meets all of them. A figure is the median of the rounds; a ratio is the median of the ratios of the rounds, which a bad
+//! minute leaves alone.
+
+use std::time::{Duration, Instant};
+
+/// How long, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// How many rounds.
+    pub rounds: usize,
+    /// How long each thing is done in a round, at least.
+    pub slice: Duration,
+}
+
+/// One figure for each round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples(pub Vec<f64>);
+
+impl Samples {
+    /// The figure in the middle; of an even number the higher of the two.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn median(&self) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    }
+
+    /// The lowest and the highest.
+    pub fn range(&self) -> (f64, f64) {
+        let lowest = self.0.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (lowest, highest)
+    }
+
+    /// Round by round, these over others.
+    pub fn over(&self, others: &Samples) -> Samples {
+        Samples(self.0.iter().zip(&others.0).map(|(this, other)| this / other).collect())
+    }
+}
+
+/// Work that says how much it was.
+pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
+
+/// Does every work once to warm up, and then in turns; how much of each was done a second. `pause` is called between two.
+///
+/// # Errors
+/// The first that does not do its work.
+pub fn rates(
+    works: &mut [Work<'_>],
+    plan: Plan,
+    mut pause: impl FnMut(Duration),
+) -> anyhow::Result<Vec<Samples>> {
+    for work in works.iter_mut() {
+        work()?;
+    }
+    let mut samples = vec![Samples::default(); works.len()];
+    for _ in 0..plan.rounds {
+        for (work, samples) in works.iter_mut().zip(&mut samples) {
+            let (start, mut done) = (Instant::now(), 0);
+            let took = loop {
+                done += work()?;
+                let took = start.elapsed();
+                if took >= plan.slice {
+                    break took;
+                }
+            };
+            samples.0.push(done as f64 / took.as_secs_f64());
+            pause(took);
+        }
+    }
+    Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_round_moves_neither_the_median_nor_the_ratio() {
+        let (one, two) = (Samples(vec![10.0, 1.0, 11.0]), Samples(vec![20.0, 2.0, 22.0]));
+        assert_eq!((one.median(), one.range()), (10.0, (1.0, 11.0)));
+        assert_eq!(two.over(&one), Samples(vec![2.0; 3]));
+    }
+
+    #[test]
+    fn all_works_take_turns_and_are_measured_once_a_round() {
+        let order = std::cell::RefCell::new(Vec::new());
+        let work = |name: u64| -> Work<'_> {
+            let order = &order;
+            Box::new(move || {
+                order.borrow_mut().push(name);
+                Ok(name)
+            })
+        };
+        let mut pauses = 0;
+        let plan = Plan { rounds: 3, slice: Duration::ZERO };
+        let samples = rates(&mut [work(1), work(2)], plan, |_| pauses += 1).unwrap();
+        assert_eq!(*order.borrow(), [1, 2, 1, 2, 1, 2, 1, 2], "once to warm up, then three rounds");
+        assert_eq!((samples.len(), samples[0].0.len(), pauses), (2, 3, 6));
+    }
+}

@@ -1,0 +1,89 @@
+//! `tetrion bench`: how fast is it on this machine?
+//!
+//! It measures the engine, the kernels and the environments in this process, and calls to a server in a process of its own,
+//! which is this program again. The work itself is in [`workloads`](crate::workloads), shared with the micro-benchmarks in
+//! `benches/`; here it is timed and told.
+
+mod groups;
+mod measure;
+mod process;
+mod progress;
+mod report;
+
+pub use groups::Group;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use self::measure::Plan;
+use self::progress::BenchProgress;
+use self::report::{Machine, Report};
+
+/// Half a minute to a minute on two cores.
+const FULL: Plan = Plan { rounds: 7, slice: Duration::from_millis(100) };
+/// A few seconds: figures to look at, not to quote.
+const QUICK: Plan = Plan { rounds: 3, slice: Duration::from_millis(15) };
+
+/// The options of `tetrion bench`.
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    /// A few seconds in all, and figures that are not worth quoting
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only these groups
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    pub only: Vec<Group>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print tables in Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+}
+
+/// Measures, and prints the table.
+///
+/// # Errors
+/// If a server cannot be started or does not answer.
+pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
+    let plan = if args.quick { QUICK } else { FULL };
+    let wanted = |group: &Group| args.only.is_empty() || args.only.contains(group);
+    let groups: Vec<Group> = Group::ALL.into_iter().filter(wanted).collect();
+    let mut progress = BenchProgress::new(&groups, plan);
+    let mut rows = Vec::new();
+    for group in groups {
+        progress.begin();
+        rows.extend(
+            group.measure(plan, &mut progress).with_context(|| format!("measuring {}", group.name()))?,
+        );
+    }
+    drop(progress);
+    let words = format!("Medians of {} rounds of at least {} ms each.", plan.rounds, plan.slice.as_millis());
+    let report = Report { machine: machine(), plan: words, rows };
+    let text = match (args.json, args.markdown) {
+        (true, _) => format!("{}\n", report.to_json()),
+        (_, true) => report.to_markdown(),
+        _ => report.to_text(),
+    };
+    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn machine() -> Machine {
+    let (kernels, kernel) = groups::kernel_names();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Machine { processor: processor(), threads, kernels, kernel }
+}
+
+/// Its name, where the system tells it (Linux on x86); else what it is called by those who compile for it.
+fn processor() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    name.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
+}

@@ -1,0 +1,59 @@
+//! `tetrion serve` in a process of its own, as it is measured: its start, its memory, its calls.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+/// A server, ended with this.
+#[derive(Debug)]
+pub struct ServerProcess {
+    child: Child,
+    /// Where it listens.
+    pub address: String,
+    /// From the request for a process to the line that says where it listens.
+    pub start_time: Duration,
+}
+
+impl ServerProcess {
+    /// Starts this program again, as a server on a free port of this machine.
+    ///
+    /// # Errors
+    /// If the process cannot be started, or ends without a word.
+    pub fn start() -> anyhow::Result<ServerProcess> {
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let start = Instant::now();
+        let mut child = Command::new(&program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--exit-on-stdin-eof"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut line).context("cannot read what the server says")?;
+        }
+        let start_time = start.elapsed();
+        let Some(address) = line.trim_end().strip_prefix("tetrion listening on ").map(str::to_owned) else {
+            let _ = child.kill();
+            bail!("the server did not start: {} {:?}", child.wait()?, line);
+        };
+        Ok(ServerProcess { child, address, start_time })
+    }
+
+    /// The memory that it occupies, where the system tells it (Linux).
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024)
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,78 @@
+//! How far the measuring is: a bar on a terminal, a line for each group elsewhere.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Group;
+use super::measure::Plan;
+use crate::cli::numbers::time;
+
+/// The groups that are to be measured, and how long they are expected to take. On stderr.
+#[derive(Debug)]
+pub struct BenchProgress {
+    bar: Option<ProgressBar>,
+    plan: Plan,
+    groups: Vec<Group>,
+    /// Groups begun.
+    begun: usize,
+    /// How far into the group that was begun last.
+    inside: Duration,
+}
+
+impl BenchProgress {
+    /// Nothing has been measured yet.
+    pub fn new(groups: &[Group], plan: Plan) -> BenchProgress {
+        let total: Duration = groups.iter().map(|group| group.estimate(plan)).sum();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {msg}").expect("a template");
+            let bar = ProgressBar::new(total.as_millis() as u64).with_style(style);
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        BenchProgress { bar, plan, groups: groups.to_vec(), begun: 0, inside: Duration::ZERO }
+    }
+
+    /// The next group begins.
+    pub fn begin(&mut self) {
+        self.begun += 1;
+        self.inside = Duration::ZERO;
+        if self.bar.is_none() {
+            eprintln!("{}", self.words());
+        }
+        self.show();
+    }
+
+    /// The group has gone on for so long.
+    pub fn advance(&mut self, took: Duration) {
+        let estimate = self.groups[self.begun - 1].estimate(self.plan);
+        self.inside = (self.inside + took).min(estimate);
+        self.show();
+    }
+
+    fn show(&self) {
+        if let Some(bar) = &self.bar {
+            bar.set_position((self.sum(0..self.begun - 1) + self.inside).as_millis() as u64);
+            bar.set_message(self.words());
+        }
+    }
+
+    fn words(&self) -> String {
+        let left = self.sum(self.begun - 1..self.groups.len()) - self.inside;
+        let name = self.groups[self.begun - 1].name();
+        format!("{name} ({} of {}), about {} left", self.begun, self.groups.len(), time(left))
+    }
+
+    fn sum(&self, range: std::ops::Range<usize>) -> Duration {
+        self.groups[range].iter().map(|group| group.estimate(self.plan)).sum()
+    }
+}
+
+impl Drop for BenchProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The table of figures, as text for a terminal, as Markdown for a README, as JSON for a program.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::Group;
+use super::measure::Samples;
+use crate::cli::numbers::{grouped, short};
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// So many of these a second.
+    PerSecond(&'static str),
+    /// One thing over another.
+    Ratio,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+}
+
+/// What a figure should be, where somebody has said so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// This much or more.
+    AtLeast(f64),
+    /// This much or less.
+    AtMost(f64),
+}
+
+/// A line of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Where it belongs.
+    pub group: Group,
+    /// What was measured.
+    pub name: String,
+    /// What is counted.
+    pub unit: Unit,
+    /// One figure for each round.
+    pub samples: Samples,
+    /// What it should be.
+    pub goal: Option<Goal>,
+}
+
+/// Everything there is to say of the machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The processor's name, as the system tells it.
+    pub processor: String,
+    /// Threads that it runs at a time.
+    pub threads: usize,
+    /// The kernels that it can run.
+    pub kernels: Vec<&'static str>,
+    /// The one in use.
+    pub kernel: &'static str,
+}
+
+/// All there is to print.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Where it was measured.
+    pub machine: Machine,
+    /// Rounds and the least time of one, in words.
+    pub plan: String,
+    /// The table.
+    pub rows: Vec<Row>,
+}
+
+impl Unit {
+    fn name(self) -> String {
+        match self {
+            Unit::PerSecond(what) => format!("{what}/s"),
+            Unit::Ratio => "ratio".to_owned(),
+            Unit::Microseconds => "us".to_owned(),
+            Unit::Milliseconds => "ms".to_owned(),
+            Unit::Bytes => "bytes".to_owned(),
+        }
+    }
+
+    fn write(self, number: f64) -> String {
+        match self {
+            Unit::PerSecond(_) => short(number),
+            Unit::Ratio => format!("{number:.3}"),
+            Unit::Microseconds | Unit::Bytes => grouped(number),
+            Unit::Milliseconds => format!("{number:.1}"),
+        }
+    }
+}
+
+impl Row {
+    /// Median, lowest, highest, unit, goal.
+    fn cells(&self) -> [String; 5] {
+        let (lowest, highest) = self.samples.range();
+        let write = |number| self.unit.write(number);
+        let goal = match self.goal {
+            Some(Goal::AtLeast(goal)) => format!(">= {}", write(goal)),
+            Some(Goal::AtMost(goal)) => format!("<= {}", write(goal)),
+            None => String::new(),
+        };
+        [write(self.samples.median()), write(lowest), write(highest), self.unit.name(), goal]
+    }
+
+    fn to_json(&self) -> Value {
+        let (lowest, highest) = self.samples.range();
+        let goal = self.goal.map(|goal| match goal {
+            Goal::AtLeast(number) => json!({ "at_least": number }),
+            Goal::AtMost(number) => json!({ "at_most": number }),
+        });
+        json!({
+            "group": self.group.name(),
+            "name": self.name,
+            "unit": self.unit.name(),
+            "median": self.samples.median(),
+            "lowest": lowest,
+            "highest": highest,
+            "rounds": self.samples.0.len(),
+            "goal": goal,
+        })
+    }
+}
+
+impl Machine {
+    fn words(&self) -> String {
+        format!(
+            "{}, {} threads; kernels: {}; in use: {}",
+            self.processor,
+            self.threads,
+            self.kernels.join(", "),
+            self.kernel
+        )
+    }
+}
+
+impl Report {
+    /// One object.
+    pub fn to_json(&self) -> Value {
+        let Machine { processor, threads, kernels, kernel } = &self.machine;
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "processor": processor,
+            "threads": threads,
+            "kernels": kernels,
+            "kernel": kernel,
+            "rows": self.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Columns that line up.
+    pub fn to_text(&self) -> String {
+        let width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let mut text = format!("{}\n{}\n", self.machine.words(), self.plan);
+        for (group, rows) in self.groups() {
+            let _ = writeln!(text, "\n{}", group.title());
+            let head = ["median", "lowest", "highest", "", ""].map(str::to_owned);
+            for (name, cells) in
+                std::iter::once(("", head)).chain(rows.iter().map(|row| (row.name.as_str(), row.cells())))
+            {
+                let [median, lowest, highest, unit, goal] = cells;
+                let line = format!("  {name:width$} {median:>9} {lowest:>9} {highest:>9} {unit:<14} {goal}");
+                let _ = writeln!(text, "{}", line.trim_end());
+            }
+        }
+        text
+    }
+
+    /// A table for each group.
+    pub fn to_markdown(&self) -> String {
+        let mut text = format!("{}. {}\n", self.machine.words(), self.plan);
+        for (group, rows) in self.groups() {
+            let _ = write!(text, "\n| {} | median | lowest to highest | unit |", group.title());
+            let goals = rows.iter().any(|row| row.goal.is_some());
+            text += if goals {
+                " goal |\n| --- | ---: | ---: | --- | --- |\n"
+            } else {
+                "\n| --- | ---: | ---: | --- |\n"
+            };
+            for row in rows {
+                let [median, lowest, highest, unit, goal] = row.cells();
+                let _ = write!(text, "| {} | {median} | {lowest} to {highest} | {unit} |", row.name);
+                text += &if goals { format!(" {goal} |\n") } else { "\n".to_owned() };
+            }
+        }
+        text
+    }
+
+    /// The rows of each group that has any, in the order in which they were measured.
+    fn groups(&self) -> impl Iterator<Item = (Group, &[Row])> {
+        self.rows.chunk_by(|one, next| one.group == next.group).map(|rows| (rows[0].group, rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let row = |group, name: &str, unit, samples: &[f64], goal| Row {
+            group,
+            name: name.to_owned(),
+            unit,
+            samples: Samples(samples.to_vec()),
+            goal,
+        };
+        Report {
+            machine: Machine {
+                processor: "a processor".to_owned(),
+                threads: 2,
+                kernels: vec!["portable", "avx2"],
+                kernel: "avx2",
+            },
+            plan: "3 rounds".to_owned(),
+            rows: vec![
+                row(
+                    Group::Rollouts,
+                    "bcts8 10 x 20, avx2",
+                    Unit::PerSecond("pieces"),
+                    &[3e6, 1e6, 2e6],
+                    None,
+                ),
+                row(
+                    Group::Threads,
+                    "2 threads over 1",
+                    Unit::Ratio,
+                    &[1.5, 2.0, 1.0],
+                    Some(Goal::AtLeast(1.9)),
+                ),
+                row(Group::Startup, "start to serving", Unit::Milliseconds, &[9.0], Some(Goal::AtMost(50.0))),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_text_lines_up_and_has_a_head_for_each_group() {
+        let text = report().to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "a processor, 2 threads; kernels: portable, avx2; in use: avx2");
+        assert_eq!(lines[3], Group::Rollouts.title());
+        assert_eq!(lines[4], "                         median    lowest   highest");
+        assert_eq!(lines[5], "  bcts8 10 x 20, avx2    2.00 M    1.00 M    3.00 M pieces/s");
+        assert_eq!(lines[9], "  2 threads over 1        1.500     1.000     2.000 ratio          >= 1.900");
+    }
+
+    #[test]
+    fn markdown_has_goals_where_there_are_any() {
+        let text = report().to_markdown();
+        assert!(text.contains("| bcts8 10 x 20, avx2 | 2.00 M | 1.00 M to 3.00 M | pieces/s |\n"), "{text}");
+        assert!(
+            text.contains("| 2 threads over 1 | 1.500 | 1.000 to 2.000 | ratio | >= 1.900 |\n"),
+            "{text}"
+        );
+        assert!(text.contains("| start to serving | 9.0 | 9.0 to 9.0 | ms | <= 50.0 |\n"), "{text}");
+    }
+
+    #[test]
+    fn json_has_every_row_with_its_group_and_unit() {
+        let json = report().to_json();
+        assert_eq!(json["kernel"], "avx2");
+        assert_eq!(json["rows"].as_array().unwrap().len(), 3);
+        let row = &json["rows"][1];
+        assert_eq!(
+            (&row["group"], &row["median"], &row["rounds"]),
+            (&"threads".into(), &1.5.into(), &3.into())
+        );
+        assert_eq!(row["goal"]["at_least"], 1.9);
+    }
+}

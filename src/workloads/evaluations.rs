@@ -1,0 +1,64 @@
+//! Whole games on many threads, handed in directly or asked for over the network.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use crate::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
+use crate::engine::Rules;
+use crate::engine::rng::{Tag, word};
+use crate::features::FeatureSet;
+use crate::pool::Pool;
+use crate::rollout::{Deal, Evaluation, GameResult, Next, spawn};
+
+/// What the seeds of all games come from.
+pub const SEED: u64 = 1;
+
+/// A controller, how many games it plays on 10 x 20, and where they are cut.
+#[derive(Clone, Debug)]
+pub struct Games {
+    /// The feature set.
+    pub set: &'static str,
+    /// Its weights.
+    pub weights: &'static [f64],
+    /// How many games.
+    pub num_games: u32,
+    /// Pieces a game at most.
+    pub max_pieces: u64,
+}
+
+impl Games {
+    /// Games that end at this many pieces, hardly ever before.
+    pub fn long(num_games: u32, max_pieces: u64) -> Games {
+        let weights = Controller::named("bcts").expect("a controller").weights;
+        Games { set: "bcts8", weights, num_games, max_pieces }
+    }
+
+    /// Games of a bad controller: some dozens of pieces each.
+    pub fn short(num_games: u32) -> Games {
+        Games { set: "height4", weights: &[0.1, 0.5, -0.3, -0.1], num_games, max_pieces: 1_000 }
+    }
+
+    /// Hands the games in and collects the results; how many pieces they had.
+    pub fn play(&self, pool: &Arc<Pool>) -> u64 {
+        let set = FeatureSet::named(self.set, 10).expect("a set");
+        let agent = LinearAgent::new(set, self.weights.to_vec(), TerminalPolicy::Avoid)
+            .expect("one weight a feature");
+        let seeds = (0..u64::from(self.num_games)).map(|j| word(SEED, Tag::Game, j)).collect();
+        let evaluation = Evaluation {
+            rules: Rules::default(),
+            policies: vec![Agent::Linear(agent)],
+            deal: Deal::Common(seeds),
+            episodes_per_seed: 1,
+            pairs: None,
+            max_pieces: self.max_pieces,
+            kernel: Kernel::best(),
+        };
+        let (sender, results) = mpsc::channel::<GameResult>();
+        let sender = Mutex::new(sender);
+        let sink = move |result, next: Next| {
+            let _ = sender.lock().expect("no panics").send(result);
+            next();
+        };
+        spawn(pool, Arc::new(evaluation), 0, Arc::default(), Arc::default(), sink);
+        results.iter().map(|result| result.pieces).sum()
+    }
+}

@@ -1,0 +1,76 @@
+//! A linear controller that plays on one core.
+
+use crate::agents::{Agent, Controller, Kernel};
+use crate::engine::{Dealer, Rules};
+use crate::rollout::Episode;
+
+/// A controller on a size.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The controller's name.
+    pub controller: &'static str,
+    /// Columns.
+    pub width: u8,
+    /// Rows.
+    pub height: u8,
+}
+
+const fn case(controller: &'static str, width: u8, height: u8) -> Case {
+    Case { controller, width, height }
+}
+
+/// One controller for each feature set that is often asked for, and a playfield too high for the compact form.
+pub const CASES: [Case; 7] = [
+    case("bcts", 10, 20),
+    case("dt-10", 10, 20),
+    case("lab-uniform", 10, 20),
+    case("dellacherie", 10, 20),
+    case("el-tetris", 10, 20),
+    case("bdu", 10, 20),
+    case("bcts", 10, 30),
+];
+
+impl Case {
+    fn named(&self) -> &'static Controller {
+        Controller::named(self.controller).expect("the table names controllers that exist")
+    }
+
+    /// The feature set of the controller.
+    pub fn feature_set(&self) -> &'static str {
+        self.named().feature_set
+    }
+
+    /// The case on a kernel.
+    pub fn on(&self, kernel: Kernel) -> Play {
+        let agent = self.named().agent(self.width).expect("the table names sizes that they play");
+        Play { rules: Rules::simplified(self.width, self.height), agent: Agent::Linear(agent), kernel }
+    }
+}
+
+/// The kernels of this machine, the fastest last.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    Kernel::ALL.into_iter().filter(|kernel| kernel.is_available())
+}
+
+/// Games of one controller, begun anew as they end.
+#[derive(Clone, Debug)]
+pub struct Play {
+    rules: Rules,
+    agent: Agent,
+    kernel: Kernel,
+}
+
+impl Play {
+    /// Plays so many pieces: the same ones every time.
+    pub fn pieces(&self, pieces: u64) -> u64 {
+        let Play { rules, agent, kernel } = self;
+        let (mut left, mut seed) = (pieces, 0);
+        while left > 0 {
+            let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed));
+            episode.advance(rules, agent, *kernel, left);
+            left -= episode.pieces;
+            seed += 1;
+        }
+        pieces
+    }
+}

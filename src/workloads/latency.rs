@@ -1,0 +1,86 @@
+//! How long a Step takes while the server has nothing else to do, and while evaluations use every core.
+//!
+//! Open loop: calls begin at fixed times, whether or not earlier ones have been answered, and each is timed from when it
+//! should have begun. A closed loop would stop asking whenever the server stops answering, and see nothing. That is why this
+//! workload, and no other, reads the clock.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tonic::Streaming;
+
+use super::remote::{Remote, RemoteError, config, create_session, step_requests};
+use crate::wire::pb;
+use crate::wire::pb::evaluate_policies_request::Games;
+use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
+
+/// Sessions that are stepped in turn, so that one call does not wait for the one before.
+const NUM_SESSIONS: usize = 16;
+
+impl Remote {
+    /// Times of `calls` Steps of `num_envs` environments at `rate` a second, shortest first, while so many evaluations run.
+    /// The connection must be one [with threads](Remote::connect_with_threads).
+    ///
+    /// # Errors
+    /// If the server does not answer, or has no place for an evaluation.
+    pub fn step_latencies(
+        &self,
+        num_envs: u32,
+        evaluations: usize,
+        rate: u32,
+        calls: u32,
+    ) -> Result<Vec<Duration>, RemoteError> {
+        let running = self.runtime.block_on(self.start_evaluations(evaluations))?;
+        let mut times = self.time_steps(num_envs, rate, calls)?;
+        drop(running);
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    /// Evaluations that are never done, each with a game for every thread.
+    async fn start_evaluations(
+        &self,
+        number: usize,
+    ) -> Result<Vec<Streaming<pb::EvaluatePoliciesResponse>>, RemoteError> {
+        let mut running = Vec::new();
+        for seed in 0..number as u64 {
+            let request = pb::EvaluatePoliciesRequest {
+                agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
+                games: Some(Games::SeedRange(pb::SeedRange { seed, count: 1000 })),
+                ..Default::default()
+            };
+            let answer = EvaluationServiceClient::new(self.channel.clone()).evaluate_policies(request).await;
+            running.push(answer?.into_inner());
+        }
+        Ok(running)
+    }
+
+    fn time_steps(&self, num_envs: u32, rate: u32, calls: u32) -> Result<Vec<Duration>, RemoteError> {
+        let client = self.client();
+        let mut requests = Vec::new();
+        for _ in 0..NUM_SESSIONS {
+            let created = create_session(client.clone(), config(num_envs, true));
+            requests.push(step_requests(&self.runtime.block_on(created)?, num_envs));
+        }
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let start = Instant::now() + Duration::from_millis(100);
+        // tokio's timers are a millisecond coarse; a thread's are not.
+        for call in 0..calls {
+            let due = start + call * (Duration::from_secs(1) / rate);
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            let requests = &requests[call as usize % NUM_SESSIONS];
+            let request = requests[call as usize / NUM_SESSIONS % requests.len()].clone();
+            let (mut client, sender) = (client.clone(), sender.clone());
+            self.runtime.spawn(async move {
+                let answer = client.step(request).await;
+                let _ = sender.send(answer.map(|_| due.elapsed()));
+            });
+        }
+        drop(sender);
+        let mut times = Vec::new();
+        while let Some(time) = receiver.blocking_recv() {
+            times.push(time?);
+        }
+        Ok(times)
+    }
+}

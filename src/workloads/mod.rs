@@ -1,0 +1,22 @@
+//! Named work to be timed: what `tetrion bench` and the programs in `benches/` do over and over.
+//!
+//! A workload is a value with a method that does some of the work and says how much it was: pieces, placements,
+//! environments stepped, games. It does not know how long it took, how often it is asked, or who prints it, so the same
+//! workload stands behind a figure of the README and behind a micro-benchmark, and the two cannot drift apart.
+//!
+//! The surprising decision: this room knows nearly every other one, from the kernels to the wire. Whoever compares a call
+//! over the network with the same work done directly has to know both.
+
+pub mod evaluations;
+pub mod games;
+pub mod placements;
+pub mod remote;
+pub mod stepping;
+
+mod latency;
+
+pub use evaluations::Games;
+pub use games::{CASES, Case, Play};
+pub use placements::Listing;
+pub use remote::{Remote, RemoteError};
+pub use stepping::{RandomPlacements, Stepper};

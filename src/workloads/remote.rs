@@ -1,0 +1,272 @@
+//! Calls to a server: steps, placements and whole evaluations, as a client in another program makes them.
+//!
+//! The requests are made beforehand and the answers are decoded as messages; what a learner does with its tensors is not in
+//! the work.
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Status, Streaming};
+
+use super::evaluations::{Games, SEED};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb;
+use crate::wire::pb::enumerate_placements_request::Source;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use crate::wire::pb::evaluate_policies_request::Games as Seeds;
+use crate::wire::pb::evaluate_policies_response::Event;
+use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use crate::wire::pb::step_stream_request::Request as Asked;
+use crate::wire::tensor::{self, Dim};
+
+/// Windows as large as the server's own.
+const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
+/// Columns of the default playfield that take every piece in its first orientation.
+const COLUMNS: i32 = 7;
+
+/// Why a call did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// There are no threads or sockets for a runtime.
+    #[error("cannot start a runtime")]
+    Runtime(#[from] std::io::Error),
+    /// Nobody listens there.
+    #[error("cannot connect to the server")]
+    Connect(#[from] tonic::transport::Error),
+    /// The server refused.
+    #[error("a call failed")]
+    Call(#[from] Status),
+    /// An answer that lacks something.
+    #[error("an answer has no {0}")]
+    Answer(&'static str),
+}
+
+/// A connection to a server, and the runtime that drives it.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    pub(super) runtime: Arc<Runtime>,
+    pub(super) channel: Channel,
+}
+
+impl Remote {
+    /// Connects to `HOST:PORT`.
+    ///
+    /// Calls are driven by the thread that waits for them, which saves a hand-over each.
+    ///
+    /// # Errors
+    /// [`RemoteError::Connect`] if nobody listens there.
+    pub fn connect(address: &str) -> Result<Remote, RemoteError> {
+        Remote::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, address)
+    }
+
+    /// Connects with threads that make calls while others wait for theirs.
+    ///
+    /// # Errors
+    /// As [`Remote::connect`].
+    pub fn connect_with_threads(address: &str) -> Result<Remote, RemoteError> {
+        Remote::on(tokio::runtime::Builder::new_multi_thread().enable_all().build()?, address)
+    }
+
+    fn on(runtime: Runtime, address: &str) -> Result<Remote, RemoteError> {
+        let endpoint = Channel::from_shared(format!("http://{address}"))
+            .map_err(|_| RemoteError::Answer("address"))?
+            .tcp_nodelay(true)
+            .initial_stream_window_size(WINDOWS.0)
+            .initial_connection_window_size(WINDOWS.1);
+        let channel = runtime.block_on(endpoint.connect())?;
+        Ok(Remote { runtime: Arc::new(runtime), channel })
+    }
+
+    pub(super) fn client(&self) -> EnvironmentServiceClient<Channel> {
+        EnvironmentServiceClient::new(self.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+    }
+
+    /// A session whose episodes have begun. It tells `board_bits` and `current`; with `everything`, `board`, the mask and
+    /// the infos as well.
+    ///
+    /// # Errors
+    /// If the server has no room for it.
+    pub fn session(&self, num_envs: u32, everything: bool) -> Result<Session, RemoteError> {
+        let name = self.runtime.block_on(create_session(self.client(), config(num_envs, everything)))?;
+        let requests = step_requests(&name, num_envs);
+        Ok(Session { remote: self.clone(), client: self.client(), name, num_envs, requests, steps: 0 })
+    }
+
+    /// Asks for games and reads the results; how many pieces they had.
+    ///
+    /// # Errors
+    /// If the server refuses or leaves.
+    pub fn evaluate(&self, games: &Games) -> Result<u64, RemoteError> {
+        let selection = pb::FeatureSelection { set: games.set.to_owned(), ..Default::default() };
+        let weights = pb::WeightMatrix {
+            features: Some(selection),
+            weights: Some(tensor::encode(vec![1, games.weights.len() as u32], games.weights)),
+            ..Default::default()
+        };
+        let request = pb::EvaluatePoliciesRequest {
+            weights: Some(weights),
+            games: Some(Seeds::SeedRange(pb::SeedRange { seed: SEED, count: games.num_games })),
+            max_pieces: games.max_pieces,
+            ..Default::default()
+        };
+        self.runtime.block_on(async {
+            let answer = EvaluationServiceClient::new(self.channel.clone()).evaluate_policies(request).await;
+            let mut messages = answer?.into_inner();
+            let mut pieces = 0;
+            while let Some(message) = messages.message().await? {
+                if let Some(Event::Results(results)) = message.event {
+                    let column = tensor::decode_field::<u64>(results.pieces.as_ref(), "pieces", &[Dim::Any]);
+                    let column = column.map_err(|_| RemoteError::Answer("pieces"))?;
+                    pieces += column.elements.iter().sum::<u64>();
+                }
+            }
+            Ok(pieces)
+        })
+    }
+}
+
+/// A session of the default rules.
+pub fn config(num_envs: u32, everything: bool) -> pb::SessionConfig {
+    let mut fields = vec!["board_bits".to_owned(), "current".to_owned()];
+    if everything {
+        fields.push("board".to_owned());
+    }
+    pb::SessionConfig {
+        num_envs: Some(num_envs),
+        seed: Some(1),
+        autoreset_mode: pb::AutoresetMode::SameStep.into(),
+        observation_fields: fields,
+        action_mask: everything,
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        ..Default::default()
+    }
+}
+
+/// Steps that every episode can take, one after the other: each piece as it appears, spread over the columns.
+pub fn step_requests(session: &str, num_envs: u32) -> Vec<pb::StepRequest> {
+    let request = |step: i32| {
+        let actions: Vec<i32> = (0..num_envs as i32).map(|env| (env + 3 * step) % COLUMNS).collect();
+        let actions = Some(tensor::encode(vec![num_envs], &actions));
+        pb::StepRequest { session: session.to_owned(), actions, ..Default::default() }
+    };
+    (0..COLUMNS).map(request).collect()
+}
+
+pub(super) async fn create_session(
+    mut client: EnvironmentServiceClient<Channel>,
+    config: pb::SessionConfig,
+) -> Result<String, RemoteError> {
+    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+    let created = client.create_session(request).await?.into_inner();
+    let name = created.session.ok_or(RemoteError::Answer("session"))?.name;
+    client.reset(pb::ResetRequest { session: name.clone(), ..Default::default() }).await?;
+    Ok(name)
+}
+
+/// A session on a server.
+#[derive(Debug)]
+pub struct Session {
+    remote: Remote,
+    client: EnvironmentServiceClient<Channel>,
+    name: String,
+    num_envs: u32,
+    requests: Vec<pb::StepRequest>,
+    steps: usize,
+}
+
+impl Session {
+    fn next_request(&mut self) -> pb::StepRequest {
+        self.steps += 1;
+        self.requests[self.steps % self.requests.len()].clone()
+    }
+
+    /// One step by a call of its own; how many environments were stepped.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn step(&mut self) -> Result<u64, RemoteError> {
+        let request = self.next_request();
+        self.remote.runtime.block_on(self.client.step(request))?;
+        Ok(self.num_envs.into())
+    }
+
+    /// Every placement of every environment with the 8 features of `bcts8`; how many there were.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn enumerate_placements(&mut self) -> Result<u64, RemoteError> {
+        let envs = pb::SessionEnvs { session: self.name.clone(), ..Default::default() };
+        let features = pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() };
+        let request = pb::EnumeratePlacementsRequest {
+            source: Some(Source::SessionEnvs(envs)),
+            features: Some(features),
+            max_response_bytes: MAX_RESPONSE_BYTES,
+            ..Default::default()
+        };
+        let answer = self.remote.runtime.block_on(self.client.enumerate_placements(request))?.into_inner();
+        let actions = answer.actions.ok_or(RemoteError::Answer("actions"))?;
+        Ok(actions.shape.first().copied().unwrap_or(0).into())
+    }
+
+    /// Gives the environments back.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn delete(mut self) -> Result<(), RemoteError> {
+        let request = pb::DeleteSessionRequest { name: self.name, ..Default::default() };
+        self.remote.runtime.block_on(self.client.delete_session(request))?;
+        Ok(())
+    }
+
+    /// Goes on as a stream with so many requests on their way at a time.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn stream(mut self, ahead: usize) -> Result<Stream, RemoteError> {
+        let (sender, receiver) = mpsc::channel(64);
+        let remote = self.remote.clone();
+        let answers = remote.runtime.block_on(async {
+            for _ in 0..ahead {
+                send(&sender, self.next_request()).await?;
+            }
+            Ok::<_, RemoteError>(self.client.step_stream(ReceiverStream::new(receiver)).await?.into_inner())
+        })?;
+        Ok(Stream { session: self, sender, answers })
+    }
+}
+
+/// A session stepped over a stream.
+#[derive(Debug)]
+pub struct Stream {
+    session: Session,
+    sender: mpsc::Sender<pb::StepStreamRequest>,
+    answers: Streaming<pb::StepStreamResponse>,
+}
+
+impl Stream {
+    /// Takes the answer to the oldest request and sends another one; how many environments were stepped.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn step(&mut self) -> Result<u64, RemoteError> {
+        let Stream { session, sender, answers } = self;
+        let request = session.next_request();
+        session.remote.runtime.block_on(async {
+            answers.message().await?.ok_or(RemoteError::Answer("message"))?;
+            send(sender, request).await
+        })?;
+        Ok(session.num_envs.into())
+    }
+}
+
+async fn send(
+    sender: &mpsc::Sender<pb::StepStreamRequest>,
+    step: pb::StepRequest,
+) -> Result<(), RemoteError> {
+    let request = pb::StepStreamRequest { request: Some(Asked::Step(step)) };
+    sender.send(request).await.map_err(|_| RemoteError::Answer("stream"))
+}

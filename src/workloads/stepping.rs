@@ -1,0 +1,112 @@
+//! Random placements and random key presses: in the bare engine, and in environments.
+
+use std::hint::black_box;
+
+use crate::engine::rng::{Tag, below, mix, stream, stream_word};
+use crate::engine::{ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, placements};
+use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
+use crate::features::FeatureSet;
+
+/// Games of random placements in the bare engine: deal, choose, drop, clear, and begin anew at the end.
+#[derive(Clone, Debug)]
+pub struct RandomPlacements {
+    rules: Rules,
+    dealer: Dealer,
+    playfield: CompactPlayfield,
+    placed: u64,
+}
+
+impl Default for RandomPlacements {
+    fn default() -> RandomPlacements {
+        let rules = Rules::default();
+        RandomPlacements {
+            rules,
+            dealer: Dealer::seeded(rules.randomizer, 1),
+            playfield: CompactPlayfield::empty(rules.width, rules.height),
+            placed: 0,
+        }
+    }
+}
+
+impl RandomPlacements {
+    /// Goes on for so many placements.
+    pub fn place(&mut self, count: u64) -> u64 {
+        let RandomPlacements { rules, dealer, playfield, placed } = self;
+        let words = stream(1, Tag::Agent);
+        for n in *placed..*placed + count {
+            let piece = dealer.deal().expect("a seed deals for ever");
+            let all = placements(rules, playfield, piece);
+            let nth = below(stream_word(words, n), all.len().into()) as u32;
+            let placement = all.nth(nth).expect("one of those there are");
+            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+            if playfield.drop(shape, placement.column, rules.top_out).1 {
+                *playfield = CompactPlayfield::empty(rules.width, rules.height);
+            }
+        }
+        *placed += count;
+        black_box(&*playfield);
+        count
+    }
+}
+
+/// Environments stepped with random actions; episodes that end begin again in the same step.
+///
+/// Choosing the actions is in the work, a few nanoseconds each.
+#[derive(Debug)]
+pub struct Stepper {
+    batch: EnvBatch,
+    /// By tetromino; in the keypress model all keys, whatever falls.
+    actions: [Vec<i32>; 7],
+    drawn: u64,
+}
+
+impl Stepper {
+    /// Environments some way into their games.
+    ///
+    /// # Errors
+    /// If there are no environments under these rules.
+    pub fn new(rules: Rules, num_envs: u32) -> Result<Stepper, CreateError> {
+        let config = EnvConfig {
+            rules,
+            num_envs,
+            autoreset_mode: AutoresetMode::SameStep,
+            features: FeatureSet::named("bcts8", rules.width).ok(),
+            ..EnvConfig::default()
+        };
+        let mut batch = EnvBatch::new(config, &Seeding::Session(42))?;
+        batch.reset(None, Episodes::Next).expect("all environments may begin");
+        let empty = Playfield::empty(rules.width, rules.height);
+        let actions = |piece| match rules.action_model {
+            ActionModel::Placement => {
+                let all = placements(&rules, &empty, piece);
+                all.iter().map(|placement| placement.action(rules.width) as i32).collect()
+            }
+            ActionModel::Keypress => (0..rules.num_actions() as i32).collect(),
+        };
+        let mut stepper = Stepper { batch, actions: Tetromino::ALL.map(actions), drawn: 0 };
+        for _ in 0..100 {
+            stepper.step();
+        }
+        Ok(stepper)
+    }
+
+    /// One step of every environment.
+    pub fn step(&mut self) -> StepOutcome {
+        let mut pieces = Vec::new();
+        self.batch.observe(Field::Current, None, &mut pieces);
+        let random_action = |&piece: &u8| {
+            self.drawn += 1;
+            let actions = &self.actions[usize::from(piece)];
+            actions[below(mix(self.drawn), actions.len() as u64) as usize]
+        };
+        let actions: Vec<i32> = pieces.iter().map(random_action).collect();
+        self.batch.step(&actions, None).expect("actions that exist")
+    }
+
+    /// What an observation of all environments shows.
+    pub fn see(&self, field: Field) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.batch.observe(field, None, &mut bytes);
+        bytes
+    }
+}
