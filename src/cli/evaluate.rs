@@ -37,7 +37,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub weights: Vec<PathBuf>,
 
-    /// The feature set that plain numbers belong to
+    /// What plain numbers belong to: a feature set, or features of your own with commas between them
     #[arg(long, value_name = "SET", requires = "weights")]
     pub features: Option<String>,
 
@@ -246,15 +246,23 @@ fn read_weights(path: &Path, features: Option<&str>) -> anyhow::Result<(Policy, 
         };
         return Ok((Policy::Linear { features, weights, avoid_terminal: terminal != "score" }, Some(rules)));
     }
-    let Some(name) = features else {
+    let Some(features) = features else {
         bail!("it holds plain numbers: say with --features what they belong to, such as --features bcts8");
     };
     let numbers =
         text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
     let weights = numbers.map(parse).collect::<anyhow::Result<_>>()?;
-    let features = Features::Set { name: name.to_owned(), version: String::new() };
-    Ok((Policy::Linear { features, weights, avoid_terminal: true }, None))
+    Ok((Policy::Linear { features: read_features(features), weights, avoid_terminal: true }, None))
+}
+
+/// A set by its name; with a comma, a list. So `holes,` is a list of one.
+fn read_features(text: &str) -> Features {
+    if !text.contains(',') {
+        return Features::Set { name: text.to_owned(), version: String::new() };
+    }
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Features::List(names.map(str::to_owned).collect())
 }
 
 /// The lines of each but the first minus those of the first, game by game.

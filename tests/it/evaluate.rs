@@ -9,6 +9,7 @@ use serde_json::Value;
 use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::Rules;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
 /// The same games for everybody in this file: low playfields end soon.
@@ -129,8 +130,14 @@ fn plain_numbers_play_with_the_features_they_belong_to() {
     let answer = json(&["--weights", path.to_str().unwrap(), "--features", "bcts8"]);
     check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
 
+    let list = FeatureSet::named("bcts8", 10).unwrap().names().join(", ");
+    let answer = json(&["--weights", path.to_str().unwrap(), "--features", &list]);
+    check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
+
     let error = refused(&["--weights", path.to_str().unwrap()], 1);
     assert!(error.contains("--features"), "{error}");
+    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "holes,gaps"], 1);
+    assert!(error.contains("gaps"), "{error}");
     let error = refused(&["--weights", path.to_str().unwrap(), "--features", "lab4"], 1);
     assert!(error.contains("8 weights were given"), "{error}");
 }
