@@ -1,4 +1,7 @@
 //! How far a long job is: a bar that moves on a terminal, a line now and then elsewhere.
+//!
+//! What moves is drawn over itself many times a second, which works as long as no line is wider than the terminal. So
+//! such a line is made of parts, the most important first, and of those it says as many as there is room for.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -10,6 +13,33 @@ use crate::client::Progress;
 
 /// How often a line is written where no bar can move.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// Columns of the bar.
+const BAR: usize = 16;
+
+/// Columns of the terminal that stderr is; 80 where that cannot be found out.
+pub fn terminal_columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0.into())
+}
+
+/// The first of these parts, with commas between them: as many as have room in so many columns.
+///
+/// ```
+/// use tetrion::cli::progress::fitted;
+/// let parts = ["5 of 9 games".to_owned(), "2 s left".to_owned(), "3 M pieces/s".to_owned()];
+/// assert_eq!(fitted(&parts, 24), "5 of 9 games, 2 s left");
+/// ```
+pub fn fitted(parts: &[String], columns: usize) -> String {
+    let mut line = String::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let separator = if line.is_empty() { "" } else { ", " };
+        if line.chars().count() + separator.len() + part.chars().count() > columns {
+            break;
+        }
+        line += separator;
+        line += part;
+    }
+    line
+}
 
 /// How far an evaluation is, on stderr. A bar disappears when this is dropped.
 #[derive(Debug)]
@@ -25,7 +55,8 @@ impl GamesProgress {
     pub fn new(label: &str) -> GamesProgress {
         let start = Instant::now();
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{prefix} {bar:30} {msg}").expect("a template");
+            let style = ProgressStyle::with_template(&format!("{{prefix}} {{bar:{BAR}}} {{msg}}"))
+                .expect("a template");
             let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
@@ -39,33 +70,37 @@ impl GamesProgress {
             Some(bar) => {
                 bar.set_length(progress.num_games);
                 bar.set_position(progress.games);
-                bar.set_message(self.words(progress));
+                let room = terminal_columns().saturating_sub(self.label.chars().count() + BAR + 3);
+                bar.set_message(fitted(&self.words(progress), room));
             }
             None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                eprintln!("{}: {}", self.label, self.words(progress));
+                eprintln!("{}: {}", self.label, fitted(&self.words(progress), usize::MAX));
                 self.last_line = Instant::now();
             }
             None => {}
         }
     }
 
-    fn words(&self, progress: Progress) -> String {
+    fn words(&self, progress: Progress) -> [String; 3] {
         let elapsed = self.start.elapsed();
         let games =
             format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
-        // Pieces are told a little later than games.
-        let speed = match progress.pieces {
-            0 => String::new(),
-            pieces => format!(", {} pieces/s", short(pieces as f64 / elapsed.as_secs_f64())),
-        };
         let left = match progress.games {
             0 => String::new(),
             games => {
                 let share = (progress.num_games - games) as f64 / games as f64;
-                format!(", {} left", time(elapsed.mul_f64(share)))
+                format!("{} left", time(elapsed.mul_f64(share)))
             }
         };
-        format!("{games}{speed}{left}")
+        [games, left, pieces_a_second(progress, elapsed.as_secs_f64())]
+    }
+}
+
+/// Pieces are told a little later than games; until then there is no speed to tell.
+pub fn pieces_a_second(progress: Progress, seconds: f64) -> String {
+    match progress.pieces {
+        0 => String::new(),
+        pieces => format!("{} pieces/s", short(pieces as f64 / seconds)),
     }
 }
 

@@ -10,10 +10,13 @@ use super::Record;
 use super::settings::Settings;
 use crate::cli::numbers::{grouped, short, time};
 use crate::cli::plot::{Chart, Point, learning_curve};
+use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
 use crate::client::Progress;
 
-/// Characters of the curve on a terminal: columns, and rows between its axes.
+/// Characters of the curve on a terminal: columns at most, and rows between its axes.
 const CURVE: (usize, usize) = (76, 12);
+/// Columns of the bar.
+const BAR: usize = 16;
 
 /// The display of one run.
 #[derive(Debug)]
@@ -45,7 +48,8 @@ impl Display {
     /// A display that knows how long the run will be, and what has been before.
     pub fn new(settings: &Settings, records: &[Record]) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{prefix}{bar:24} generation {pos} of {len}{msg}");
+            let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
+            let style = ProgressStyle::with_template(&template);
             let bar = ProgressBar::new(settings.generations.into()).with_style(style.expect("a template"));
             bar.set_position(records.len() as u64);
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -82,20 +86,16 @@ impl Display {
         let Some(bar) = &self.bar else { return };
         let seconds = self.since.elapsed().as_secs_f64();
         let left = match self.left {
-            Some(left) => format!(", {} left", time(left.saturating_sub(self.since.elapsed()))),
+            Some(left) => format!("{} left", time(left.saturating_sub(self.since.elapsed()))),
             None => String::new(),
         };
-        // Pieces are told a little later than games.
-        let speed = match progress.pieces {
-            0 => String::new(),
-            pieces => format!(", {} pieces/s", short(pieces as f64 / seconds)),
-        };
-        bar.set_message(format!(
-            ", {what}: {} of {} games, {} games/s{speed}{left}",
-            grouped(progress.games as f64),
-            grouped(progress.num_games as f64),
-            short(progress.games as f64 / seconds),
-        ));
+        let games =
+            format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
+        let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
+        let parts = [left, format!("{what}: {games}"), pieces_a_second(progress, seconds), games_a_second];
+        let before = format!(" generation {0} of {0}, ", self.generations).len() + BAR;
+        let words = fitted(&parts, terminal_columns().saturating_sub(before + 1));
+        bar.set_message(if words.is_empty() { words } else { format!(", {words}") });
     }
 
     /// A generation is complete; it took so long.
@@ -105,25 +105,24 @@ impl Display {
         let speed = short(record.pieces as f64 / took.as_secs_f64());
         let left = time_left(settings, record, took);
         self.left = Some(left);
-        let numbers = format!(
-            "best {}, elite {}, mean {}, result so far {} lines a game ({} to {})",
-            grouped(generation.best_score),
-            grouped(record.elite_score),
-            grouped(generation.mean_score),
-            grouped(record.check.mean),
-            grouped(record.check.ci95[0]),
-            grouped(record.check.ci95[1]),
-        );
+        let [low, high] = record.check.ci95;
+        let numbers = [
+            format!("result so far {} ({} to {})", grouped(record.check.mean), grouped(low), grouped(high)),
+            format!("best {}", grouped(generation.best_score)),
+            format!("elite {}", grouped(record.elite_score)),
+            format!("mean {}", grouped(generation.mean_score)),
+        ];
         match &self.bar {
             Some(bar) => {
-                self.last = numbers;
+                self.last = fitted(&numbers, terminal_columns().saturating_sub(1));
                 bar.set_position(records.len() as u64);
                 self.draw_curve(settings, records);
             }
             None => eprintln!(
-                "generation {} of {}: {numbers}; {} games in {:.1} s, {speed} pieces/s, {} left",
+                "generation {} of {}: {} lines a game; {} games in {:.1} s, {speed} pieces/s, {} left",
                 generation.generation + 1,
                 self.generations,
+                fitted(&numbers, usize::MAX),
                 grouped(record.games as f64),
                 took.as_secs_f64(),
                 time(left)
@@ -133,7 +132,8 @@ impl Display {
 
     fn draw_curve(&self, settings: &Settings, records: &[Record]) {
         if let Some(bar) = &self.bar {
-            let curve = curve(settings, records).to_text(CURVE.0, CURVE.1, true);
+            let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
+            let curve = curve(settings, records).to_text(columns, CURVE.1, true);
             bar.set_prefix(format!("{curve}{}\n", self.last));
         }
     }
