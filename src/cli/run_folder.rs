@@ -2,7 +2,7 @@
 //!
 //! | file | is | written |
 //! | --- | --- | --- |
-//! | `config.toml` | the settings the run began with | once, last of all when a run is created |
+//! | `config.toml` | the settings of the run | last of all when a run is created; replaced when it is made longer |
 //! | `generations.jsonl` | what came of each generation, one line each | appended every generation |
 //! | `timing.jsonl` | when, and how long it took; the only file with clock values | appended every generation |
 //! | `checkpoint` | everything needed to go on, and how many generations that covers | replaced every generation |
@@ -44,7 +44,7 @@ pub const LOCK: &str = "lock";
 /// The checkpoint format this program writes, and the only one it reads.
 pub const CHECKPOINT_FORMAT: u32 = 1;
 
-const CONFIG_HEAD: &str = "# The settings this run began with. A resumed run reads them from here.\n\n";
+const CONFIG_HEAD: &str = "# The settings of this run. A resumed run reads them from here.\n\n";
 
 /// A run this process may write to; nobody else may until it is dropped.
 #[derive(Debug)]
@@ -159,11 +159,10 @@ impl RunFolder {
             return Err(RunFolderError::Exists { folder: folder.to_path_buf() });
         }
         let path = folder.join(CONFIG);
-        let settings = toml::to_string(config).map_err(|error| malformed(&path, error))?;
+        let settings = config_text(&path, config)?;
         let generations = Lines::open(folder.join(GENERATIONS), 0)?;
         let timing = Lines::open(folder.join(TIMING), 0)?;
-        write_atomically(&path, format!("{CONFIG_HEAD}{settings}").as_bytes())
-            .map_err(|source| io_error("write", &path, source))?;
+        write_atomically(&path, settings.as_bytes()).map_err(|source| io_error("write", &path, source))?;
         Ok(Self { folder: folder.to_path_buf(), generations, timing, num_generations: 0, _lock: lock })
     }
 
@@ -232,6 +231,15 @@ impl RunFolder {
         }
         self.num_generations = num_generations;
         Ok(())
+    }
+
+    /// Replaces the settings, by ones that the generations recorded so far could have been made with.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn write_config(&self, config: &impl Serialize) -> Result<(), RunFolderError> {
+        self.replace(CONFIG, &config_text(&self.folder.join(CONFIG), config)?)
     }
 
     /// Generations recorded so far.
@@ -349,6 +357,11 @@ impl Lines {
         self.len += line.len() as u64;
         Ok(())
     }
+}
+
+fn config_text(path: &Path, config: &impl Serialize) -> Result<String, RunFolderError> {
+    let settings = toml::to_string(config).map_err(|error| malformed(path, error))?;
+    Ok(format!("{CONFIG_HEAD}{settings}"))
 }
 
 fn lock(folder: &Path) -> Result<File, RunFolderError> {

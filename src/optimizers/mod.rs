@@ -158,6 +158,15 @@ impl Config {
         Self::Cem(preset.config(num_generations))
     }
 
+    /// Whether another number of generations would have made it another search: its noise is the one that
+    /// [`Preset::Lab`] has for just so many.
+    pub fn is_made_for(&self, num_generations: u32) -> bool {
+        match self {
+            Self::Cem(config) => config.noise == Preset::Lab.config(num_generations).noise,
+            Self::Genetic(_) => false,
+        }
+    }
+
     /// A new search over vectors of `num_weights`.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::cli::weights::Weights;
+use tetrion::engine::rng::{Tag, word};
 
 use crate::evaluate::tetrion;
 
@@ -164,11 +165,13 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn killed_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
+fn killed_ten_times_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
     let folder = empty_folder("killed");
     let mut run = begin(&folder, &[]);
-    for generations in [0, 1, 4] {
+    // Somewhere in a generation; each time elsewhere, and the same places every time this runs.
+    for (n, generations) in [0, 0, 0, 1, 1, 2, 3, 4, 5, 6].into_iter().enumerate() {
         run.wait_for(&folder, generations);
+        sleep(Duration::from_micros(word(5, Tag::Agent, n as u64) % 8000));
         run.kill();
         run = resume(&folder, &[]);
     }
@@ -184,6 +187,35 @@ fn killed_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
     // There is nothing left to do but to say it again.
     succeeded(resume(&folder, &[]).output());
     check_same(&folder);
+}
+
+#[test]
+fn made_longer_it_ends_with_the_bytes_of_a_run_that_was_to_be_so_long() {
+    let folder = empty_folder("longer");
+    let shorter: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "4" } else { arg }).collect();
+    succeeded(tetrion(&shorter).arg("--out").arg(&folder).output().unwrap());
+    succeeded(resume(&folder, &["--generations", "12"]).output());
+    check_same(&folder);
+
+    let refused = resume(&folder, &["--generations", "11"]).output();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("has 12 generations already"), "{stderr}");
+    check_same(&folder);
+}
+
+#[test]
+fn a_run_whose_noise_ends_with_it_cannot_be_made_longer() {
+    let folder = empty_folder("noise_ends");
+    let args = ["--preset", "lab", "--rules", "simplified", "--height", "8", "--generations", "2"];
+    let sizes = ["--population", "4", "--check-games", "2", "--final-games", "2", "--max-pieces", "100"];
+    succeeded(tetrion(&["train"]).args(args).args(sizes).arg("--out").arg(&folder).output().unwrap());
+    let before = files(&folder);
+    let refused = resume(&folder, &["--generations", "3"]).output();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("noise") && stderr.contains("begin a new one"), "{stderr}");
+    assert_eq!(files(&folder), before);
 }
 
 #[test]

@@ -42,10 +42,11 @@ const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
 /// The options of `tetrion train`.
 #[derive(Debug, clap::Args)]
 pub struct TrainArgs {
-    /// Go on with the run in this folder, with the settings that it began with
+    /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations
+    /// than it was to have
     #[arg(long, value_name = "RUN", conflicts_with_all = [
-        "out", "optimizer", "preset", "features", "rules", "width", "height", "generations", "population", "games",
-        "check_games", "final_games", "max_pieces", "seed",
+        "out", "optimizer", "preset", "features", "rules", "width", "height", "population", "games", "check_games",
+        "final_games", "max_pieces", "seed",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -193,7 +194,13 @@ impl Search {
     async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<(Search, bool)> {
         let (settings, run, state) = match &args.resume {
             Some(folder) => {
-                let Resumed { run, config, state } = RunFolder::resume::<Settings, State>(folder)?;
+                let Resumed { run, mut config, state } = RunFolder::resume::<Settings, State>(folder)?;
+                if let Some(generations) = args.generations
+                    && generations != config.generations
+                {
+                    config.extend(generations, run.num_generations())?;
+                    run.write_config(&config)?;
+                }
                 (config, run, state)
             }
             None => {

@@ -159,6 +159,25 @@ impl Settings {
         })
     }
 
+    /// Makes the run one of so many generations, as if it had been begun as one; `recorded` have been played.
+    ///
+    /// # Errors
+    /// If more have been played, or if those that were would have been others.
+    pub fn extend(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
+        if recorded > u64::from(generations) {
+            bail!("the run has {recorded} generations already, which is more than {generations}");
+        }
+        if self.optimizer.is_made_for(self.generations) {
+            bail!(
+                "the noise of this run ends with its {} generations, so one of {generations} is another run from the \
+                 start: begin a new one with --generations {generations}",
+                self.generations
+            );
+        }
+        self.generations = generations;
+        Ok(())
+    }
+
     /// What the seeds of the games for a purpose are drawn from.
     pub fn games_seed(&self, purpose: Purpose) -> u64 {
         // Four numbers a generation; the fourth is free, and the choice and the score take those of the first two.
