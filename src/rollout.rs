@@ -324,6 +324,8 @@ struct Shared<F> {
     evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
     num_games: u64,
+    /// When so few games have not been begun, all of them are.
+    last_games: u64,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,
     sink: F,
@@ -334,7 +336,9 @@ pub type Next = Box<dyn FnOnce() + Send>;
 
 /// Starts an evaluation on a pool and returns at once.
 ///
-/// At most `parallelism` games are under way at a time (0: one a thread). `sink` is called with every finished game, from
+/// At most `parallelism` games are under way at a time. 0 is one a thread, and at the end two: the last games are begun
+/// early and share the threads in slices, so that three long games on two threads take the time of one and a half and
+/// not of two. `sink` is called with every finished game, from
 /// the pool's threads, in the order in which they finish, and decides when the next game takes its place: at once, or
 /// later, if it has more results than it knows what to do with. It must not block.
 ///
@@ -352,20 +356,28 @@ pub fn spawn<F>(
 {
     let num_games = evaluation.num_games();
     let threads = pool.num_threads();
-    let chains = if parallelism == 0 { threads } else { parallelism.min(threads) };
-    let pool = pool.clone();
-    let shared =
-        Arc::new(Shared { pool, evaluation, next_game: AtomicU64::new(0), num_games, stop, progress, sink });
+    let (chains, last_games) = match parallelism {
+        0 => (threads, threads as u64),
+        parallelism => (parallelism.min(threads), 0),
+    };
+    let (pool, next_game) = (pool.clone(), AtomicU64::new(0));
+    let shared = Shared { pool, evaluation, next_game, num_games, last_games, stop, progress, sink };
+    let shared = Arc::new(shared);
     for _ in 0..(chains as u64).min(num_games) {
         start_next_game(shared.clone());
     }
 }
 
 fn start_next_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
-    let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
-    if game < shared.num_games && !shared.stop.load(Ordering::Relaxed) {
-        let playing = Playing::new(&shared.evaluation, game);
-        continue_game(shared, playing);
+    loop {
+        let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
+        if game >= shared.num_games || shared.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        continue_game(shared.clone(), Playing::new(&shared.evaluation, game));
+        if shared.num_games - game - 1 > shared.last_games {
+            return;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{Dealer, Playfield, Randomizer, Rules, episode_seed, parse_sequence};
 use tetrion::features::FeatureSet;
 use tetrion::pool::Pool;
-use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Next, Progress, spawn};
+use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -171,6 +171,32 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
     assert!(first.is_ok(), "the other evaluation had the thread for itself");
     assert_eq!(receiver.iter().count(), 69);
     stop.store(true, Ordering::Relaxed);
+}
+
+#[test]
+fn the_last_games_share_the_threads() {
+    const SLICES: u64 = 5;
+    let pool = Pool::new(1).unwrap();
+    // The thread is busy until all that is asked for has been handed in.
+    let (begin, busy) = mpsc::channel::<()>();
+    pool.spawn(move || busy.recv().unwrap());
+    let progress = Arc::new(Progress::default());
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let seen = progress.clone();
+    let sink = move |result: GameResult, next: Next| {
+        let pieces = seen.pieces.load(Ordering::Relaxed);
+        sender.lock().unwrap().send((result.game, pieces)).unwrap();
+        next();
+    };
+    let three = Evaluation { deal: Deal::Common(vec![1, 2, 3]), max_pieces: SLICES * SLICE, ..endless() };
+    spawn(&pool, Arc::new(three), 0, Arc::default(), progress, sink);
+    begin.send(()).unwrap();
+    let finished: Vec<(u64, u64)> = receiver.iter().collect();
+    // The first is alone while there are two to come; the last two take turns.
+    let pieces = |slices: u64| slices * SLICE;
+    let expected = [(0, pieces(SLICES)), (1, pieces(3 * SLICES - 1)), (2, pieces(3 * SLICES))];
+    assert_eq!(finished, expected);
 }
 
 #[test]
