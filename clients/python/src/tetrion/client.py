@@ -34,11 +34,12 @@ from tetrion.requests import (
 from tetrion.server import Server, shared_server
 from tetrion.session import Session
 
-# Repeating a call is safe: reads change nothing, CreateSession has a request_id, the others are numbered.
+# Repeating a call is safe: reads change nothing, CreateSession has a request_id, the others are numbered. Streams are left
+# out: whoever reads one begins it anew himself, from where it broke off.
 RETRIES = {
     "methodConfig": [
         {
-            "name": [{"service": "tetrion.v1.EnvironmentService"}, {"service": "tetrion.v1.EvaluationService"}],
+            "name": [{"service": "tetrion.v1.EnvironmentService"}],
             "retryPolicy": {
                 "maxAttempts": 4,
                 "initialBackoff": "0.05s",
@@ -46,7 +47,8 @@ RETRIES = {
                 "backoffMultiplier": 2,
                 "retryableStatusCodes": ["UNAVAILABLE"],
             },
-        }
+        },
+        {"name": [{"service": "tetrion.v1.EnvironmentService", "method": "StepStream"}]},
     ]
 }
 

@@ -23,6 +23,7 @@ from tetrion.client import RETRIES, Client
 from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, Evaluation, Games, Seeds, evaluation_request
 from tetrion.evaluation_run import Bar, EvaluationRun, Progress
+from tetrion.recovery import Patience
 from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session
@@ -104,9 +105,7 @@ class Servers(Client):
         """
         request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
         request.rules_version = request.rules_version or self.server_info().rules_version
-        messages = self._evaluate(request, timeout=None)
-        started = next(messages).started
-        messages.close()  # type: ignore[attr-defined]
+        started = self._started(request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = limits.get("progress_interval")
@@ -143,6 +142,18 @@ class Servers(Client):
                 raise
         told.end()
         return joined(started, parts, omit_results=request.omit_results)
+
+    def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
+        """What the whole request comes to. A server checks it, and stops when it is left."""
+        patience = Patience(self)
+        while True:
+            messages = self._evaluate(request, timeout=None)
+            try:
+                return next(messages).started
+            except ServerUnavailable as error:
+                patience.wait(error)
+            finally:
+                messages.close()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Closes the connections."""
