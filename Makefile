@@ -1,5 +1,5 @@
-# What a developer types. Everything but proto-lint and test-python needs cargo and nothing else.
-.PHONY: test test-python test-ray wheel test-wheel lint doc bench proto-lint
+# What a developer types. Everything but proto-lint and what is about Python needs cargo and nothing else.
+.PHONY: test test-python test-python-oldest test-ray wheel test-wheel lint doc bench proto-lint
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -21,6 +21,16 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
+
+test-python-oldest: ## its tests with the oldest libraries that it takes (needs Python 3.10 to 3.12)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-oldest
+	$(PYTHON_CLIENT)/.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint $(PYTHON_CLIENT)/tests/oldest.txt \
+		--editable $(PYTHON_CLIENT) pytest==9.2.0
+	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+		.venv-oldest/bin/pytest --ignore tests/integrations
 
 test-ray: ## evaluations and training on a Ray cluster of several nodes on this machine (pip installs Ray, 70 MB)
 ifeq ($(TETRION_SERVER),)

@@ -204,9 +204,10 @@ class Session(Calls):
         return self.message
 
     def close(self) -> None:
-        """Ends the session on the server. One that is gone already, or whose server is, is fine."""
+        """Ends the session on the server. One that is gone already, or whose server or client is, is fine."""
         self._journal = None
-        with contextlib.suppress(ServerUnavailable):
+        # A ValueError is what gRPC has for a channel that was closed before.
+        with contextlib.suppress(ServerUnavailable, ValueError):
             request = pb.DeleteSessionRequest(name=self.name, allow_missing=True)
             self.client._call("DeleteSession", request, self._metadata)
 

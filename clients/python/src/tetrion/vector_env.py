@@ -92,6 +92,8 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             render_mode: `human` draws the first game in the terminal at every step, `ansi` gives coloured text and
                 `rgb_array` a picture for each game.
         """
+        # Gymnasium closes what is thrown away, also what was never finished.
+        self.closed = True
         modes = ["human", "ansi", "rgb_array"]
         if render_mode is not None and render_mode not in modes:
             raise ValueError(f"render_mode is {render_mode!r}, expected one of {modes}")
@@ -126,6 +128,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         self._copy = copy
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
+        self.closed = False
 
     def reset(
         self,
