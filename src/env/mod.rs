@@ -41,6 +41,7 @@ mod observe;
 mod refusals;
 mod snapshot;
 mod state;
+mod step;
 
 pub use columns::Statistics;
 pub use moves::check_rules;
