@@ -17,6 +17,9 @@ pub struct Position {
     pub playfield: Playfield,
     /// The piece; `None` where the episode has ended, and there is nothing to place.
     pub piece: Option<Tetromino>,
+    /// Where keys have moved the piece to; `None` where it has just appeared. Placements are counted from where it appeared
+    /// all the same.
+    pub falling: Option<FallingPiece>,
 }
 
 /// What is wanted besides actions, rewards, lines and ends.
@@ -33,8 +36,7 @@ pub struct Options {
 pub struct Placements {
     /// B + 1 numbers, from 0 to R.
     pub row_offsets: Vec<u32>,
-    /// What a step takes: in the placement model the placement itself, in the keypress model the first key towards it for a
-    /// piece that has just appeared.
+    /// What a step takes: in the placement model the placement itself, in the keypress model the next key towards it.
     pub actions: Vec<i32>,
     /// `orientation * width + column` of the leftmost cell.
     pub placements: Vec<i32>,
@@ -193,7 +195,7 @@ pub fn enumerate_plainly(
             for placement in placements(rules, &position.playfield, piece).iter() {
                 let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
                 let landing = position.playfield.land(shape, placement.column, rules.top_out);
-                columns.actions.push(action(rules, piece, placement));
+                columns.actions.push(action(rules, position.falling, piece, placement));
                 columns.placements.push(placement.action(rules.width) as i32);
                 columns.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
                 columns.lines.push(landing.lines);
@@ -216,13 +218,13 @@ pub fn enumerate_plainly(
     columns
 }
 
-/// The action that leads to a placement of a piece that has just appeared.
-fn action(rules: &Rules, piece: Tetromino, placement: Placement) -> i32 {
+/// The next action on the way to a placement of a piece.
+fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placement: Placement) -> i32 {
     match rules.action_model {
         ActionModel::Placement => placement.action(rules.width) as i32,
         ActionModel::Keypress => {
-            let appeared = FallingPiece::spawn(piece, rules.width, rules.height);
-            appeared.key_towards(placement, rules.width) as i32
+            let falling = falling.unwrap_or_else(|| FallingPiece::spawn(piece, rules.width, rules.height));
+            falling.key_towards(placement, rules.width) as i32
         }
     }
 }

@@ -2,22 +2,23 @@
 //!
 //! Four forms, each a different reader's: the plain drawing that the engine reads back, the course notebook's frame, the
 //! Leiden report's display, and a coloured one for a terminal. Lines are joined by newlines, with none after the last.
-//! Drawings show cells, not tetrominoes: a landed piece has no colour any more.
+//! Drawings show cells, not tetrominoes: a landed piece has no colour any more. A piece that falls while keys move it is in
+//! the picture.
 
 use std::fmt::Write;
 
-use crate::engine::{Playfield, Tetromino};
+use crate::engine::{FallingPiece, Playfield, Tetromino};
 
 /// A way of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One character a cell, the top row first: `#` full, `.` empty.
+    /// One character a cell, the top row first: `#` full, `.` empty, `@` the falling piece.
     Ascii,
     /// The course notebook's: rows numbered from the top between bars, two characters a cell.
     Lab,
     /// The Leiden report's: `X` full, blank empty, the three rows above the field without bars.
     Leiden,
-    /// Colours by ANSI escape sequences; the pieces, lines and pieces landed beside the playfield.
+    /// Colours by ANSI escape sequences, the falling piece in its own; the pieces, lines and pieces landed beside the playfield.
     Ansi,
 }
 
@@ -26,6 +27,8 @@ pub enum Format {
 pub struct Scene<'a> {
     /// The cells.
     pub playfield: &'a Playfield,
+    /// The current piece on its way down, where keys move it.
+    pub falling: Option<FallingPiece>,
     /// The current piece and those after it, as many as are shown.
     pub pieces: &'a [Tetromino],
     /// Lines cleared in this episode.
@@ -37,12 +40,37 @@ pub struct Scene<'a> {
 /// Rows of the Leiden form that lie above the field.
 const ROWS_ABOVE_FIELD: u8 = 3;
 
+/// What is in a place of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cell {
+    Empty,
+    Full,
+    /// A cell of the falling piece, whatever is behind it.
+    Falling,
+}
+
+impl Scene<'_> {
+    /// A function from row and column to what is there.
+    fn cells(&self) -> impl Fn(u8, u8) -> Cell {
+        let falling = self.falling.map(|piece| piece.cells());
+        move |row, column| {
+            if falling.is_some_and(|cells| cells.contains(&(row, column))) {
+                Cell::Falling
+            } else if self.playfield.is_full(row, column) {
+                Cell::Full
+            } else {
+                Cell::Empty
+            }
+        }
+    }
+}
+
 /// Draws a scene.
 pub fn render(format: Format, scene: &Scene<'_>) -> String {
     match format {
-        Format::Ascii => scene.playfield.to_string(),
-        Format::Lab => lab(scene.playfield),
-        Format::Leiden => leiden(scene.playfield),
+        Format::Ascii => ascii(scene),
+        Format::Lab => lab(scene),
+        Format::Leiden => leiden(scene),
         Format::Ansi => ansi(scene),
     }
 }
@@ -55,18 +83,36 @@ pub fn max_bytes(format: Format, width: u8, height: u8) -> usize {
         Format::Lab => (2 * width + 6) * (height + 2),
         Format::Leiden => (width + 3) * (height + 2),
         // Every cell may change the colour of the one before it.
-        Format::Ansi => (width * (FULL.len() + CELL.len()) + RESET.len() + MAX_ASIDE) * (height + 2),
+        Format::Ansi => {
+            (width * (FULL.len() + CELL.len()) + RESET.len() + MAX_ASIDE) * (height + 2) + MAX_FALLING
+        }
     }
 }
 
-fn lab(playfield: &Playfield) -> String {
-    let frame = format!("   o{}o", "--".repeat(playfield.width().into()));
+fn ascii(scene: &Scene<'_>) -> String {
+    let (width, height) = (scene.playfield.width(), scene.playfield.height());
+    let cell = scene.cells();
+    let mut text = String::new();
+    for row in (0..height).rev() {
+        text.extend((0..width).map(|column| match cell(row, column) {
+            Cell::Empty => '.',
+            Cell::Full => '#',
+            Cell::Falling => '@',
+        }));
+        text.push_str(if row > 0 { "\n" } else { "" });
+    }
+    text
+}
+
+fn lab(scene: &Scene<'_>) -> String {
+    let (width, height) = (scene.playfield.width(), scene.playfield.height());
+    let cell = scene.cells();
+    let frame = format!("   o{}o", "--".repeat(width.into()));
     let mut text = frame.clone();
-    for row in 0..playfield.height() {
+    for row in 0..height {
         let _ = write!(text, "\n{row:2} |");
-        for column in 0..playfield.width() {
-            let full = playfield.is_full(playfield.height() - 1 - row, column);
-            text.push_str(if full { "[]" } else { "  " });
+        for column in 0..width {
+            text.push_str(if cell(height - 1 - row, column) == Cell::Empty { "  " } else { "[]" });
         }
         text.push('|');
     }
@@ -75,14 +121,15 @@ fn lab(playfield: &Playfield) -> String {
     text
 }
 
-fn leiden(playfield: &Playfield) -> String {
-    let (width, height) = (playfield.width(), playfield.height());
+fn leiden(scene: &Scene<'_>) -> String {
+    let (width, height) = (scene.playfield.width(), scene.playfield.height());
+    let cell = scene.cells();
     let mut text = String::new();
     for row in (0..height).rev() {
         let in_field = row + ROWS_ABOVE_FIELD < height;
         text.push(if in_field { '|' } else { ' ' });
         for column in 0..width {
-            text.push(if playfield.is_full(row, column) { 'X' } else { ' ' });
+            text.push(if cell(row, column) == Cell::Empty { ' ' } else { 'X' });
         }
         text.push_str(if in_field { "|\n" } else { "\n" });
     }
@@ -101,9 +148,13 @@ const CELL: &str = "  ";
 const CELL_FULL: &str = "[]";
 /// The most bytes beside a row: the colour of a piece is the longest part of it.
 const MAX_ASIDE: usize = 160;
+/// The most bytes that a falling piece adds: four times its colour, and that of what comes behind it.
+const MAX_FALLING: usize = 80;
 
 fn ansi(scene: &Scene<'_>) -> String {
-    let Scene { playfield, pieces, lines, num_pieces } = scene;
+    let Scene { playfield, pieces, lines, num_pieces, falling } = scene;
+    let cell = scene.cells();
+    let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino)));
     let frame = format!("+{}+", "--".repeat(playfield.width().into()));
     let mut aside = [String::new(), String::new(), String::new(), String::new()];
     if let Some((current, next)) = pieces.split_first() {
@@ -119,16 +170,20 @@ fn ansi(scene: &Scene<'_>) -> String {
     let mut aside = aside.iter();
     for row in (0..playfield.height()).rev() {
         text.push_str("\n|");
-        let mut coloured = false;
+        let mut behind = Cell::Empty;
         for column in 0..playfield.width() {
-            let full = playfield.is_full(row, column);
-            if full != coloured {
-                text.push_str(if full { FULL } else { RESET });
-                coloured = full;
+            let here = cell(row, column);
+            if here != behind {
+                text.push_str(match here {
+                    Cell::Empty => RESET,
+                    Cell::Full => FULL,
+                    Cell::Falling => &falling,
+                });
+                behind = here;
             }
-            text.push_str(if full { CELL_FULL } else { CELL });
+            text.push_str(if here == Cell::Empty { CELL } else { CELL_FULL });
         }
-        text.push_str(if coloured { RESET } else { "" });
+        text.push_str(if behind == Cell::Empty { "" } else { RESET });
         text.push('|');
         text.push_str(aside.next().map_or("", String::as_str));
     }
@@ -137,16 +192,21 @@ fn ansi(scene: &Scene<'_>) -> String {
     text
 }
 
-/// A piece's letter in the colour that pieces have had since 2001: cyan, yellow, magenta, red, green, blue, orange.
+/// A piece's letter in its colour.
 fn coloured(piece: Tetromino) -> String {
-    let colour = match piece {
-        Tetromino::I => "36",
-        Tetromino::O => "33",
-        Tetromino::T => "35",
-        Tetromino::Z => "31",
-        Tetromino::S => "32",
-        Tetromino::J => "34",
-        Tetromino::L => "38;5;208",
-    };
-    format!("\x1b[1;{colour}m{piece}{RESET}")
+    format!("\x1b[1;3{}m{piece}{RESET}", colour(piece))
+}
+
+/// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange), as it stands behind a 3 for
+/// what is drawn and behind a 4 for what it is drawn on.
+fn colour(piece: Tetromino) -> &'static str {
+    match piece {
+        Tetromino::I => "6",
+        Tetromino::O => "3",
+        Tetromino::T => "5",
+        Tetromino::Z => "1",
+        Tetromino::S => "2",
+        Tetromino::J => "4",
+        Tetromino::L => "8;5;208",
+    }
 }

@@ -118,6 +118,16 @@ impl FallingPiece {
             && playfield.is_free(shape, self.row - shape.anchor_row, self.column - shape.anchor_column)
     }
 
+    /// Whether it cannot fall any further.
+    ///
+    /// # Panics
+    /// As [`FallingPiece::corner`].
+    #[inline]
+    pub fn rests_on<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
+        let (row, column) = self.corner();
+        playfield.resting_row(self.shape(), row, column) == row
+    }
+
     /// One step: the key, then the fall.
     ///
     /// # Panics

@@ -4,9 +4,11 @@
 //! bytes, the playfield before its last landing included.
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, PlayfieldOf, Rules, Tetromino, episode_seed, rules::MAX_PREVIEW};
+use crate::engine::{
+    ActionModel, Column, Dealer, FallingPiece, PlayfieldOf, Rules, Tetromino, episode_seed,
+    rules::MAX_PREVIEW,
+};
 
-use super::moves::{Drop, Moves};
 use super::{EnvConfig, Episodes, NotReset, Rows, Seeding};
 
 /// Whether an environment can be stepped.
@@ -75,18 +77,26 @@ pub struct Statistics {
     pub episode_return: f64,
 }
 
+/// Where a piece came to rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Rest {
+    /// It was placed, by an action below 128: four orientations of 32 columns. The piece has such a placement.
+    Placed { piece: Tetromino, action: u8 },
+    /// It fell by keys, and could not fall any further from here.
+    Fallen(FallingPiece),
+}
+
 /// The landing that led to the playfield of an environment: what its features are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LastLanding<C: Column, const N: usize> {
     pub before: PlayfieldOf<C, N>,
-    pub piece: Tetromino,
-    /// Below 128: four orientations of 32 columns. The piece has such a placement.
-    pub action: u8,
+    pub rest: Rest,
 }
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
-    pub fn drop(&self, moves: &Moves) -> Drop {
-        moves.drop(self.piece, self.action.into()).expect("a landing was a placement")
+    /// The same landing on a playfield of another type.
+    pub fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
+        LastLanding { before: self.before.resized(), rest: self.rest }
     }
 }
 
@@ -96,6 +106,8 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub playfields: Vec<PlayfieldOf<C, N>>,
     pub last_landings: Vec<Option<LastLanding<C, N>>>,
     pub visible: Vec<Visible>,
+    /// The current pieces on their way down; empty where a step is a placement.
+    pub falling: Vec<Option<FallingPiece>>,
     pub dealers: Vec<Dealer>,
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
@@ -154,6 +166,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
             envs.episodes.push(EpisodeIndex { env_seed, index: 0 });
             envs.statistics.push(Statistics::default());
         }
+        if config.rules.action_model == ActionModel::Keypress {
+            envs.falling = vec![None; config.num_envs as usize];
+        }
         envs
     }
 
@@ -162,6 +177,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             playfields: Vec::with_capacity(num_envs),
             last_landings: Vec::with_capacity(num_envs),
             visible: Vec::with_capacity(num_envs),
+            falling: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
             phases: Vec::with_capacity(num_envs),
             episodes: Vec::with_capacity(num_envs),
@@ -174,10 +190,17 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.playfields.push(other.playfields[i]);
         self.last_landings.push(other.last_landings[i]);
         self.visible.push(other.visible[i]);
+        self.falling.extend(other.falling.get(i));
         self.dealers.push(other.dealers[i].clone());
         self.phases.push(other.phases[i]);
         self.episodes.push(other.episodes[i]);
         self.statistics.push(other.statistics[i]);
+    }
+
+    /// The current piece of an environment on its way down.
+    #[inline]
+    pub fn falling(&self, i: usize) -> Option<FallingPiece> {
+        self.falling.get(i).copied().flatten()
     }
 
     pub fn memory_bytes(&self) -> usize {
@@ -187,6 +210,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         bytes(&self.playfields)
             + bytes(&self.last_landings)
             + bytes(&self.visible)
+            + bytes(&self.falling)
             + bytes(&self.dealers)
             + bytes(&self.phases)
             + bytes(&self.episodes)
@@ -231,6 +255,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.phases[i] = Phase::Running;
         self.episodes[i] = episode;
         self.statistics[i] = Statistics::default();
+        self.appear(config, i);
+    }
+
+    /// Puts the current piece, if there is one, where pieces begin to fall, if they do.
+    #[inline]
+    pub fn appear(&mut self, config: &EnvConfig, i: usize) {
+        let Rules { width, height, .. } = config.rules;
+        if let Some(falling) = self.falling.get_mut(i) {
+            *falling = self.visible[i].current().map(|piece| FallingPiece::spawn(piece, width, height));
+        }
     }
 }
 

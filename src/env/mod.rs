@@ -8,8 +8,9 @@
 //! pure function of the environment's seed, k and the randomizer, whatever happens in other environments.
 //!
 //! # Action Space
-//! One `i32` an environment: `orientation * width + column`, below `4 * width`; the column is that of the piece's leftmost
-//! cell. The mask says which of them exist for the current piece.
+//! One `i32` an environment. Where a step is a placement: `orientation * width + column`, below `4 * width`; the column is
+//! that of the piece's leftmost cell, and the mask says which of them exist for the current piece. Where a step is a key:
+//! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
 //!
 //! # Observation Space
 //! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] tells type, shape
@@ -55,7 +56,7 @@ pub use state::{EnvState, Position};
 
 use std::sync::Arc;
 
-use crate::engine::{CompactPlayfield, Playfield, Rules, Tetromino};
+use crate::engine::{CompactPlayfield, FallingPiece, Playfield, Rules, Tetromino};
 use crate::features::FeatureSet;
 use columns::{AnyEnvs, Envs, each_size};
 use moves::Moves;
@@ -341,6 +342,14 @@ impl EnvBatch {
     /// The current piece of an environment and the ones after it, as many as there are and are shown.
     pub fn pieces(&self, env_id: u32) -> Vec<Tetromino> {
         each_size!(&self.envs, envs => envs.visible[env_id as usize].pieces().collect())
+    }
+
+    /// The current piece of an environment on its way down, where a step is a key and there is a piece.
+    ///
+    /// After an episode that the rules ended, the next piece is seen where it would have begun, even if it overlaps the
+    /// playfield there.
+    pub fn falling(&self, env_id: u32) -> Option<FallingPiece> {
+        each_size!(&self.envs, envs => envs.falling(env_id as usize))
     }
 
     /// Whether an environment's episode has ended and waits for its reset.

@@ -1,7 +1,8 @@
 //! What each action does to each piece, looked up instead of worked out.
 //!
 //! Where pieces come straight down, the placements of a piece depend on the piece and the width alone, so a mask is a row of
-//! a table that is made once. Where they have to walk to their column, the playfield is asked as well.
+//! a table that is made once. Where they have to walk to their column, the playfield is asked as well. Keys can be pressed
+//! whatever they do.
 
 use crate::engine::{
     ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, RulesError, Shape, Tetromino, placements,
@@ -10,13 +11,9 @@ use crate::engine::{
 /// Says whether environments can play by these rules.
 ///
 /// # Errors
-/// As [`Rules::check`], and [`RulesError::NotImplemented`] for key presses.
+/// As [`Rules::check`]: environments play whatever makes sense.
 pub fn check_rules(rules: &Rules) -> Result<(), RulesError> {
-    rules.check()?;
-    match rules.action_model {
-        ActionModel::Placement => Ok(()),
-        ActionModel::Keypress => Err(RulesError::NotImplemented("stepping by key presses")),
-    }
+    rules.check()
 }
 
 /// A shape over the column of its leftmost cell.
@@ -26,14 +23,16 @@ pub(super) struct Drop {
     pub column: u8,
 }
 
-/// The placements of all seven pieces under one set of rules.
+/// What can be done with all seven pieces under one set of rules.
 #[derive(Debug)]
 pub(super) struct Moves {
     rules: Rules,
     num_actions: usize,
-    /// By piece, then by action.
+    /// Whether the masks below hold on every playfield.
+    are_masks_fixed: bool,
+    /// By piece, then by action; empty where an action is a key.
     drops: Vec<Option<Drop>>,
-    /// The same as bytes, 1 where there is a drop; then a row for environments that wait for a reset, and a row of zeros.
+    /// By piece, then by action: 1 where there is a drop, and for every key; then a row for environments that wait for a reset, and a row of zeros.
     masks: Vec<u8>,
 }
 
@@ -48,29 +47,40 @@ impl Moves {
             let shape = placement.shape(rules, piece)?;
             Some(Drop { shape, column: placement.column })
         };
-        let drops: Vec<Option<Drop>> = Tetromino::ALL
-            .iter()
-            .flat_map(|&piece| (0..num_actions).map(move |action| drop(piece, action)))
-            .collect();
+        let of_each_piece =
+            Tetromino::ALL.iter().flat_map(|&piece| (0..num_actions).map(move |action| (piece, action)));
+        let (drops, mut masks): (Vec<_>, Vec<u8>) = match rules.action_model {
+            ActionModel::Placement => of_each_piece
+                .map(|(piece, action)| drop(piece, action))
+                .map(|drop| (drop, u8::from(drop.is_some())))
+                .unzip(),
+            ActionModel::Keypress => (Vec::new(), of_each_piece.map(|_| 1).collect()),
+        };
         let num_actions = num_actions as usize;
-        let mut masks: Vec<u8> = drops.iter().map(|drop| u8::from(drop.is_some())).collect();
         masks.resize(masks.len() + 2 * num_actions, 0);
         masks[WAITING * num_actions] = 1;
-        Moves { rules: *rules, num_actions, drops, masks }
+        let are_masks_fixed =
+            rules.reach == Reach::StraightDrop || rules.action_model == ActionModel::Keypress;
+        Moves { rules: *rules, num_actions, are_masks_fixed, drops, masks }
     }
 
     pub fn num_actions(&self) -> usize {
         self.num_actions
     }
 
-    /// What an action below [`Moves::num_actions`] does, or `None` when the piece has no such placement on any playfield.
+    /// What a placement below [`Moves::num_actions`] does, or `None` when the piece has no such placement on any playfield.
     #[inline]
     pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece as usize * self.num_actions + action]
     }
 
-    /// The same, or `None` when the placement does not exist on this playfield.
+    /// What an action did that a piece was placed by.
+    pub fn placed(&self, piece: Tetromino, action: u8) -> Drop {
+        self.drop(piece, action.into()).expect("a landing was a placement")
+    }
+
+    /// What a placement does, or `None` when it does not exist on this playfield.
     #[inline]
     pub fn drop_on<C: Column, const N: usize>(
         &self,
@@ -94,7 +104,7 @@ impl Moves {
         piece: Tetromino,
         out: &mut Vec<u8>,
     ) {
-        if self.rules.reach == Reach::StraightDrop {
+        if self.are_masks_fixed {
             out.extend_from_slice(self.mask_row(piece as usize));
             return;
         }

@@ -2,11 +2,11 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so nobody copies them again.
 
-use crate::engine::{Column, Tetromino};
+use crate::engine::{Column, FallingPiece, Tetromino};
 use crate::features::{FeatureSet, Seen};
 
-use super::columns::{Envs, Phase};
-use super::moves::Moves;
+use super::columns::{Envs, LastLanding, Phase, Rest};
+use super::moves::{Drop, Moves};
 use super::{EnvConfig, Rows};
 
 /// The type of the numbers of a field.
@@ -40,6 +40,10 @@ pub enum Field {
     Heights,
     /// The features of the last landing; of the playfield at the start of an episode, with 0 for those of a landing.
     Features,
+    /// The cells of the falling piece that lie in the playfield, one byte each, the lowest row first.
+    Falling,
+    /// Row and column of the four cells of the falling piece.
+    FallingCells,
     /// Which actions exist.
     ActionMask,
     /// Lines cleared in this episode.
@@ -68,7 +72,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 12] = [
+pub static FIELDS: [FieldInfo; 14] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -107,10 +111,24 @@ pub static FIELDS: [FieldInfo; 12] = [
                       of a landing",
     },
     FieldInfo {
+        field: Field::Falling,
+        name: "falling",
+        layout: "uint8 [height, width]",
+        description: "with key presses only: 1 in the cells of the falling piece that lie in the playfield",
+    },
+    FieldInfo {
+        field: Field::FallingCells,
+        name: "falling_cells",
+        layout: "int8 [4, 2]",
+        description: "with key presses only: row and column of the four cells of the falling piece, by row, then by column; \
+                      rows of height and above lie above the playfield; all -1 where there is no piece",
+    },
+    FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
-        layout: "bool [4 * width]",
-        description: "true for the distinct placements that exist; for an episode that has ended, for action 0 only",
+        layout: "bool [4 * width], bool [6] with key presses",
+        description: "true for the distinct placements that exist, and for every key; for an episode that has ended, for \
+                      action 0 only",
     },
     FieldInfo {
         field: Field::Lines,
@@ -163,8 +181,16 @@ pub struct FieldSpec {
 
 impl Field {
     /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 6] =
-        [Field::Board, Field::BoardBits, Field::Current, Field::Queue, Field::Heights, Field::Features];
+    pub const OBSERVATIONS: [Field; 8] = [
+        Field::Board,
+        Field::BoardBits,
+        Field::Current,
+        Field::Queue,
+        Field::Heights,
+        Field::Features,
+        Field::Falling,
+        Field::FallingCells,
+    ];
 
     /// What is told beside it.
     pub const INFOS: [Field; 5] =
@@ -192,6 +218,11 @@ impl Field {
             Field::Heights => (Uint8, vec![width], Some(0.0), Some(f64::from(height))),
             Field::Features => {
                 (Float32, vec![config.features.as_ref().map_or(0, |set| set.len() as u32)], None, None)
+            }
+            Field::Falling => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
+            Field::FallingCells => {
+                // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
+                (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + 2).max(width - 1))))
             }
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
             Field::Lines | Field::Pieces | Field::Length | Field::Seed => (Uint64, vec![], Some(0.0), None),
@@ -232,6 +263,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 if let Some(set) = &config.features {
                     self.write_features(config, moves, set, rows, out);
                 }
+            }
+            Field::Falling => self.write_falling(config, rows, out),
+            Field::FallingCells => {
+                let cells = |i| self.falling(i).map_or([(-1i8 as u8, -1i8 as u8); 4], |piece| piece.cells());
+                out.extend(rows.envs().flat_map(|i| cells(i).map(|(row, column)| [row, column])).flatten());
             }
             Field::ActionMask => {
                 out.reserve(rows.len() * moves.num_actions());
@@ -279,11 +315,19 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let mut values = vec![0.0; set.len()];
         for i in rows.envs() {
             match &self.last_landings[i] {
-                Some(last) => {
-                    let drop = last.drop(moves);
-                    let landing =
-                        last.before.resized::<u64, 32>().land(drop.shape, drop.column, config.rules.top_out);
-                    set.evaluate(&Seen { shape: drop.shape, landing: &landing }, &mut values);
+                Some(LastLanding { before, rest }) => {
+                    let (before, top_out) = (before.resized::<u64, 32>(), config.rules.top_out);
+                    let (shape, landing) = match rest {
+                        Rest::Placed { piece, action } => {
+                            let Drop { shape, column } = moves.placed(*piece, *action);
+                            (shape, before.land(shape, column, top_out))
+                        }
+                        Rest::Fallen(piece) => {
+                            let (row, column) = piece.corner();
+                            (piece.shape(), before.land_at(piece.shape(), row, column, top_out))
+                        }
+                    };
+                    set.evaluate(&Seen { shape, landing: &landing }, &mut values);
                 }
                 None => set.of_playfield(&self.playfields[i].resized(), &mut values),
             }
@@ -313,6 +357,21 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         }
         out.truncate(start + len);
+    }
+
+    /// One byte a cell.
+    fn write_falling(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+        let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
+        let start = out.len();
+        out.resize(start + rows.len() * width * height, 0);
+        let planes = out[start..].chunks_exact_mut(width * height);
+        for (i, plane) in rows.envs().zip(planes) {
+            for (row, column) in self.falling(i).iter().flat_map(FallingPiece::cells) {
+                if usize::from(row) < height {
+                    plane[usize::from(row) * width + usize::from(column)] = 1;
+                }
+            }
+        }
     }
 
     /// Two bytes a row, for up to 16 columns; eight rows at once.

@@ -9,10 +9,12 @@
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (their numbers in
 //!                the order in which they are declared); f64 points a piece, for 1 to 4 lines, for the end of a game
 //! ended          u8, 1 while a reset is pending
-//! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and the
-//!                action (u8) that led from it to the present one; if 0, the present playfield
+//! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
+//!                landed on it: by which action (u8), or with key presses in which pose; if 0, the present playfield
 //! playfield      u64 a column (this stands before piece and action)
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
+//! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
+//!                its anchor
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length; f64 return
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
@@ -30,12 +32,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Dealer, OrientationTable, Placement, Playfield, RULES_VERSION, Randomizer, Reach, Rules,
-    Scoring, Tetromino, TopOut, is_blocked,
+    ActionModel, Dealer, FallingPiece, OrientationTable, Placement, Playfield, RULES_VERSION, Randomizer,
+    Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
 };
 
 use super::check_rules;
-use super::columns::{EpisodeIndex, LastLanding, Statistics, Visible};
+use super::columns::{EpisodeIndex, LastLanding, Rest, Statistics, Visible};
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";
@@ -86,11 +88,20 @@ impl EnvState {
             None => write_playfield(&self.playfield, &mut out),
             Some(last) => {
                 write_playfield(&last.before, &mut out);
-                out.extend([last.piece as u8, last.action]);
+                match last.rest {
+                    Rest::Placed { piece, action } => out.extend([piece as u8, action]),
+                    Rest::Fallen(piece) => {
+                        out.push(piece.tetromino as u8);
+                        write_pose(&piece, &mut out);
+                    }
+                }
             }
         }
         let visible = &self.visible.0[..=usize::from(self.rules.preview)];
         out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece as u8)));
+        if let Some(falling) = &self.falling {
+            write_pose(falling, &mut out);
+        }
         let Statistics { lines, pieces, length, episode_return } = self.statistics;
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
@@ -155,6 +166,10 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
 
 fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
     out.extend(playfield.columns().iter().flat_map(|column| column.to_le_bytes()));
+}
+
+fn write_pose(&FallingPiece { turns, column, row, .. }: &FallingPiece, out: &mut Vec<u8>) {
+    out.extend([turns, column, row]);
 }
 
 fn write_dealer(dealer: &DealerState, out: &mut Vec<u8>) {
@@ -224,6 +239,7 @@ impl<'a> Reader<'a> {
         let ended = self.flag()?;
         let (playfield, last_landing) = self.playfields(&rules)?;
         let visible = self.visible(&rules)?;
+        let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.count()? };
         let statistics = self.statistics()?;
         let dealer = self.dealer(&rules)?;
@@ -236,7 +252,7 @@ impl<'a> Reader<'a> {
         if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
             return Err(Corrupt("a piece is missing that could have been dealt"));
         }
-        Ok(EnvState { rules, playfield, last_landing, visible, dealer, ended, episode, statistics })
+        Ok(EnvState { rules, playfield, last_landing, visible, falling, dealer, ended, episode, statistics })
     }
 
     fn rules(&mut self) -> Result<Rules, SnapshotError> {
@@ -272,11 +288,56 @@ impl<'a> Reader<'a> {
             return Ok((playfield, None));
         }
         let piece = self.piece()?;
-        let action = self.byte()?;
-        let placement = Placement::from_action(action.into(), rules.width);
-        let shape = placement.shape(rules, piece).ok_or(Corrupt("a piece landed where it cannot"))?;
-        let landing = playfield.land(shape, placement.column, rules.top_out);
-        Ok((landing.afterstate, Some(LastLanding { before: playfield, piece, action })))
+        let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
+        let rest = match rules.action_model {
+            ActionModel::Placement => {
+                let action = self.byte()?;
+                let placement = Placement::from_action(action.into(), rules.width);
+                let shape = placement.shape(rules, piece).ok_or(nowhere)?;
+                afterstate.drop(shape, placement.column, rules.top_out);
+                Rest::Placed { piece, action }
+            }
+            ActionModel::Keypress => {
+                let fallen = self.pose(piece)?;
+                if !fallen.is_free(&playfield) || !fallen.rests_on(&playfield) {
+                    return Err(nowhere);
+                }
+                let (row, column) = fallen.corner();
+                afterstate.lock(fallen.shape(), row, column, rules.top_out);
+                Rest::Fallen(fallen)
+            }
+        };
+        Ok((afterstate, Some(LastLanding { before: playfield, rest })))
+    }
+
+    /// The current piece on its way down: on it, or where it has just appeared.
+    fn falling(
+        &mut self,
+        rules: &Rules,
+        playfield: &Playfield,
+        visible: &Visible,
+        ended: bool,
+    ) -> Result<Option<FallingPiece>, SnapshotError> {
+        let (ActionModel::Keypress, Some(piece)) = (rules.action_model, visible.current()) else {
+            return Ok(None);
+        };
+        let falling = self.pose(piece)?;
+        let has_appeared = falling == FallingPiece::spawn(piece, rules.width, rules.height);
+        let falls = falling.is_free(playfield) && !falling.rests_on(playfield);
+        // Whether one that has just appeared may overlap the playfield is a question of whether the game goes on.
+        if falls || has_appeared && (ended || falling.is_free(playfield)) {
+            Ok(Some(falling))
+        } else {
+            Err(Corrupt("the falling piece is where it cannot be"))
+        }
+    }
+
+    fn pose(&mut self, tetromino: Tetromino) -> Result<FallingPiece, SnapshotError> {
+        let [turns, column, row] = self.array()?;
+        if turns > 3 {
+            return Err(Corrupt("a piece is turned by more than three quarters"));
+        }
+        Ok(FallingPiece { tetromino, turns, column, row })
     }
 
     fn playfield(&mut self, rules: &Rules) -> Result<Playfield, SnapshotError> {

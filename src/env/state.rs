@@ -1,7 +1,7 @@
 //! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, Playfield, Rules, Tetromino, is_blocked};
+use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
 use super::columns::{Envs, EpisodeIndex, LastLanding, Phase, Statistics, Visible, one_for};
 use super::{EnvConfig, PositionError, Restored, Rows};
@@ -16,6 +16,7 @@ pub struct EnvState {
     pub(super) playfield: Playfield,
     pub(super) last_landing: Option<LastLanding<u64, 32>>,
     pub(super) visible: Visible,
+    pub(super) falling: Option<FallingPiece>,
     pub(super) dealer: Dealer,
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
@@ -38,13 +39,19 @@ impl EnvState {
         self.visible.pieces().collect()
     }
 
+    /// The current piece on its way down, where a step is a key and there is a piece.
+    pub fn falling(&self) -> Option<FallingPiece> {
+        self.falling
+    }
+
     /// Whether the episode has ended and waits for its reset.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 }
 
-/// A playfield and pieces, to start an episode from.
+/// A playfield and pieces, to start an episode from. Where a step is a key, the current piece begins to fall where pieces
+/// appear.
 ///
 /// Rows that are full already stay until the next landing, which clears them too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,16 +90,12 @@ impl Position {
 impl<C: Column, const N: usize> Envs<C, N> {
     pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
         assert!(self.phases[i] != Phase::NotStarted, "no episode has begun in environment {i}");
-        let last_landing = self.last_landings[i].map(|LastLanding { before, piece, action }| LastLanding {
-            before: before.resized(),
-            piece,
-            action,
-        });
         EnvState {
             rules: *rules,
             playfield: self.playfields[i].resized(),
-            last_landing,
+            last_landing: self.last_landings[i].map(|last| last.resized()),
             visible: self.visible[i],
+            falling: self.falling(i),
             dealer: self.dealers[i].clone(),
             ended: self.phases[i] == Phase::Ended,
             episode: self.episodes[i],
@@ -124,12 +127,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     fn put(&mut self, i: usize, state: &EnvState) {
         self.playfields[i] = state.playfield.resized();
-        self.last_landings[i] = state.last_landing.map(|LastLanding { before, piece, action }| LastLanding {
-            before: before.resized(),
-            piece,
-            action,
-        });
+        self.last_landings[i] = state.last_landing.map(|last| last.resized());
         self.visible[i] = state.visible;
+        if let Some(falling) = self.falling.get_mut(i) {
+            *falling = state.falling;
+        }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };
         self.episodes[i] = state.episode;
@@ -143,5 +145,6 @@ impl<C: Column, const N: usize> Envs<C, N> {
         for (slot, &piece) in self.visible[i].0.iter_mut().zip(given) {
             *slot = Some(piece);
         }
+        self.appear(config, i);
     }
 }

@@ -1,17 +1,27 @@
 //! Steps: what an action does to an environment, and what many of them do to a batch.
 //!
-//! Nothing is done before all of it has been checked, row by row; then every row is done by itself.
+//! Nothing is done before all of it has been checked, row by row; then every row is done by itself. What an action is
+//! differs by [`ActionModel`], which is looked up once a call: each model has a loop of its own.
 
-use crate::engine::{Column, is_blocked};
+use crate::engine::{ActionModel, Column, Key, is_blocked};
 
-use super::columns::{AnyEnvs, Envs, LastLanding, Phase};
+use super::columns::{AnyEnvs, Envs, LastLanding, Phase, Rest};
 use super::moves::Moves;
 use super::{
     AutoresetMode, EnvConfig, FinalBatch, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError,
     StepOutcome,
 };
 
+/// How a step ended its episode.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    None,
+    Terminated,
+    Truncated,
+}
+
 impl<C: Column, const N: usize> Envs<C, N> {
+    /// Says whether every action can be done.
     pub fn check_step(
         &self,
         config: &EnvConfig,
@@ -22,6 +32,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let num_actions = moves.num_actions();
         let (mut not_started, mut ended) = (Vec::new(), Vec::new());
         let (mut out_of_range, mut illegal) = (Vec::new(), Vec::new());
+        // Every key can be pressed at any time.
+        let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
+            && config.rules.action_model == ActionModel::Placement;
         for (row, (i, &action)) in rows.envs().zip(actions).enumerate() {
             let refused = RefusedAction { row: row as u32, action };
             match self.phases[i] {
@@ -30,14 +43,15 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 Phase::Ended => {}
                 // A negative action is out of range as well: its bits are those of a large number.
                 Phase::Running if action as u32 as usize >= num_actions => out_of_range.push(refused),
-                Phase::Running => {
+                Phase::Running if is_asked => {
                     let exists = self.visible[i].current().is_some_and(|piece| {
                         moves.drop_on(&self.playfields[i], piece, action as usize).is_some()
                     });
-                    if !exists && config.invalid_action_policy == InvalidActionPolicy::Reject {
+                    if !exists {
                         illegal.push(refused);
                     }
                 }
+                Phase::Running => {}
             }
         }
         if !not_started.is_empty() {
@@ -53,7 +67,30 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
+    /// Does an action in each row's environment; all of them have been checked.
     pub fn step(&mut self, config: &EnvConfig, moves: &Moves, rows: Rows<'_>, actions: &[i32]) -> StepOutcome
+    where
+        AnyEnvs: From<Envs<C, N>>,
+    {
+        match config.rules.action_model {
+            ActionModel::Placement => self.step_each(config, rows, actions, |envs, i, action| {
+                envs.place(config, moves, i, action as usize)
+            }),
+            ActionModel::Keypress => self.step_each(config, rows, actions, |envs, i, action| {
+                envs.press(config, i, Key::ALL[action as usize])
+            }),
+        }
+    }
+
+    /// Does an action in each row's environment by `act`, which tells the points and whether the episode ends.
+    #[inline]
+    fn step_each(
+        &mut self,
+        config: &EnvConfig,
+        rows: Rows<'_>,
+        actions: &[i32],
+        act: impl Fn(&mut Self, usize, i32) -> (f64, End),
+    ) -> StepOutcome
     where
         AnyEnvs: From<Envs<C, N>>,
     {
@@ -68,7 +105,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 self.begin_next(config, i);
                 continue;
             }
-            let (reward, end) = self.act(config, moves, i, action as usize);
+            let (reward, end) = act(self, i, action);
             rewards[row] = reward as f32;
             if end != End::None {
                 terminated[row] = end == End::Terminated;
@@ -89,47 +126,66 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// One action in one running environment: the points, and whether the episode ends.
+    /// One placement in one running environment.
     #[inline]
-    fn act(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, End) {
-        let rules = &config.rules;
-        let visible = &mut self.visible[i];
-        let statistics = &mut self.statistics[i];
-        let piece = visible.current().expect("a running episode has a piece");
+    fn place(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, End) {
+        let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
-        let (reward, terminated);
-        match moves.drop_on(playfield, piece, action) {
-            Some(drop) => {
-                self.last_landings[i] = Some(LastLanding { before: *playfield, piece, action: action as u8 });
-                let (lines, topped_out) = playfield.drop(drop.shape, drop.column, rules.top_out);
-                visible.advance(&mut self.dealers[i], rules.preview);
-                let is_next_blocked =
-                    visible.current().is_some_and(|next| is_blocked(rules, playfield, next));
-                terminated = topped_out || is_next_blocked;
-                reward = rules.scoring.reward(lines, terminated);
-                statistics.lines += u64::from(lines);
-                statistics.pieces += 1;
-            }
-            None => (reward, terminated) = (rules.scoring.game_end, true),
+        let Some(drop) = moves.drop_on(playfield, piece, action) else {
+            return self.count_step(config, i, config.rules.scoring.game_end, true);
+        };
+        let rest = Rest::Placed { piece, action: action as u8 };
+        self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
+        let (lines, topped_out) = playfield.drop(drop.shape, drop.column, config.rules.top_out);
+        self.count_landing(config, i, lines, topped_out)
+    }
+
+    /// One key in one running environment.
+    #[inline]
+    fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, End) {
+        let playfield = &mut self.playfields[i];
+        let falling = self.falling[i].as_mut().expect("a running episode has a piece");
+        let fall = falling.step(key, playfield);
+        *falling = fall.piece;
+        if !fall.rests {
+            return self.count_step(config, i, 0.0, false);
         }
+        let rest = Rest::Fallen(fall.piece);
+        self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
+        let (row, column) = fall.piece.corner();
+        let (lines, topped_out) = playfield.lock(fall.piece.shape(), row, column, config.rules.top_out);
+        self.count_landing(config, i, lines, topped_out)
+    }
+
+    /// Counts a piece that has landed, and brings the next one.
+    #[inline]
+    fn count_landing(&mut self, config: &EnvConfig, i: usize, lines: u8, topped_out: bool) -> (f64, End) {
+        let rules = &config.rules;
+        self.visible[i].advance(&mut self.dealers[i], rules.preview);
+        let next = self.visible[i].current();
+        self.appear(config, i);
+        let is_blocked = next.is_some_and(|next| is_blocked(rules, &self.playfields[i], next));
+        let statistics = &mut self.statistics[i];
+        statistics.lines += u64::from(lines);
+        statistics.pieces += 1;
+        let terminated = topped_out || is_blocked;
+        self.count_step(config, i, rules.scoring.reward(lines, terminated), terminated)
+    }
+
+    /// Counts a step, and says whether it is the episode's last one.
+    #[inline]
+    fn count_step(&mut self, config: &EnvConfig, i: usize, reward: f64, terminated: bool) -> (f64, End) {
+        let statistics = &mut self.statistics[i];
         statistics.length += 1;
         statistics.episode_return += reward;
         let limit = config.max_episode_steps;
         let end = if terminated {
             End::Terminated
-        } else if visible.current().is_none() || (limit > 0 && statistics.length >= limit) {
+        } else if self.visible[i].current().is_none() || (limit > 0 && statistics.length >= limit) {
             End::Truncated
         } else {
             End::None
         };
         (reward, end)
     }
-}
-
-/// How a step ended its episode.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    None,
-    Terminated,
-    Truncated,
 }

@@ -144,10 +144,10 @@ fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
 
 fn from_state(state: &EnvState) -> Position {
     let piece = state.pieces().first().copied().filter(|_| !state.has_ended());
-    Position { playfield: *state.playfield(), piece }
+    Position { playfield: *state.playfield(), piece, falling: state.falling() }
 }
 
 fn from_drawing(drawn: &env::Position, rules: &Rules) -> Position {
     let is_over = drawn.playfield.is_topped_out(rules.top_out);
-    Position { playfield: drawn.playfield, piece: (!is_over).then_some(drawn.piece) }
+    Position { playfield: drawn.playfield, piece: (!is_over).then_some(drawn.piece), falling: None }
 }

@@ -42,7 +42,7 @@ impl State {
         let rules = &self.batch.config().rules;
         pb::Session {
             observation_specs: self.layout.observation_specs(&self.batch),
-            action_spec: Some(fields::action_spec(rules.num_actions())),
+            action_spec: Some(fields::action_spec(rules)),
             info_specs: self.layout.info_specs(&self.batch),
             features: self.features().map(features::encode_columns),
             ..summary
@@ -131,6 +131,7 @@ impl State {
             let pieces = self.batch.pieces(env_id);
             let scene = Scene {
                 playfield: &playfield,
+                falling: self.batch.falling(env_id),
                 pieces: &pieces,
                 lines: statistics.lines,
                 num_pieces: statistics.pieces,
@@ -191,6 +192,7 @@ impl State {
         Ok(self.each(env_ids, |env_id| Position {
             playfield: self.batch.playfield(env_id),
             piece: self.batch.pieces(env_id).first().copied().filter(|_| !self.batch.has_ended(env_id)),
+            falling: self.batch.falling(env_id),
         }))
     }
 

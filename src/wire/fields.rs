@@ -1,5 +1,6 @@
 //! Fields of environments: their names, their types and what a session is told of them.
 
+use crate::engine::{ActionModel, Rules};
 use crate::env::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 use crate::render::Format;
 
@@ -35,14 +36,18 @@ pub fn encode(fields: &[Field]) -> Vec<String> {
 }
 
 /// The one action of an environment.
-pub fn action_spec(num_actions: u32) -> pb::TensorSpec {
+pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
+    let description = match rules.action_model {
+        ActionModel::Placement => "orientation * width + column of the leftmost cell",
+        ActionModel::Keypress => "0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop",
+    };
     pb::TensorSpec {
         name: "action".to_owned(),
         dtype: pb::DataType::Int32.into(),
         shape: vec![],
         low: Some(0.0),
-        high: Some(f64::from(num_actions - 1)),
-        description: "orientation * width + column of the leftmost cell".to_owned(),
+        high: Some(f64::from(rules.num_actions() - 1)),
+        description: description.to_owned(),
     }
 }
 

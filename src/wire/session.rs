@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::ActionModel;
 use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
 
 use super::error::{DecodeError, InField};
@@ -65,6 +66,14 @@ pub fn decode(
         if env.features.is_some() {
             observations.push(Field::Features);
         }
+        if rules.action_model == ActionModel::Keypress {
+            observations.push(Field::Falling);
+        }
+    }
+    let falls = |field: &Field| matches!(field, Field::Falling | Field::FallingCells);
+    if let (Some(i), ActionModel::Placement) = (observations.iter().position(falls), rules.action_model) {
+        let problem = "is of key presses, but a step of these rules is a placement";
+        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
     }
     if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)
     {

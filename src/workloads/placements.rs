@@ -23,7 +23,7 @@ impl Listing {
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let mut next = || {
             let piece = dealer.deal().expect("a seed deals for ever");
-            let position = Position { playfield, piece: Some(piece) };
+            let position = Position { playfield, piece: Some(piece), falling: None };
             let placement = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
             let shape = placement.shape(&rules, piece).expect("a placement of the piece");
             playfield.drop(shape, placement.column, rules.top_out);

@@ -228,7 +228,7 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 let full = |row: u64| below(random(seed, i << 8 | 128 | row), 4) == 0;
                 let cells = (0..filled).map(|row| if full(row) { u32::MAX } else { sparse(row) });
                 let piece = (i > 0).then(|| Tetromino::ALL[(i % 7) as usize]);
-                Position { playfield: Playfield::from_rows(width, height, cells), piece }
+                Position { playfield: Playfield::from_rows(width, height, cells), piece, falling: None }
             })
             .collect();
         let set = FeatureSet::custom(&all_known(width), width).unwrap();

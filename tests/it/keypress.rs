@@ -5,139 +5,13 @@ use tetrion::engine::{
     Fall, FallingPiece, Key, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::features::FeatureSet;
-use tetrion::placements::{Options, Position, enumerate, num_rows};
+use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
 
-/// The notebook's tetrominoes: offsets (x, y) from the anchor, y downwards. (It calls our S Z and our Z S.)
-const CREATED: [(Tetromino, [(i32, i32); 4]); 7] = [
-    (Tetromino::I, [(0, 0), (0, -1), (0, -2), (0, -3)]),
-    (Tetromino::O, [(0, 0), (-1, 0), (-1, -1), (0, -1)]),
-    (Tetromino::T, [(0, 0), (-1, 0), (1, 0), (0, -1)]),
-    (Tetromino::Z, [(0, 0), (1, 0), (0, -1), (-1, -1)]),
-    (Tetromino::S, [(0, 0), (-1, 0), (0, -1), (1, -1)]),
-    (Tetromino::J, [(0, 0), (-1, 0), (0, -1), (0, -2)]),
-    (Tetromino::L, [(0, 0), (1, 0), (0, -1), (0, -2)]),
-];
+use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
 
-/// A tetromino of the model: where its anchor is, counted from the top left, and its offsets.
-#[derive(Clone, Debug, PartialEq)]
-struct ModelPiece {
-    x: i32,
-    y: i32,
-    offsets: [(i32, i32); 4],
-}
-
-impl ModelPiece {
-    fn spawn(tetromino: Tetromino, model: &Model) -> ModelPiece {
-        let offsets = CREATED.iter().find(|(created, _)| *created == tetromino).unwrap().1;
-        ModelPiece { x: model.width() / 2, y: 0, offsets }
-    }
-
-    fn rotated_left(mut self) -> ModelPiece {
-        self.offsets = self.offsets.map(|(x, y)| (y, -x));
-        self
-    }
-
-    fn rotated_right(mut self) -> ModelPiece {
-        self.offsets = self.offsets.map(|(x, y)| (-y, x));
-        self
-    }
-
-    fn moved(mut self, x: i32, y: i32) -> ModelPiece {
-        self.x += x;
-        self.y += y;
-        self
-    }
-
-    fn cells(&self) -> [(i32, i32); 4] {
-        self.offsets.map(|(x, y)| (self.x + x, self.y + y))
-    }
-}
-
-/// A playfield as the notebook's board: rows from the top.
-#[derive(Clone, Debug, PartialEq)]
-struct Model {
-    rows: Vec<Vec<bool>>,
-}
-
-impl Model {
-    fn of(playfield: &Playfield) -> Model {
-        let row = |row| (0..playfield.width()).map(|column| playfield.is_full(row, column)).collect();
-        Model { rows: (0..playfield.height()).rev().map(row).collect() }
-    }
-
-    fn width(&self) -> i32 {
-        self.rows[0].len() as i32
-    }
-
-    fn can_place(&self, piece: &ModelPiece) -> bool {
-        piece.cells().iter().all(|&(x, y)| {
-            (0..self.width()).contains(&x)
-                && y < self.rows.len() as i32
-                && (y < 0 || !self.rows[y as usize][x as usize])
-        })
-    }
-
-    fn fallen(&self, mut piece: ModelPiece) -> ModelPiece {
-        while self.can_place(&piece.clone().moved(0, 1)) {
-            piece = piece.moved(0, 1);
-        }
-        piece
-    }
-
-    fn add(&mut self, piece: &ModelPiece) {
-        for (x, y) in piece.cells() {
-            if y >= 0 {
-                self.rows[y as usize][x as usize] = true;
-            }
-        }
-    }
-
-    /// Returns how many rows were full.
-    fn clear(&mut self) -> u8 {
-        let height = self.rows.len();
-        self.rows.retain(|row| row.iter().any(|full| !full));
-        let lines = height - self.rows.len();
-        for _ in 0..lines {
-            self.rows.insert(0, vec![false; self.width() as usize]);
-        }
-        lines as u8
-    }
-
-    /// The notebook's walk: from the middle of the top row, one column at a time, to an anchor column. Where the playfield is
-    /// so narrow that the piece does not fit there, it starts at the wall.
-    fn walk(&self, mut piece: ModelPiece, column: i32) -> Option<ModelPiece> {
-        let most_right = piece.offsets.iter().map(|&(x, _)| x).max().unwrap();
-        piece.x = piece.x.min(self.width() - 1 - most_right);
-        if !self.can_place(&piece) {
-            return None;
-        }
-        while piece.x != column {
-            let step = (column - piece.x).signum();
-            piece = piece.moved(step, 0);
-            if !self.can_place(&piece) {
-                return None;
-            }
-        }
-        Some(self.fallen(piece))
-    }
-
-    /// Every placement as the notebook enumerates them.
-    fn next_moves(&self, tetromino: Tetromino) -> Vec<ModelPiece> {
-        let created = ModelPiece::spawn(tetromino, self);
-        let right = created.clone().rotated_right();
-        let left = created.clone().rotated_left();
-        let half = right.clone().rotated_right();
-        let distinct = match tetromino {
-            Tetromino::O => vec![created],
-            Tetromino::I | Tetromino::S | Tetromino::Z => vec![created, right],
-            Tetromino::T | Tetromino::J | Tetromino::L => vec![created, right, left, half],
-        };
-        let columns = 0..self.width();
-        distinct
-            .into_iter()
-            .flat_map(|piece| columns.clone().filter_map(move |column| self.walk(piece.clone(), column)))
-            .collect()
-    }
+/// The twin's board of the same cells.
+fn board(playfield: &Playfield) -> NotebookBoard {
+    NotebookBoard::of(&TwinPlayfield::drawn(&playfield.to_string(), playfield.height().into()))
 }
 
 fn rules(width: u8, height: u8) -> Rules {
@@ -164,18 +38,18 @@ fn walks_reach_what_the_notebook_reaches() {
     for (width, height) in [(4, 4), (5, 6), (6, 5), (7, 12), (10, 20), (16, 28), (32, 40)] {
         for seed in 0..200 {
             let (rules, playfield) = (rules(width, height), jagged(width, height, seed));
-            let model = Model::of(&playfield);
+            let model = board(&playfield);
             for piece in Tetromino::ALL {
                 let all = placements(&rules, &playfield, piece);
-                let landed: Vec<Model> = all
+                let landed: Vec<NotebookBoard> = all
                     .iter()
                     .map(|placement| {
                         let shape = placement.shape(&rules, piece).unwrap();
-                        Model::of(&playfield.land(shape, placement.column, rules.top_out).locked)
+                        board(&playfield.land(shape, placement.column, rules.top_out).locked)
                     })
                     .collect();
-                let expected: Vec<Model> = model
-                    .next_moves(piece)
+                let expected: Vec<NotebookBoard> = model
+                    .next_moves(piece.letter())
                     .iter()
                     .map(|landed| {
                         let mut model = model.clone();
@@ -301,7 +175,7 @@ fn games_of_random_keys_go_as_in_the_model() {
         let ground = |c: u8| if c.abs_diff(width / 2) < 2 { 0 } else { (1 << (height / 2)) - 1 };
         let columns: Vec<u64> = (0..width).map(ground).collect();
         let mut playfield = Playfield::from_columns(width, height, &columns);
-        let mut model = Model::of(&playfield);
+        let mut model = board(&playfield);
         let mut dealt = 0;
         let mut deal = || {
             dealt += 1;
@@ -309,27 +183,13 @@ fn games_of_random_keys_go_as_in_the_model() {
         };
         let tetromino = deal();
         let mut falling = FallingPiece::spawn(tetromino, width, height);
-        let mut model_piece = ModelPiece::spawn(tetromino, &model);
+        let mut model_piece = model.spawn(tetromino.letter());
         for n in 0..2_000 {
             // Few drops and many steps to the side, so that pieces get under others.
             let key = Key::ALL[[0, 1, 1, 2, 2, 3, 4, 5][draw(n, 8) as usize]];
 
-            let wanted = match key {
-                Key::Idle | Key::Drop => model_piece.clone(),
-                Key::Left => model_piece.clone().moved(-1, 0),
-                Key::Right => model_piece.clone().moved(1, 0),
-                Key::RotateLeft => model_piece.clone().rotated_left(),
-                Key::RotateRight => model_piece.clone().rotated_right(),
-            };
-            if model.can_place(&wanted) {
-                model_piece = wanted;
-            }
-            if key == Key::Drop {
-                model_piece = model.fallen(model_piece);
-            } else if model.can_place(&model_piece.clone().moved(0, 1)) {
-                model_piece = model_piece.moved(0, 1);
-            }
-            let model_rests = !model.can_place(&model_piece.clone().moved(0, 1));
+            let (pressed, model_rests) = model.press(key as usize, model_piece);
+            model_piece = pressed;
 
             let Fall { piece, rests } = falling.step(key, &playfield);
             let mut cells: Vec<(i32, i32)> =
@@ -346,8 +206,8 @@ fn games_of_random_keys_go_as_in_the_model() {
             let (row, column) = falling.corner();
             let (lines, over) = playfield.lock(falling.shape(), row, column, rules.top_out);
             model.add(&model_piece);
-            assert_eq!(lines, model.clear(), "{said}");
-            assert_eq!(Model::of(&playfield), model, "{said}");
+            assert_eq!(usize::from(lines), model.clear(), "{said}");
+            assert_eq!(board(&playfield), model, "{said}");
             assert_eq!(over, model.rows[0].contains(&true), "{said}");
             lines_in_all += u32::from(lines);
             if over {
@@ -356,7 +216,7 @@ fn games_of_random_keys_go_as_in_the_model() {
             }
             let tetromino = deal();
             falling = FallingPiece::spawn(tetromino, width, height);
-            model_piece = ModelPiece::spawn(tetromino, &model);
+            model_piece = model.spawn(tetromino.letter());
             assert!(!is_blocked(&rules, &playfield, tetromino) && falling.is_free(&playfield), "{said}");
         }
     }
@@ -430,6 +290,46 @@ fn turns_come_before_steps_and_half_turns_go_left() {
     assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::RotateRight);
 }
 
+/// From wherever a piece can be to wherever it can land.
+#[test]
+fn keys_are_those_of_the_notebooks_agent() {
+    let mut walls_in_the_way = 0;
+    for width in [7, 10, 16] {
+        let rules = Rules { width, height: 20, ..Rules::preset("lab").unwrap() };
+        let playfield = Playfield::empty(width, 20);
+        let board = board(&playfield);
+        for piece in Tetromino::ALL {
+            let targets: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
+            let landed = board.next_moves(piece.letter());
+            for (turns, column) in (0..4).flat_map(|turns| (0..width).map(move |column| (turns, column))) {
+                let falling = FallingPiece { tetromino: piece, turns, column, row: 9 };
+                if !falling.is_free(&playfield) {
+                    continue;
+                }
+                let created = NotebookPiece::created(piece.letter(), column.into(), 10);
+                let model = (0..turns).fold(created, |piece, _| piece.rotated_right());
+                for (target, landed) in targets.iter().zip(&landed) {
+                    let key = falling.key_towards(*target, width);
+                    let expected = model.key_towards(landed);
+                    let turned = match expected {
+                        3 => model.clone().rotated_left(),
+                        4 => model.clone().rotated_right(),
+                        _ => model.clone(),
+                    };
+                    if board.can_place(&turned) {
+                        assert_eq!(key as usize, expected, "{falling:?} to {target:?}");
+                    } else {
+                        // The notebook's agent would press on in vain.
+                        assert!(matches!(key, Key::Left | Key::Right), "{falling:?} to {target:?}: {key:?}");
+                        walls_in_the_way += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(walls_in_the_way > 100, "{walls_in_the_way}");
+}
+
 #[test]
 fn a_piece_under_an_overhang_stays_under_it() {
     // What is above a falling piece does not stop it, and it locks where it is.
@@ -452,7 +352,7 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
     for (preset, keys) in [("genetic", false), ("lab", true)] {
         let rules = Rules { width: 9, height: 12, ..Rules::preset(preset).unwrap() };
         for piece in Tetromino::ALL {
-            let position = Position { playfield, piece: Some(piece) };
+            let position = Position { playfield, piece: Some(piece), falling: None };
             let listed = enumerate(&rules, &[position], Some(&set), Options::default());
             let all: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
             let actions: Vec<i32> = all.iter().map(|placement| placement.action(9) as i32).collect();
@@ -462,6 +362,14 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
             let created = FallingPiece::spawn(piece, 9, 12);
             let first_keys: Vec<i32> = all.iter().map(|to| created.key_towards(*to, 9) as i32).collect();
             assert_eq!(listed.actions, if keys { first_keys } else { actions });
+            if keys {
+                // On its way it has turned and moved: the same placements, and the keys from where it is.
+                let falling = FallingPiece { turns: 3, column: 3, row: 10, ..created };
+                let on_its_way = Position { falling: Some(falling), ..position };
+                let later = enumerate(&rules, &[on_its_way], Some(&set), Options::default());
+                let next_keys = all.iter().map(|to| falling.key_towards(*to, 9) as i32).collect();
+                assert_eq!(later, Placements { actions: next_keys, ..listed });
+            }
         }
     }
 }

@@ -76,6 +76,7 @@ fn the_columns_are_the_landings_one_by_one() {
                     playfield: random_playfield(&rules, &mut draws),
                     // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
                     piece: Tetromino::from_index(k % 8),
+                    falling: None,
                 })
                 .collect();
             let together = enumerate(&rules, &positions, Some(&set), EVERYTHING);
@@ -102,7 +103,7 @@ fn the_columns_are_the_landings_one_by_one() {
 fn what_is_not_wanted_is_not_there() {
     let rules = Rules::default();
     let playfield = Playfield::empty(10, 20);
-    let positions = Tetromino::ALL.map(|piece| Position { playfield, piece: Some(piece) });
+    let positions = Tetromino::ALL.map(|piece| Position { playfield, piece: Some(piece), falling: None });
     let plain = enumerate(&rules, &positions, None, EVERYTHING);
     assert_eq!(plain.row_offsets, [0, 17, 26, 60, 77, 94, 128, 162], "17 I S Z, 9 O, 34 T J L");
     assert!(plain.features.is_empty() && plain.position_features.is_empty());

@@ -1,6 +1,6 @@
 //! Pictures, to the character.
 
-use tetrion::engine::{Playfield, Tetromino};
+use tetrion::engine::{FallingPiece, Playfield, Tetromino};
 use tetrion::render::{Format, Scene, max_bytes, render};
 
 fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
@@ -9,7 +9,7 @@ fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
 
 #[track_caller]
 fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
-    let scene = Scene { playfield, pieces: &[Tetromino::T], lines: 0, num_pieces: 0 };
+    let scene = Scene { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0 };
     let text = render(format, &scene);
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
@@ -64,7 +64,7 @@ fn leiden_has_three_rows_above_its_field_and_numbers_below() {
 fn ansi_shows_the_pieces_and_the_counts_beside_it() {
     let playfield = drawn(4, 5, "#..#/####");
     let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
-    let scene = Scene { playfield: &playfield, pieces: &pieces, lines: 12, num_pieces: 34 };
+    let scene = Scene { playfield: &playfield, falling: None, pieces: &pieces, lines: 12, num_pieces: 34 };
     let expected = "+--------+\n\
         |        |  piece  \x1b[1;35mT\x1b[0m\n\
         |        |  next   \x1b[1;36mI\x1b[0m\x1b[1;38;5;208mL\x1b[0m\n\
@@ -80,16 +80,55 @@ fn ansi_shows_the_pieces_and_the_counts_beside_it() {
 }
 
 #[test]
+fn a_falling_piece_is_in_every_picture() {
+    let playfield = drawn(5, 4, "#...#/##.##");
+    // A T that points to the right, its uppermost cell above the playfield.
+    let falling = FallingPiece { tetromino: Tetromino::T, turns: 1, column: 2, row: 3 };
+    let scene = Scene {
+        playfield: &playfield,
+        falling: Some(falling),
+        pieces: &[Tetromino::T],
+        lines: 0,
+        num_pieces: 2,
+    };
+    assert_eq!(render(Format::Ascii, &scene), "..@@.\n..@..\n#...#\n##.##");
+    let frame = "   o----------o\n \
+        0 |    [][]  |\n \
+        1 |    []    |\n \
+        2 |[]      []|\n \
+        3 |[][]  [][]|\n   \
+        o----------o";
+    assert_eq!(render(Format::Lab, &scene), frame);
+    assert_eq!(render(Format::Leiden, &scene), "   XX \n   X  \n X   X\n|XX XX|\n-------\n 01234");
+    let expected = "+----------+\n\
+        |    \x1b[45m[][]\x1b[0m  |  piece  \x1b[1;35mT\x1b[0m\n\
+        |    \x1b[45m[]\x1b[0m    |\n\
+        |\x1b[47m[]\x1b[0m      \x1b[47m[]\x1b[0m|  lines  0\n\
+        |\x1b[47m[][]\x1b[0m  \x1b[47m[][]\x1b[0m|  pieces 2\n\
+        +----------+";
+    assert_eq!(render(Format::Ansi, &scene), expected);
+    // One that comes to lie on full cells, as the piece after a lost game may, hides them.
+    let lost = Scene { falling: Some(FallingPiece { row: 1, ..falling }), ..scene };
+    assert_eq!(render(Format::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
+}
+
+#[test]
 fn no_picture_is_larger_than_the_largest() {
     let pieces = [Tetromino::L; 7];
+    let falling = Some(FallingPiece { tetromino: Tetromino::L, turns: 0, column: 1, row: 1 });
     for (width, height) in [(4, 4), (10, 20), (32, 40), (17, 5)] {
         let striped: Vec<u32> =
             (0..height).map(|row| if row % 2 == 0 { 0x5555_5555 } else { 0xAAAA_AAAA }).collect();
         let full = vec![u32::MAX; height.into()];
         for rows in [striped, full, vec![0; height.into()]] {
             let playfield = Playfield::from_rows(width, height, rows);
-            let scene =
-                Scene { playfield: &playfield, pieces: &pieces, lines: u64::MAX, num_pieces: u64::MAX };
+            let scene = Scene {
+                playfield: &playfield,
+                falling,
+                pieces: &pieces,
+                lines: u64::MAX,
+                num_pieces: u64::MAX,
+            };
             for format in [Format::Ascii, Format::Lab, Format::Leiden, Format::Ansi] {
                 let (bytes, max) = (render(format, &scene).len(), max_bytes(format, width, height));
                 assert!(bytes <= max, "{format:?} of {width} x {height}: {bytes} bytes, at most {max}");

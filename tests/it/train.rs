@@ -301,7 +301,6 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     let out = folder.to_str().unwrap();
     refused(&["--out", out, "--features", "all"], 1, &["all", "thiery9"]);
     refused(&["--out", out, "--rules", "chess"], 1, &["chess", "simplified"]);
-    refused(&["--out", out, "--preset", "lab"], 1, &["cannot play the rules lab yet", "--rules"]);
     refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
     refused(&["--out", out, "--population", "1"], 1, &["population"]);
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);

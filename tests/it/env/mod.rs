@@ -1,5 +1,6 @@
 //! Environments: episodes, seeds, modes, refusals, observations.
 
+mod keys;
 mod model;
 mod playthroughs;
 mod snapshots;
@@ -380,8 +381,11 @@ fn what_is_seen_has_the_shape_and_bounds_that_were_told() {
             DataType::Float64 => read(bytes, f64::from_le_bytes),
         }
     }
-    for (width, height) in [(10, 20), (16, 28), (17, 28), (32, 40), (4, 4)] {
-        let rules = Rules { preview: 3, ..Rules::simplified(width, height) };
+    let sizes = [(10, 20), (16, 28), (17, 28), (32, 40), (4, 4)];
+    let placed = sizes.map(|(width, height)| Rules { preview: 3, ..Rules::simplified(width, height) });
+    let lab = Rules::preset("lab").unwrap();
+    let pressed = sizes.map(|(width, height)| Rules { preview: 3, width, height, ..lab });
+    for rules in placed.into_iter().chain(pressed) {
         let config = EnvConfig { rules, num_envs: 3, ..EnvConfig::default() };
         let mut batch = running(config, &Seeding::Session(8));
         let mut dice = Dice::new(8);

@@ -1,19 +1,19 @@
 //! One environment written a second time, for the tests alone: nothing here comes from the library's environments.
 //!
-//! Cells are `bool`s, every piece that was dealt is kept in a list, and an observation is built cell by cell from its
+//! It plays the straight drops of the literature by placements and the notebook's game by keys. Cells are `bool`s, every piece that was dealt is kept in a list, and an observation is built cell by cell from its
 //! definition. Only the words for modes and errors are the library's.
 
 use std::sync::Arc;
 
-use tetrion::engine::{Randomizer, Rules, Tetromino, parse_sequence};
+use tetrion::engine::{ActionModel, Randomizer, Rules, Tetromino, TopOut, parse_sequence};
 use tetrion::env::{
     AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset, RefusedAction,
     Seeding, StepError, WrongLength,
 };
 
 use crate::twin::{
-    LANDING_FEATURES, TETROMINOES, TwinPlayfield, TwinStep, bag7_sequence, environment_seed, episode_seed,
-    feature, land, placements, playfield_feature, uniform_tetromino, word,
+    LANDING_FEATURES, NotebookBoard, NotebookPiece, TETROMINOES, TwinLanding, TwinPlayfield, bag7_sequence,
+    environment_seed, episode_seed, feature, land, placements, playfield_feature, uniform_tetromino, word,
 };
 
 /// Where a model's pieces come from.
@@ -39,8 +39,10 @@ pub struct Model {
     pub stage: Stage,
     episode_index: u64,
     playfield: TwinPlayfield,
-    /// The landing that led to the playfield.
-    last_landing: Option<TwinStep>,
+    /// The playfield before it and the landing that led to the playfield.
+    last_landing: Option<(TwinPlayfield, TwinLanding)>,
+    /// The current piece on its way down, where steps are keys.
+    falling: Option<NotebookPiece>,
     /// Names of the features to be shown.
     features: Vec<String>,
     /// The bag that pieces are being taken from.
@@ -79,6 +81,7 @@ impl Model {
             episode_index: 0,
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
             last_landing: None,
+            falling: None,
             features: Vec::new(),
             open_bag: String::new(),
             drawn: String::new(),
@@ -120,6 +123,7 @@ impl Model {
         *self =
             Model { episode_index: index, stage: Stage::Running, features, ..Model::new(self.rules, source) };
         self.deal();
+        self.appear();
     }
 
     /// Begins the next episode from a position.
@@ -128,6 +132,26 @@ impl Model {
         self.playfield = playfield;
         let rest: String = self.dealt.chars().skip(pieces.len()).collect();
         self.dealt = format!("{pieces}{rest}");
+        self.appear();
+    }
+
+    /// Whether a game on this playfield is over before the piece moves, by keys.
+    pub fn is_over(rules: &Rules, playfield: &TwinPlayfield, piece: char) -> bool {
+        let board = NotebookBoard::of(playfield);
+        let row = match rules.top_out {
+            TopOut::TopRow => Some(0),
+            TopOut::AboveField => Some(2),
+            TopOut::Overflow | TopOut::SpawnBlocked => None,
+        };
+        row.is_some_and(|row: usize| board.rows[row].contains(&true)) || !board.can_place(&board.spawn(piece))
+    }
+
+    /// Puts the current piece where pieces appear.
+    fn appear(&mut self) {
+        if self.rules.action_model == ActionModel::Keypress {
+            let board = NotebookBoard::of(&self.playfield);
+            self.falling = self.piece(0).map(|piece| board.spawn(piece));
+        }
     }
 
     /// Becomes another environment, as far as that can be saved.
@@ -175,6 +199,9 @@ impl Model {
 
     fn legal_actions(&self) -> Vec<i32> {
         let Some(piece) = self.piece(0) else { return Vec::new() };
+        if self.rules.action_model == ActionModel::Keypress {
+            return (0..6).collect();
+        }
         let width = self.rules.width.into();
         placements(&self.playfield, piece).iter().map(|placement| placement.action(width) as i32).collect()
     }
@@ -194,29 +221,11 @@ impl Model {
             self.reset(None);
             return Row::default();
         }
-        let (mut reward, mut terminated) = (0.0, false);
         self.length += 1;
-        let width: usize = self.rules.width.into();
-        let piece = self.piece(0).expect("a running episode has a piece");
-        let all = placements(&self.playfield, piece);
-        match all.iter().find(|placement| placement.action(width) as i32 == action) {
-            Some(placement) => {
-                let landing = land(&self.playfield, placement);
-                reward += self.rules.scoring.piece;
-                if landing.lines > 0 {
-                    // More than four only where a drawn playfield had full rows already.
-                    reward += self.rules.scoring.lines[landing.lines.min(4) - 1];
-                }
-                let before = std::mem::replace(&mut self.playfield, landing.afterstate.clone());
-                self.lines += landing.lines as u64;
-                self.pieces += 1;
-                self.landed += 1;
-                self.deal();
-                terminated |= landing.terminal;
-                self.last_landing = Some(TwinStep { before, placement: *placement, landing });
-            }
-            None => terminated = true,
-        }
+        let (mut reward, terminated) = match self.rules.action_model {
+            ActionModel::Placement => self.place(action),
+            ActionModel::Keypress => self.press(action),
+        };
         if terminated {
             reward += self.rules.scoring.game_end;
         }
@@ -234,8 +243,69 @@ impl Model {
         Row { reward: reward as f32, terminated, truncated, last }
     }
 
+    /// The points without those for the end, and whether the game is over.
+    fn place(&mut self, action: i32) -> (f64, bool) {
+        let piece = self.piece(0).expect("a running episode has a piece");
+        let width = self.rules.width.into();
+        let all = placements(&self.playfield, piece);
+        match all.iter().find(|placement| placement.action(width) as i32 == action) {
+            Some(placement) => self.land(land(&self.playfield, placement)),
+            None => (0.0, true),
+        }
+    }
+
+    fn press(&mut self, key: i32) -> (f64, bool) {
+        let board = NotebookBoard::of(&self.playfield);
+        let falling = self.falling.take().expect("a running episode has a piece");
+        let (piece, rests) = board.press(key as usize, falling);
+        if rests {
+            let top_out = match self.rules.top_out {
+                TopOut::Overflow => "overflow",
+                TopOut::SpawnBlocked => "spawn_blocked",
+                TopOut::TopRow => "top_row",
+                TopOut::AboveField => "above_field",
+            };
+            return self.land(board.land(&piece, top_out));
+        }
+        self.falling = Some(piece);
+        (0.0, false)
+    }
+
+    fn land(&mut self, landing: TwinLanding) -> (f64, bool) {
+        let mut reward = self.rules.scoring.piece;
+        if landing.lines > 0 {
+            // More than four only where a drawn playfield had full rows already.
+            reward += self.rules.scoring.lines[landing.lines.min(4) - 1];
+        }
+        let before = std::mem::replace(&mut self.playfield, landing.afterstate.clone());
+        self.lines += landing.lines as u64;
+        self.pieces += 1;
+        self.landed += 1;
+        self.deal();
+        self.appear();
+        let board = NotebookBoard::of(&self.playfield);
+        let is_blocked = self.falling.as_ref().is_some_and(|next| !board.can_place(next));
+        let terminated = landing.terminal || is_blocked;
+        self.last_landing = Some((before, landing));
+        (reward, terminated)
+    }
+
     fn last_state(&self) -> LastState {
         LastState(observations_and_infos().map(|field| self.see(field)).collect())
+    }
+
+    fn num_actions(&self) -> u32 {
+        match self.rules.action_model {
+            ActionModel::Placement => 4 * u32::from(self.rules.width),
+            ActionModel::Keypress => 6,
+        }
+    }
+
+    /// Row from below and column of each cell of the falling piece.
+    fn falling_cells(&self) -> impl Iterator<Item = (usize, usize)> {
+        let top = i32::from(self.rules.height) - 1;
+        let cells = self.falling.iter().flat_map(NotebookPiece::cells);
+        cells.map(move |(x, y)| ((top - y) as usize, x as usize))
     }
 
     /// The bytes of a field.
@@ -265,7 +335,7 @@ impl Model {
                 .collect(),
             Field::Features => {
                 let value = |name: &String| match &self.last_landing {
-                    Some(last) => feature(name, &last.before, &last.placement, &last.landing),
+                    Some((before, landing)) => feature(name, before, landing),
                     None if LANDING_FEATURES.contains(&name.as_str()) => 0.0,
                     None => {
                         playfield_feature(name.strip_suffix("_preclear").unwrap_or(name), &self.playfield)
@@ -275,7 +345,22 @@ impl Model {
             }
             Field::ActionMask => {
                 let allowed = self.allowed_actions();
-                (0..4 * width as i32).map(|action| u8::from(allowed.contains(&action))).collect()
+                (0..self.num_actions()).map(|action| u8::from(allowed.contains(&(action as i32)))).collect()
+            }
+            Field::Falling => {
+                let mut cells = vec![0; width * height];
+                for (row, column) in self.falling_cells().filter(|&(row, _)| row < height) {
+                    cells[row * width + column] = 1;
+                }
+                cells
+            }
+            Field::FallingCells => {
+                let mut cells: Vec<(usize, usize)> = self.falling_cells().collect();
+                cells.sort();
+                match cells.as_slice() {
+                    [] => vec![255; 8],
+                    cells => cells.iter().flat_map(|&(row, column)| [row as u8, column as u8]).collect(),
+                }
             }
             Field::Lines => self.lines.to_le_bytes().into(),
             Field::Pieces => self.pieces.to_le_bytes().into(),
@@ -349,7 +434,7 @@ pub fn step(
     if config.autoreset_mode == AutoresetMode::Disabled && !having(Stage::Ended).is_empty() {
         return Err(StepError::EpisodeEnded { env_ids: having(Stage::Ended) });
     }
-    let num_actions = 4 * u32::from(config.rules.width);
+    let num_actions = models[0].num_actions();
     let (mut out_of_range, mut illegal) = (Vec::new(), Vec::new());
     for (row, (&i, &action)) in envs.iter().zip(actions).enumerate() {
         let refused = RefusedAction { row: row as u32, action };

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use tetrion::engine::{Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
+use tetrion::render::{Format, Scene, render};
 
 use super::{Dice, golden, letters, numbers, random_actions, running};
 
@@ -61,4 +62,32 @@ fn episodes_from_bags_with_points_and_a_limit() {
     let head = "# simplified, width 4, height 8, preview 6, bag7, environment seed 0, max_episode_steps 9; a piece 0.5, \
                 lines 1 3 6 10, game_end -4; reset after each end";
     golden("bag7_4x8.txt", &transcript(head, config, &Seeding::Environments(vec![0]), 4));
+}
+
+/// Presses random keys and writes down every frame.
+#[test]
+fn an_episode_by_keys() {
+    let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };
+    let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+    let mut text = "# lab, width 5, height 7, environment seed 42; keys: 0 idle, 1 left, 2 right, 3 rotate left, \
+                    4 rotate right, 5 drop\n\n# key  reward  ended       lines  after the key: # landed, @ falling, \
+                    from the top\n"
+        .to_owned();
+    let mut batch = running(config, &Seeding::Environments(vec![42]));
+    let mut dice = Dice::new(7);
+    let frame = |batch: &EnvBatch| {
+        let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
+        let falling = batch.falling(0);
+        let scene = Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0 };
+        render(Format::Ascii, &scene).replace('\n', "/")
+    };
+    writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();
+    while !batch.has_ended(0) {
+        let key = random_actions(&batch, &mut dice);
+        let outcome = batch.step(&key, None).unwrap();
+        let end = if outcome.terminated[0] { "terminated" } else { "-" };
+        let (reward, lines) = (outcome.rewards[0], numbers(&batch, Field::Lines)[0]);
+        writeln!(text, "  {}    {reward:<6}  {end:<10}  {lines:<5}  {}", key[0], frame(&batch)).unwrap();
+    }
+    golden("lab_5x7.txt", &text);
 }

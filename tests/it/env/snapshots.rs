@@ -188,7 +188,8 @@ fn specimens() -> Vec<Vec<u8>> {
     let mut specimens = Vec::new();
     let balanced = Rules { randomizer: Randomizer::Balanced, preview: 6, ..Rules::simplified(17, 6) };
     let walking = Rules { height: 6, ..Rules::preset("genetic").unwrap() };
-    for rules in [bag_rules(), Rules::default(), balanced, walking] {
+    let keys = Rules { height: 7, preview: 1, ..Rules::preset("lab").unwrap() };
+    for rules in [bag_rules(), Rules::default(), balanced, walking, keys] {
         let config = EnvConfig { rules, ..EnvConfig::default() };
         for seeding in [Seeding::Session(5), Seeding::Sequences(vec![sequence("IIIOTZSJLLI")])] {
             let mut batch = running(config.clone(), &seeding);
@@ -333,6 +334,48 @@ fn what_a_snapshot_must_not_hold_is_named() {
     // Read as a sequence, the seed is a length and letters.
     check(DEALER + 8, &[1, 4, 0, 0, 0, 0, 1, 2, 3], corrupt("more was dealt than there is"));
     check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
+}
+
+#[test]
+fn what_a_snapshot_of_key_presses_must_not_hold_is_named() {
+    /// Where things stand in a snapshot of a 5 x 7 playfield after a landing.
+    const PLAYFIELD: usize = 7 + RULES_VERSION.len() + 8 + 6 * 8 + 2;
+    const PIECE: usize = PLAYFIELD + 5 * 8;
+    const FALLING: usize = PIECE + 4 + 1;
+    let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };
+    let mut batch = running(
+        EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() },
+        &Seeding::Sequences(vec![sequence("OTO")]),
+    );
+    for key in [5, 0, 4] {
+        batch.step(&[key], None).unwrap();
+    }
+    // An O lies in columns 1 and 2. A T with its flat side to the left is on its way down above it.
+    let snapshot = batch.state(0).to_bytes();
+    assert_eq!(snapshot[PIECE..][..4], [1, 0, 2, 0], "the O, as created, its anchor in column 2 of row 0");
+    assert_eq!(snapshot[FALLING..][..3], [1, 2, 4], "a turn to the right, its anchor in column 2 of row 4");
+    let forged = |at: usize, bytes: &[u8]| {
+        let mut content = snapshot[..snapshot.len() - 8].to_vec();
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        EnvState::from_bytes(&with_checksum(content))
+    };
+    let check = |at: usize, bytes: &[u8], problem: &'static str| {
+        assert_eq!(forged(at, bytes).unwrap_err(), SnapshotError::Corrupt(problem), "{bytes:?} at {at}");
+    };
+    let nowhere = "a piece landed where it cannot";
+    check(PIECE + 3, &[1], nowhere); // it could have fallen further
+    check(PIECE + 2, &[0], nowhere); // outside of the left wall
+    check(PIECE + 2, &[5], nowhere);
+    check(PIECE + 1, &[2], nowhere); // its other cells would be below the floor
+    check(PIECE + 1, &[4], "a piece is turned by more than three quarters");
+    let nowhere = "the falling piece is where it cannot be";
+    check(FALLING + 2, &[2], nowhere); // it overlaps the O
+    check(FALLING + 2, &[7], nowhere); // above the top row
+    check(FALLING + 1, &[4], nowhere); // outside of the right wall
+    check(FALLING, &[0, 2, 2], nowhere); // it rests, and would have been locked
+    check(FALLING, &[7], "a piece is turned by more than three quarters");
+    // Somewhere else in the air, or where it appears, is as good as where it was.
+    assert!(forged(FALLING, &[3, 3, 3]).is_ok() && forged(FALLING, &[0, 2, 6]).is_ok());
 }
 
 /// A snapshot of long ago must still be read: the bytes are part of the promise.

@@ -1,9 +1,9 @@
 //! The library's environments against the model: random calls, legal ones and others, in every mode and many sizes.
 
-use tetrion::engine::{Playfield, Randomizer, Rules, Scoring};
+use tetrion::engine::{ActionModel, Playfield, Randomizer, Rules, Scoring, TopOut};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, Field, InvalidActionPolicy,
-    Position, ResetError, RestoreError, Restored, Seeding,
+    Position, PositionError, ResetError, RestoreError, Restored, Seeding,
 };
 use tetrion::features::FeatureSet;
 
@@ -23,8 +23,13 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
     };
     let randomizer = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced][dice.below(3)];
     let preview = dice.below(7) as u8;
+    let top_out = [TopOut::TopRow, TopOut::Overflow, TopOut::SpawnBlocked, TopOut::AboveField][dice.below(4)];
+    let rules = match dice.below(2) {
+        0 => Rules::simplified(width, height),
+        _ => Rules { width, height, top_out, ..Rules::preset("lab").unwrap() },
+    };
     let config = EnvConfig {
-        rules: Rules { randomizer, scoring, preview, ..Rules::simplified(width, height) },
+        rules: Rules { randomizer, scoring, preview, ..rules },
         num_envs: 1 + dice.below(5) as u32,
         autoreset_mode: MODES[dice.below(3)],
         invalid_action_policy: [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate][dice.below(2)],
@@ -135,9 +140,16 @@ fn wander(seed: u64) {
             let position = Position { playfield, piece: pieces[0], queue: pieces[1..].to_vec() };
             let reseed = (dice.below(2) == 0).then(|| dice.word());
             let result = batch.restore(env_ids, Restored::Positions(&[position]), reseed);
-            check_restored(result, envs, &mut models, reseed, &context, |model, _| {
-                model.begin_from(drawing.clone(), &letters);
-            });
+            let is_over = config.rules.action_model == ActionModel::Keypress
+                && Model::is_over(&config.rules, &drawing, letters.chars().next().unwrap());
+            if envs.is_ok() && is_over {
+                let error = PositionError::GameOver;
+                assert_eq!(result, Err(RestoreError::Position { row: 0, error }), "{context}");
+            } else {
+                check_restored(result, envs, &mut models, reseed, &context, |model, _| {
+                    model.begin_from(drawing.clone(), &letters);
+                });
+            }
         } else if dice.below(12) == 0 || call == 1 {
             let seeds: Vec<u64> = (0..rows).map(|_| dice.word() >> dice.below(64)).collect();
             let sequences = [sequence(SEQUENCES[dice.below(3)])];
@@ -224,7 +236,7 @@ fn wander(seed: u64) {
 
 #[test]
 fn every_call_does_what_the_model_does() {
-    for seed in 0..400 {
+    for seed in 0..600 {
         wander(seed);
     }
 }

@@ -60,7 +60,7 @@ impl Everything {
         for (column, found) in self.set.columns().iter().zip(found) {
             let name = column.to_string();
             let expected = match name.strip_suffix("_preclear") {
-                _ if column.feature.is_of_landing() => twin::feature(&name, before, placement, twins),
+                _ if column.feature.is_of_landing() => twin::feature(&name, before, twins),
                 Some(plain) => preclear[plain],
                 None => after[name.as_str()],
             };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tetrion::engine::rng::{Tag, below, word};
+use tetrion::engine::{ActionModel, FallingPiece, Placement, Rules};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
 };
@@ -65,7 +66,9 @@ struct Changed {
     sequence: u64,
 }
 
-const OBSERVATIONS: [Field; 2] = [Field::Board, Field::Current];
+/// What a session shows that names no observations, by placements and by keys.
+const OBSERVATIONS: [&[Field]; 2] =
+    [&[Field::Board, Field::Current], &[Field::Board, Field::Current, Field::Falling]];
 
 fn listed(env_ids: &[u32]) -> Option<&[u32]> {
     if env_ids.is_empty() { None } else { Some(env_ids) }
@@ -79,8 +82,10 @@ impl Model {
     }
 
     fn changed(&self, env_ids: &[u32]) -> Changed {
+        let by_keys = self.batch.config().rules.action_model == ActionModel::Keypress;
+        let observations = OBSERVATIONS[usize::from(by_keys)].iter();
         Changed {
-            observations: OBSERVATIONS.map(|field| self.see(field, env_ids)).to_vec(),
+            observations: observations.map(|&field| self.see(field, env_ids)).collect(),
             mask: self.see(Field::ActionMask, env_ids),
             infos: Field::INFOS.map(|field| self.see(field, env_ids)).to_vec(),
             step: None,
@@ -264,10 +269,16 @@ impl World {
         let terminate = dice.below(2) == 1;
         let width = 5 + dice.below(2) as u32;
         let max_episode_steps = [0, 6][dice.below(2)];
+        let preset = ["simplified", "lab"][dice.below(2)];
         let policy =
             if terminate { pb::InvalidActionPolicy::Terminate } else { pb::InvalidActionPolicy::Reject };
         let wanted = pb::SessionConfig {
-            rules: Some(pb::Rules { width: Some(width), height: Some(6), ..Default::default() }),
+            rules: Some(pb::Rules {
+                preset: preset.into(),
+                width: Some(width),
+                height: Some(6),
+                ..Default::default()
+            }),
             autoreset_mode: modes[autoreset_mode].into(),
             invalid_action_policy: policy.into(),
             max_episode_steps,
@@ -289,7 +300,7 @@ impl World {
             (Ok(answer), Ok(())) => {
                 let modes = [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled];
                 let config = EnvConfig {
-                    rules: tetrion::engine::Rules::simplified(width as u8, 6),
+                    rules: Rules { width: width as u8, height: 6, ..Rules::preset(preset).unwrap() },
                     num_envs,
                     autoreset_mode: modes[autoreset_mode],
                     invalid_action_policy: if terminate {
@@ -409,16 +420,33 @@ impl World {
             let envs = pb::SessionEnvs { session, env_ids };
             match self.client.enumerate_placements(enumerate(envs)).await.map(|answer| answer.into_inner()) {
                 Ok(answer) => {
+                    let rules = &model.batch.config().rules;
                     let count = |&id: &u32| {
                         let piece = model.batch.pieces(id).first().copied();
                         let piece = piece.filter(|_| !model.batch.has_ended(id));
                         let playfield = model.batch.playfield(id);
-                        let position = tetrion::placements::Position { playfield, piece };
-                        f64::from(num_rows(&model.batch.config().rules, &position))
+                        let position = tetrion::placements::Position { playfield, piece, falling: None };
+                        f64::from(num_rows(rules, &position))
                     };
                     let offsets = numbers(&answer.row_offsets.unwrap());
                     let counts: Vec<f64> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
                     assert_eq!(counts, ids.iter().map(count).collect::<Vec<_>>());
+                    let placements = numbers(&answer.placements.unwrap());
+                    let falling: Vec<Option<FallingPiece>> =
+                        ids.iter().map(|&id| model.batch.falling(id)).collect();
+                    let of_rows = counts
+                        .iter()
+                        .zip(falling)
+                        .flat_map(|(&count, falling)| std::iter::repeat_n(falling, count as usize));
+                    let next = |(&placement, falling): (&f64, Option<FallingPiece>)| match falling {
+                        None => placement,
+                        Some(falling) => {
+                            let target = Placement::from_action(placement as u32, rules.width);
+                            f64::from(falling.key_towards(target, rules.width) as u8)
+                        }
+                    };
+                    let actions: Vec<f64> = placements.iter().zip(of_rows).map(next).collect();
+                    assert_eq!(numbers(&answer.actions.unwrap()), actions);
                     assert_eq!(answer.sequence, model.sequence);
                 }
                 Err(status) => assert_eq!(Err(told(&status).reason.as_str()), expected),

@@ -78,7 +78,7 @@ async fn the_answer_is_the_librarys_own_list() {
     let answer = client.enumerate_placements(everything(enumerate(drawn()))).await.unwrap().into_inner();
     let positions: Vec<Position> = playfields()
         .into_iter()
-        .map(|(playfield, piece)| Position { playfield, piece: Some(piece) })
+        .map(|(playfield, piece)| Position { playfield, piece: Some(piece), falling: None })
         .collect();
     let set = FeatureSet::named("bcts8", 10).unwrap();
     let options = Options { afterstates: true, position_features: true };

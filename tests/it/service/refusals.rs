@@ -188,19 +188,43 @@ async fn invalid_tensor_says_what_it_should_have_been() {
 }
 
 #[tokio::test]
-async fn invalid_rules_and_rules_that_are_not_built() {
+async fn invalid_rules_are_those_that_contradict_each_other() {
     let mut w = Witness::new().await;
-    let rules = pb::Rules { action_model: Some(pb::ActionModel::Keypress.into()), ..Default::default() };
-    w.create(pb::SessionConfig { rules: Some(rules), ..config(1, 1) }, "INVALID_RULES", "config.rules").await;
-    // Whatever is not in the capabilities is refused by this name; when all of it is built, nothing is left to ask for.
-    let rules = pb::Rules { preset: "lab".into(), ..Default::default() };
-    let request = pb::CreateSessionRequest {
-        config: Some(pb::SessionConfig { rules: Some(rules), ..config(1, 1) }),
-        ..Default::default()
-    };
-    if let Err(error) = w.client.create_session(request).await {
-        w.refused::<()>(Err(error), Code::Unimplemented, "NOT_IMPLEMENTED").await;
+    let by_keys = || pb::Rules { preset: "lab".into(), ..Default::default() };
+    let rules = [
+        pb::Rules { action_model: Some(pb::ActionModel::Keypress.into()), ..Default::default() },
+        pb::Rules { reach: Some(pb::Reach::StraightDrop.into()), ..by_keys() },
+        pb::Rules { orientation_table: Some(pb::OrientationTable::Literature.into()), ..by_keys() },
+    ];
+    for rules in rules {
+        let config = pb::SessionConfig { rules: Some(rules), ..config(1, 1) };
+        w.create(config, "INVALID_RULES", "config.rules").await;
     }
+}
+
+#[tokio::test]
+async fn keys_are_refused_when_they_are_none_and_no_piece_falls_where_pieces_are_placed() {
+    let rules = || Some(pb::Rules { preset: "lab".into(), ..Default::default() });
+    let mut w = Witness::of(pb::SessionConfig { rules: rules(), ..config(2, 11) }).await;
+    let name = w.name.clone();
+    for (actions, field) in [([0, 6], "actions[1]"), ([-1, 5], "actions[0]")] {
+        let got = w.client.step(step(&name, &actions)).await;
+        w.field(got, "ACTION_OUT_OF_RANGE", field).await;
+    }
+    for (fields, path) in [
+        (vec!["board", "falling"], "config.observation_fields[1]"),
+        (vec!["falling_cells"], "config.observation_fields[0]"),
+    ] {
+        let observation_fields: Vec<String> = fields.into_iter().map(str::to_owned).collect();
+        let falls = pb::SessionConfig { observation_fields, ..config(2, 11) };
+        w.create(falls.clone(), "INVALID_FIELD", path).await;
+        let session = create(&mut w.client, pb::SessionConfig { rules: rules(), ..falls }).await;
+        let request = pb::DeleteSessionRequest { name: session.name, allow_missing: false };
+        w.client.delete_session(request).await.unwrap();
+    }
+    let blocked = pb::Positions { drawings: vec![drawing(&["....######"; 20], "T")], ..Default::default() };
+    let got = w.client.restore_state(restore(&name, blocked)).await;
+    w.field(got, "INVALID_POSITION", "positions.drawings[0]").await;
 }
 
 #[tokio::test]

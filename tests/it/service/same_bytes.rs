@@ -13,16 +13,33 @@ use super::stream::Stream;
 const NUM_ENVS: u32 = 6;
 const NUM_STEPS: u64 = 120;
 
-/// Actions that are in range, legal or not: under TERMINATE every one of them does something.
-fn actions(seed: u64, step: u64) -> Vec<i32> {
-    (0..u64::from(NUM_ENVS)).map(|row| (twin::word(seed, 7, step * 100 + row) % 24) as i32).collect()
+/// What a step is.
+#[derive(Clone, Copy, Debug)]
+enum Game {
+    Placements,
+    Keys,
 }
 
-fn lively(seed: u64, mode: pb::AutoresetMode) -> pb::SessionConfig {
+const GAMES: [Game; 2] = [Game::Placements, Game::Keys];
+
+/// Actions that are in range, legal or not: under TERMINATE every one of them does something.
+fn actions(game: Game, seed: u64, step: u64) -> Vec<i32> {
+    let num_actions = match game {
+        Game::Placements => 24,
+        Game::Keys => 6,
+    };
+    (0..u64::from(NUM_ENVS)).map(|row| (twin::word(seed, 7, step * 100 + row) % num_actions) as i32).collect()
+}
+
+fn lively(game: Game, seed: u64, mode: pb::AutoresetMode) -> pb::SessionConfig {
+    let (preset, max_episode_steps) = match game {
+        Game::Placements => ("survey", 9),
+        Game::Keys => ("lab", 40),
+    };
     let rules = pb::Rules {
         width: Some(6),
         height: Some(8),
-        preset: "survey".into(),
+        preset: preset.into(),
         preview: Some(2),
         ..Default::default()
     };
@@ -32,30 +49,30 @@ fn lively(seed: u64, mode: pb::AutoresetMode) -> pb::SessionConfig {
         features: Some(features),
         autoreset_mode: mode.into(),
         invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
-        max_episode_steps: 9,
+        max_episode_steps,
         action_mask: true,
         ..config(NUM_ENVS, seed)
     }
 }
 
 /// Plays a session by one call a step; every answer as bytes.
-async fn by_steps(mut client: Client, seed: u64) -> Vec<Vec<u8>> {
-    let name = create(&mut client, lively(seed, pb::AutoresetMode::SameStep)).await.name;
+async fn by_steps(mut client: Client, game: Game, seed: u64) -> Vec<Vec<u8>> {
+    let name = create(&mut client, lively(game, seed, pb::AutoresetMode::SameStep)).await.name;
     let mut answers = vec![client.reset(reset(&name)).await.unwrap().into_inner().encode_to_vec()];
     for i in 0..NUM_STEPS {
-        let answer = client.step(step(&name, &actions(seed, i))).await.unwrap();
+        let answer = client.step(step(&name, &actions(game, seed, i))).await.unwrap();
         answers.push(answer.into_inner().encode_to_vec());
     }
     answers
 }
 
 /// Plays the same session over one stream, sending ahead.
-async fn by_stream(mut client: Client, seed: u64) -> Vec<Vec<u8>> {
-    let name = create(&mut client, lively(seed, pb::AutoresetMode::SameStep)).await.name;
+async fn by_stream(mut client: Client, game: Game, seed: u64) -> Vec<Vec<u8>> {
+    let name = create(&mut client, lively(game, seed, pb::AutoresetMode::SameStep)).await.name;
     let mut stream = Stream::open(&mut client).await;
     stream.send(Asked::Reset(reset(&name))).await;
     for i in 0..NUM_STEPS {
-        stream.send(Asked::Step(step(&name, &actions(seed, i)))).await;
+        stream.send(Asked::Step(step(&name, &actions(game, seed, i)))).await;
     }
     let mut answers = Vec::new();
     for _ in 0..=NUM_STEPS {
@@ -70,21 +87,23 @@ async fn by_stream(mut client: Client, seed: u64) -> Vec<Vec<u8>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_does_not_feel_how_it_is_stepped_nor_who_else_is() {
-    let alone = by_steps(start().await.client().await, 0).await;
-    assert_eq!(by_stream(start().await.client().await, 0).await, alone, "over a stream");
+    for game in GAMES {
+        let alone = by_steps(start().await.client().await, game, 0).await;
+        assert_eq!(by_stream(start().await.client().await, game, 0).await, alone, "{game:?} over a stream");
 
-    let server = start().await;
-    let shared = server.client().await;
-    let mut company = tokio::task::JoinSet::new();
-    for seed in 0..6 {
-        company.spawn(by_steps(shared.clone(), seed));
-        company.spawn(by_stream(server.client().await, seed));
+        let server = start().await;
+        let shared = server.client().await;
+        let mut company = tokio::task::JoinSet::new();
+        for seed in 0..6 {
+            company.spawn(by_steps(shared.clone(), game, seed));
+            company.spawn(by_stream(server.client().await, game, seed));
+        }
+        let mut together = company.join_all().await;
+        together.sort_unstable();
+        together.dedup();
+        assert_eq!(together.len(), 6, "the two ways of playing one seed give the same: {game:?}");
+        assert!(together.contains(&alone), "and the same as alone: {game:?}");
     }
-    let mut together = company.join_all().await;
-    together.sort_unstable();
-    together.dedup();
-    assert_eq!(together.len(), 6, "the two ways of playing one seed give the same");
-    assert!(together.contains(&alone), "and the same as alone");
 }
 
 /// What an answer to a step says apart from its number, which a restored session counts anew.
@@ -95,10 +114,11 @@ fn unnumbered(answer: pb::StepResponse) -> pb::StepResponse {
 /// A session as it goes on after being saved at every seventh step and restored on a server that was started for it.
 #[tokio::test]
 async fn a_session_goes_on_elsewhere_as_if_nothing_had_happened() {
-    for mode in [pb::AutoresetMode::NextStep, pb::AutoresetMode::SameStep] {
+    let modes = [pb::AutoresetMode::NextStep, pb::AutoresetMode::SameStep];
+    for (game, mode) in GAMES.into_iter().flat_map(|game| modes.map(|mode| (game, mode))) {
         let (server, seed) = (start().await, 5);
         let mut home = server.client().await;
-        let name = create(&mut home, lively(seed, mode)).await.name;
+        let name = create(&mut home, lively(game, seed, mode)).await.name;
         home.reset(reset(&name)).await.unwrap();
         let mut travelling: Option<(TestServer, Client, String)> = None;
         for i in 0..80 {
@@ -111,15 +131,15 @@ async fn a_session_goes_on_elsewhere_as_if_nothing_had_happened() {
                 let server = start().await;
                 let mut client = server.client().await;
                 // Another seed: what comes is in the snapshot.
-                let there = create(&mut client, lively(99, mode)).await.name;
+                let there = create(&mut client, lively(game, 99, mode)).await.name;
                 let positions = pb::Positions { states, ..Default::default() };
                 client.restore_state(restore(&there, positions)).await.unwrap();
                 travelling = Some((server, client, there));
             }
             let (_, client, there) = travelling.as_mut().expect("it left at the first step");
-            let stayed = home.step(step(&name, &actions(seed, i))).await.unwrap().into_inner();
-            let travelled = client.step(step(there, &actions(seed, i))).await.unwrap().into_inner();
-            assert_eq!(unnumbered(travelled), unnumbered(stayed), "step {i} in {mode:?}");
+            let stayed = home.step(step(&name, &actions(game, seed, i))).await.unwrap().into_inner();
+            let travelled = client.step(step(there, &actions(game, seed, i))).await.unwrap().into_inner();
+            assert_eq!(unnumbered(travelled), unnumbered(stayed), "step {i} of {game:?} in {mode:?}");
         }
     }
 }
@@ -128,10 +148,15 @@ async fn a_session_goes_on_elsewhere_as_if_nothing_had_happened() {
 #[tokio::test]
 async fn restoring_twice_replays_twice() {
     let server = start().await;
-    let mut client = server.client().await;
-    let name = create(&mut client, lively(3, pb::AutoresetMode::NextStep)).await.name;
+    for game in GAMES {
+        replay_twice(server.client().await, game).await;
+    }
+}
+
+async fn replay_twice(mut client: Client, game: Game) {
+    let name = create(&mut client, lively(game, 3, pb::AutoresetMode::NextStep)).await.name;
     client.reset(reset(&name)).await.unwrap();
-    client.step(step(&name, &actions(3, 0))).await.unwrap();
+    client.step(step(&name, &actions(game, 3, 0))).await.unwrap();
     let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
     let mut replays = Vec::new();
     for _ in 0..3 {
@@ -139,7 +164,7 @@ async fn restoring_twice_replays_twice() {
         let first = client.restore_state(restore(&name, positions)).await.unwrap().into_inner();
         let mut replay = vec![pb::StepResponse { observations: first.observations, ..Default::default() }];
         for i in 1..40 {
-            let answer = client.step(step(&name, &actions(3, i))).await.unwrap().into_inner();
+            let answer = client.step(step(&name, &actions(game, 3, i))).await.unwrap().into_inner();
             replay.push(unnumbered(answer));
         }
         replays.push(replay);
@@ -154,7 +179,7 @@ async fn restoring_twice_replays_twice() {
 async fn one_snapshot_for_all_is_a_fork_and_a_seed_parts_the_ways() {
     let server = start().await;
     let mut client = server.client().await;
-    let name = create(&mut client, lively(8, pb::AutoresetMode::SameStep)).await.name;
+    let name = create(&mut client, lively(Game::Placements, 8, pb::AutoresetMode::SameStep)).await.name;
     client.reset(reset(&name)).await.unwrap();
     let one = pb::SaveStateRequest { env_ids: vec![4], ..save(&name) };
     let states = client.save_state(one).await.unwrap().into_inner().states;

@@ -25,17 +25,11 @@ pub struct TwinStep {
 }
 
 /// The sum of weight times feature, in the order of the lists, starting from 0.0.
-pub fn score(
-    features: &[&str],
-    weights: &[f64],
-    before: &TwinPlayfield,
-    placement: &TwinPlacement,
-    landing: &TwinLanding,
-) -> f64 {
+pub fn score(features: &[&str], weights: &[f64], before: &TwinPlayfield, landing: &TwinLanding) -> f64 {
     assert_eq!(features.len(), weights.len(), "a weight for each feature");
     let mut sum = 0.0;
     for (name, weight) in features.iter().zip(weights) {
-        sum += weight * feature(name, before, placement, landing);
+        sum += weight * feature(name, before, landing);
     }
     sum
 }
@@ -53,7 +47,7 @@ pub fn greedy(
         if landing.terminal && losing == Losing::Avoid {
             f64::NEG_INFINITY
         } else {
-            score(features, weights, playfield, placement, &landing)
+            score(features, weights, playfield, &landing)
         }
     };
     let candidates = placements(playfield, tetromino);

@@ -7,7 +7,7 @@
 
 use std::iter::once;
 
-use super::playfield::{TwinLanding, TwinPlacement, TwinPlayfield};
+use super::playfield::{TwinLanding, TwinPlayfield};
 
 /// The features that describe the landing and not the playfield.
 pub const LANDING_FEATURES: [&str; 8] = [
@@ -67,12 +67,12 @@ pub fn feature_names(width: usize) -> Vec<String> {
     names
 }
 
-/// The feature of that name of what a placement did.
-pub fn feature(name: &str, before: &TwinPlayfield, placement: &TwinPlacement, landing: &TwinLanding) -> f64 {
+/// The feature of that name of what came to rest on a playfield.
+pub fn feature(name: &str, before: &TwinPlayfield, landing: &TwinLanding) -> f64 {
     let landed_rows = landing.cells.iter().map(|&(row, _)| row);
     let lowest = landed_rows.clone().min().expect("four cells") as f64;
     let highest = landed_rows.max().expect("four cells") as f64;
-    let piece_height = placement.shape().height as f64;
+    let piece_height = highest - lowest + 1.0;
     match name {
         // The row of the lowest cell plus half of what is above it: an I lying on the floor has 0.
         "landing_height" => lowest + (piece_height - 1.0) / 2.0,
@@ -80,7 +80,7 @@ pub fn feature(name: &str, before: &TwinPlayfield, placement: &TwinPlacement, la
         "eroded_piece_cells" => (landing.lines * landing.cells_cleared) as f64,
         "lines_cleared" => landing.lines as f64,
         // The lab counts the rows from its anchor cell down to the floor, both ends included.
-        "landing_height_lab" => (landing.row + placement.shape().lab_anchor().0 + 1) as f64,
+        "landing_height_lab" => (landing.anchor_row + 1) as f64,
         // Halfway between the heights of the lowest and the highest cell, the floor row at height 1.
         "landing_height_mid" => ((lowest + 1.0) + (highest + 1.0)) / 2.0,
         // The rows below the tetromino plus half its height.

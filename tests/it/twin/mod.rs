@@ -6,12 +6,13 @@
 //! comes from the library, so where both agree, either both are right or two readings of one
 //! sentence went wrong in the same way; `twin_facts` guards against that with numbers from outside.
 //!
-//! Everything follows the `simplified` rules: straight drops, a placement is an orientation and the
+//! Everything but the notebook's game follows the `simplified` rules: straight drops, a placement is an orientation and the
 //! column of the leftmost cell, a cell at row >= height ends the game before anything is cleared.
 //! Row 0 is the lowest row, column 0 the leftmost; drawings have the top row first.
 
 mod controller;
 mod features;
+mod notebook;
 mod perft;
 mod playfield;
 mod seeds;
@@ -21,6 +22,7 @@ pub use controller::{Losing, TwinStep, greedy, greedy_episode, random_episode, s
 pub use features::{
     LANDING_FEATURES, PLAYFIELD_FEATURES, feature, feature_names, playfield_feature, playfield_feature_names,
 };
+pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};
 pub use playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};
 pub use seeds::{

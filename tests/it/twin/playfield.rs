@@ -29,6 +29,8 @@ pub struct TwinLanding {
     pub row: usize,
     /// The four landed cells as (row, column); rows may lie at or above the height.
     pub cells: Vec<(usize, usize)>,
+    /// The row of the cell that the lab notebook turns the tetromino around.
+    pub anchor_row: usize,
     /// The playfield with the tetromino locked, full rows still there.
     pub preclear: TwinPlayfield,
     /// The playfield after lock and clear. When the game ended, nothing is cleared.
@@ -155,7 +157,17 @@ pub fn land(before: &TwinPlayfield, placement: &TwinPlacement) -> TwinLanding {
     if !terminal {
         afterstate.clear_full_rows();
     }
-    TwinLanding { row: bottom, cells, preclear, afterstate, lines: full_rows.len(), cells_cleared, terminal }
+    let anchor_row = bottom + shape.lab_anchor().0;
+    TwinLanding {
+        row: bottom,
+        cells,
+        anchor_row,
+        preclear,
+        afterstate,
+        lines: full_rows.len(),
+        cells_cleared,
+        terminal,
+    }
 }
 
 /// Top row first, `#` and `.`, as `drawn` reads it.

@@ -65,7 +65,7 @@ fn a_score_is_summed_in_the_order_of_the_features() {
     let playfield = TwinPlayfield::drawn("##..", 20);
     let placement = placements(&playfield, 'O')[0];
     let landing = land(&playfield, &placement);
-    let of = |features: &[&str], weights: &[f64]| score(features, weights, &playfield, &placement, &landing);
+    let of = |features: &[&str], weights: &[f64]| score(features, weights, &playfield, &landing);
     assert_eq!(of(&["max_height", "holes", "total_height"], &[2.0, 5.0, -0.5]), 2.0 * 3.0 - 0.5 * 6.0);
     // What is small is lost beside 1e300, unless the large terms are gone by then.
     assert_eq!(of(&["max_height", "max_height", "total_height"], &[1e300, -1e300, 1.0]), 6.0);

@@ -18,5 +18,5 @@ fn drop(before: &str, height: usize, tetromino: char, orientation: usize, column
 
 /// A feature of what a step did.
 fn value(step: &TwinStep, name: &str) -> f64 {
-    feature(name, &step.before, &step.placement, &step.landing)
+    feature(name, &step.before, &step.landing)
 }
