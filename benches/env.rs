@@ -1,7 +1,8 @@
 //! What a step of many environments costs, by itself and with what a client wants to see.
 //!
-//! Actions are random placements; choosing them is in the time that is measured, a few nanoseconds each. Episodes that end
-//! begin again in the same step, about every 25 pieces. Figures are environment steps: `cargo bench --bench env`.
+//! Actions are random placements, or random keys; choosing them is in the time that is measured, a few nanoseconds each.
+//! Episodes that end begin again in the same step, about every 25 pieces. Figures are environment steps, so key presses where
+//! a step is one: `cargo bench --bench env`.
 
 use divan::counter::ItemsCount;
 use tetrion::engine::Rules;
@@ -55,4 +56,21 @@ fn step_and_features(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
 #[divan::bench(args = [4096])]
 fn step_and_board_32x40(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
     bench(bencher, Rules::simplified(32, 40), num_envs, [Field::Board]);
+}
+
+#[divan::bench(args = NUM_ENVS)]
+fn press(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
+    bench(bencher, Rules::preset("lab").unwrap(), num_envs, []);
+}
+
+#[divan::bench(args = NUM_ENVS)]
+fn press_and_board_and_falling(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
+    bench(bencher, Rules::preset("lab").unwrap(), num_envs, [Field::Board, Field::Falling]);
+}
+
+/// Keys on columns of 64 bits.
+#[divan::bench(args = [4096])]
+fn press_32x40(bencher: divan::Bencher<'_, '_>, num_envs: u32) {
+    let rules = Rules { width: 32, height: 40, ..Rules::preset("lab").unwrap() };
+    bench(bencher, rules, num_envs, []);
 }
