@@ -37,6 +37,7 @@ from tetrion.errors import (
 from tetrion.evaluation import Evaluation, Games, SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener
+from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
@@ -62,6 +63,8 @@ __all__ = [
     "IllegalAction",
     "InternalError",
     "InvalidRequest",
+    "KeypressEnv",
+    "KeypressVectorEnv",
     "NotBuilt",
     "Observed",
     "Packed",
@@ -94,4 +97,10 @@ register(
     id="tetrion/Placement-v0",
     entry_point="tetrion.env:TetrisEnv",
     vector_entry_point="tetrion.vector_env:TetrisVectorEnv",
+)
+
+register(
+    id="tetrion/Keypress-v0",
+    entry_point="tetrion.keypress:KeypressEnv",
+    vector_entry_point="tetrion.keypress:KeypressVectorEnv",
 )

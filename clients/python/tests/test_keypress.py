@@ -1,0 +1,167 @@
+"""`KeypressEnv`: what Gymnasium asks of it, and the same game as the server's, key by key."""
+
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from test_vector_env import assert_same
+
+import tetrion
+
+PLAYTHROUGH = Path(__file__).parents[3] / "tests/data/playthroughs/lab_5x7.txt"
+SMALL = {"width": 5, "height": 7}
+DROP = 5
+
+OPTIONS = [
+    {},
+    {"rules": {"width": 6, "height": 8, "randomizer": "bag7", "preview": 3}},
+    {"rules": "genetic"},
+    {"observations": ["board_bits", "falling_cells", "heights", "current"]},
+    {"features": "bcts8"},
+    {"max_episode_steps": 5},
+]
+
+
+@pytest.mark.parametrize("kwargs", OPTIONS, ids=str)
+def test_check_env_has_nothing_to_say(client, kwargs, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Features are unbounded, which is the one thing that the checker remarks on.
+        if "features" in kwargs:
+            warnings.filterwarnings("ignore", message=".*infinity.*")
+        env = gymnasium.make("tetrion/Keypress-v0", address=client.address, **kwargs)
+        assert env.action_space == gymnasium.spaces.Discrete(6)
+        check_env(env.unwrapped)
+        env.close()
+
+
+def test_pieces_fall_under_any_rules(client):
+    for rules in (None, "simplified", "survey", {"preset": "leiden", "preview": 1}, {"width": 6}, SMALL):
+        env = tetrion.KeypressEnv(client, rules=rules)
+        resolved = env.session.message.config.rules
+        assert env.action_space.n == 6
+        assert resolved.preset == (rules if isinstance(rules, str) else (rules or {}).get("preset", "lab"))
+        if isinstance(rules, dict) and "width" in rules:
+            assert resolved.width == rules["width"]
+        observation, _ = env.reset(seed=1)
+        assert observation["falling"].sum() > 0 == observation["board"].sum()
+        _, _, _, _, info = env.step(DROP)
+        assert info["pieces"] == 1
+        env.close()
+
+
+def test_the_shared_playthrough(client):
+    """A game written down for all clients: each key, and the playfield after it."""
+    env = gymnasium.make("tetrion/Keypress-v0", address=client, rules=SMALL)
+    rows = [line.split() for line in PLAYTHROUGH.read_text().splitlines() if line and not line.startswith("#")]
+    assert len(rows) > 10
+    for key, reward, ended, lines, frame in rows:
+        if key == "-":
+            observation, info = env.reset(seed=42)
+        else:
+            observation, got, terminated, truncated, info = env.step(int(key))
+            assert (got, terminated, truncated) == (float(reward), ended == "terminated", False)
+        assert info["lines"] == int(lines)
+        cells = np.where(observation["falling"] == 1, "@", np.where(observation["board"] == 1, "#", "."))
+        assert "/".join("".join(row) for row in cells[::-1]) == frame
+    assert terminated
+    env.close()
+
+
+def test_held_out_games_are_the_raw_clients(client):
+    """Keys pressed at random on seeds of their own, in one environment and in a session of the raw client."""
+    rng = np.random.default_rng(7)
+    env = tetrion.KeypressEnv(client, rules=SMALL, observations=["board", "falling_cells", "current"])
+    with client.create_session(
+        rules={"preset": "lab", **SMALL}, observations=["board", "falling_cells", "current"], autoreset="disabled"
+    ) as session:
+        for seed in range(1000, 1010):
+            observation, info = env.reset(seed=seed)
+            raw = session.reset(seeds=[seed])
+            ended = False
+            while not ended:
+                for name, array in observation.items():
+                    np.testing.assert_array_equal(array, raw.observations[name][0])
+                for name in ("lines", "pieces", "length", "episode_return", "seed"):
+                    assert info[name] == raw.infos[name][0]
+                key = int(rng.choice(6, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3]))
+                observation, reward, terminated, truncated, info = env.step(key)
+                raw = session.step([key])
+                assert (reward, terminated, truncated) == (raw.rewards[0], raw.terminated[0], raw.truncated[0])
+                ended = terminated or truncated
+            assert info["pieces"] >= 3
+    env.close()
+
+
+def test_the_next_key_towards_a_placement(client):
+    """Who thinks in placements presses the keys that the client tells, and gets the placement."""
+    (bcts,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
+    env = tetrion.KeypressEnv(client, features="bcts8")
+    _, info = env.reset(seed=5)
+    for _ in range(40):
+        pieces, wanted = info["pieces"], None
+        while info["pieces"] == pieces:
+            placements = env.session.enumerate_placements()
+            if wanted is None:
+                wanted = placements.placements[placements.best_rows(placements.linear_scores(bcts.weights))[0]]
+            (row,) = np.flatnonzero(placements.placements == wanted)
+            _, _, terminated, _, info = env.step(int(placements.actions[row]))
+            assert not terminated
+    # A good controller: of forty pieces, 160 cells, little is left lying about.
+    assert info["lines"] >= 11
+    env.close()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
+    ours = gymnasium.make_vec("tetrion/Keypress-v0", num_envs=4, address=client, rules=SMALL, autoreset_mode=mode)
+    theirs = SyncVectorEnv([lambda: tetrion.KeypressEnv(client, rules=SMALL)] * 4, autoreset_mode=mode)
+    assert isinstance(ours, tetrion.KeypressVectorEnv)
+    assert ours.session.num_envs == 4
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    rng = np.random.default_rng(3)
+    seen, expected = ours.reset(seed=3), theirs.reset(seed=3)
+    ends = 0
+    for _ in range(120):
+        if "final_info" in expected[-1]:
+            # The mask of an episode that is over allows nothing, and is not sent.
+            expected[-1]["final_info"].pop("action_mask")
+            expected[-1]["final_info"].pop("_action_mask")
+        assert_same(seen[0], expected[0])
+        assert_same(seen[-1], expected[-1])
+        assert seen[0] in ours.observation_space
+        # An ended game that waits has only key 0 in its mask, as it takes any key.
+        keys = rng.choice(6, size=4, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3])
+        seen, expected = ours.step(keys), theirs.step(keys)
+        for one, other in zip(seen[1:4], expected[1:4], strict=True):
+            np.testing.assert_array_equal(one, other)
+        ended = seen[2] | seen[3]
+        ends += ended.sum()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            seen = ours.reset(options={"reset_mask": ended})
+            expected = theirs.reset(options={"reset_mask": ended})
+    assert ends > 5
+    ours.close()
+
+
+def test_renders_the_falling_piece(client, capsys):
+    for mode in ("ansi", "rgb_array", "human"):
+        env = tetrion.KeypressEnv(client, rules=SMALL, render_mode=mode)
+        env.reset(options={"piece_sequence": "OO"})
+        env.step(DROP)
+        frame = env.render()
+        if mode == "rgb_array":
+            colours = {tuple(pixel) for pixel in frame[8::16, 8::16].reshape(-1, 3).tolist()}
+            assert frame.shape == (113, 81, 3)
+            assert len(colours) == 3  # empty, landed, falling
+        elif mode == "ansi":
+            assert "pieces 1" in frame
+        else:
+            assert capsys.readouterr().out.count("pieces") == 2
+        env.close()
