@@ -87,6 +87,18 @@ def test_an_evaluation_loses_a_server(client, three):
         assert_same(servers.evaluate(**games(max_pieces=200)), client.evaluate(**games(max_pieces=200)))
 
 
+def test_training_is_that_of_one_server(client, three):
+    arguments = {"population": 16, "generations": 3, "games": 2, "check_games": 10, "max_pieces": 2000, "seed": 4}
+    expected = [trained.to_json() for trained in tetrion.train(client, **arguments)]
+    with tetrion.Servers(three) as servers:
+        ours = []
+        for trained in tetrion.train(servers, **arguments):
+            ours.append(trained.to_json())
+            if len(ours) < 3:
+                three[len(ours)]._process.kill()  # until one is left
+    assert ours == expected
+
+
 def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
     drawing = tetrion.Drawing(["##.######."], "I")
     expected = client.enumerate_placements(drawing, features="bcts8").features
