@@ -1,6 +1,8 @@
 """One test an exception: how it comes about, and that it says what to do."""
 
+import importlib
 import pickle
+import sys
 
 import grpc
 import gymnasium
@@ -27,6 +29,13 @@ def test_errors_travel_between_processes(client):
     assert type(error) is tetrion.InvalidRequest
     assert str(error) == str(caught.value)
     assert vars(error) == vars(caught.value)
+
+
+def test_ray_is_an_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)  # not installed
+    monkeypatch.delitem(sys.modules, "tetrion.ray", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'tetrion\[ray\]'"):
+        importlib.import_module("tetrion.ray")
 
 
 def test_illegal_action_moves_nothing(client):

@@ -32,7 +32,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import ray
+
+try:
+    import ray
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("tetrion.ray needs Ray: pip install 'tetrion[ray]'", name="ray") from error
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
