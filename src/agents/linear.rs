@@ -1,6 +1,6 @@
 //! The linear controller: a weight a feature, and the placement with the largest sum.
 
-use crate::engine::{Playfield, Reach, Rules, Tetromino, placements};
+use crate::engine::{Playfield, Reach, Rules, Tetromino, every_placement_exists, placements};
 use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
 use crate::features::{FeatureSet, Seen};
 
@@ -84,11 +84,26 @@ impl LinearAgent {
     }
 
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
+    ///
+    /// Where pieces walk along the top, the kernel can as long as nothing stands there.
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
-        match self.scorer_under(rules) {
-            Some(scorer) => scorer.choose_on(kernel, rules, playfield, piece),
-            None => self.choose_plainly(rules, playfield, piece),
+        match self.scorer() {
+            Some(scorer) if every_placement_exists(rules, playfield) => {
+                scorer.choose_on(kernel, rules, playfield, piece)
+            }
+            _ => self.choose_plainly(rules, playfield, piece),
         }
+    }
+
+    /// The score of a landing, whether or not it ends the game.
+    pub fn score(&self, seen: &Seen<'_>) -> f64 {
+        let mut features = vec![0.0; self.set.len()];
+        self.set.evaluate(seen, &mut features);
+        self.sum(&features)
+    }
+
+    fn sum(&self, features: &[f64]) -> f64 {
+        self.weights.iter().zip(features).fold(0.0, |sum, (weight, value)| sum + weight * value)
     }
 
     /// Chooses a placement one landing at a time, by the features' own functions.
@@ -108,8 +123,7 @@ impl LinearAgent {
                 continue;
             }
             self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
-            let score =
-                self.weights.iter().zip(&features).fold(0.0, |sum, (weight, value)| sum + weight * value);
+            let score = self.sum(&features);
             if score > best.score {
                 best = Choice { placement, score };
             }

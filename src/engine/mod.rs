@@ -24,7 +24,9 @@ pub mod placement;
 pub mod playfield;
 
 pub use keypress::{Fall, FallingPiece, Key};
-pub use placement::{Landing, Perft, Placement, PlacementSet, is_blocked, perft, placements};
+pub use placement::{
+    Landing, Perft, Placement, PlacementSet, every_placement_exists, is_blocked, perft, placements,
+};
 pub use playfield::{Column, CompactPlayfield, DrawingError, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Randomizer, episode_seed};
 pub use rules::{

@@ -122,12 +122,22 @@ pub fn placements<C: Column, const N: usize>(
     for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
         *columns = u32::MAX >> (31 - (rules.width - shape.width));
     }
-    if rules.reach == Reach::SidewaysWalk && !is_clear_at_the_top(playfield) {
+    if !every_placement_exists(rules, playfield) {
         for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
             *columns = walk(playfield, shape);
         }
     }
     PlacementSet { columns }
+}
+
+/// Whether every shape of every tetromino can come down in every column where it fits: always in straight drops, and where
+/// shapes walk along the top as long as nothing stands in their way there.
+#[inline]
+pub fn every_placement_exists<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+) -> bool {
+    rules.reach == Reach::StraightDrop || is_clear_at_the_top(playfield)
 }
 
 /// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.

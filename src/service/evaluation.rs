@@ -360,6 +360,7 @@ mod tests {
             episodes_per_seed: 1,
             pairs: None,
             max_pieces: 1,
+            max_steps: u64::MAX,
             kernel: Kernel::best(),
         };
         let pool = Pool::new(2).unwrap();

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
+use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
 use crate::engine::{ActionModel, PRESETS, RULES_VERSION, Randomizer, Reach, Rules, TopOut};
 use crate::env::{Field, check_rules};
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
-use crate::wire::evaluation::encode_terminal;
+use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::{features, fields, limits, pb};
 
@@ -54,7 +55,7 @@ impl ServerFacts {
             features: FEATURES.iter().flat_map(forms).collect(),
             feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
             controllers: CONTROLLERS.iter().map(controller).collect(),
-            agents: agents(),
+            agents: AGENTS.iter().map(agent).collect(),
             observation_fields: fields::infos(&Field::OBSERVATIONS),
             info_fields: fields::infos(&Field::INFOS),
             limits: Some(self.limits(store)),
@@ -206,23 +207,18 @@ fn scores(figure: &Figure) -> Vec<pb::ReportedScore> {
     published.into_iter().chain(measured).collect()
 }
 
-fn agents() -> Vec<pb::AgentInfo> {
-    let parameter = |name: &str, description: &str, default_value: &str| pb::AgentParameter {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        default_value: default_value.to_owned(),
+fn agent(row: &AgentRow) -> pb::AgentInfo {
+    let parameter = |parameter: &Parameter| pb::AgentParameter {
+        name: parameter.name().to_owned(),
+        description: parameter.description().to_owned(),
+        default_value: parameter.default_value(),
     };
-    vec![pb::AgentInfo {
-        name: "linear".to_owned(),
-        description: "The placement with the largest sum of weight times feature, the first of equals."
-            .to_owned(),
-        source: "Bertsekas and Tsitsiklis 1996; Thiery and Scherrer 2009".to_owned(),
-        parameters: vec![
-            parameter("features", "What the weights mean.", ""),
-            parameter("weights", "A signed weight for each feature.", ""),
-            parameter("terminal", "What a placement that ends the game is worth.", "TERMINAL_SCORE_AVOID"),
-        ],
-    }]
+    pb::AgentInfo {
+        name: row.name.to_owned(),
+        description: row.description.to_owned(),
+        source: row.source.to_owned(),
+        parameters: row.parameters.iter().map(parameter).collect(),
+    }
 }
 
 fn encode_duration(duration: Duration) -> Option<prost_types::Duration> {

@@ -2,21 +2,19 @@
 
 use std::time::Duration;
 
-use crate::agents::{Agent, Controller, LinearAgent, TerminalPolicy};
+use crate::engine::RULES_VERSION;
 use crate::engine::rng::{Tag, word};
-use crate::engine::{ActionModel, RULES_VERSION, Rules};
-use crate::features::FeatureSet;
 use crate::features::kernel::Kernel;
 use crate::rollout::{Deal, Evaluation, GameResult};
 use crate::summary::{PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
-    DEFAULT_PROGRESS_INTERVAL, MAX_GAMES, MAX_LOOKAHEAD, MAX_PIECES, MAX_POLICIES, MAX_STEPS,
-    MIN_PROGRESS_INTERVAL, check_name,
+    DEFAULT_PROGRESS_INTERVAL, MAX_GAMES, MAX_PIECES, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
 use super::pb::evaluate_policies_request::Games;
+use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::tensor::{self, Dim};
 use super::{features, sequences};
@@ -52,9 +50,6 @@ pub fn decode(
         None => ResolvedRules::default(),
     };
     let rules = resolved.rules;
-    if rules.action_model == ActionModel::Keypress {
-        return Err(DecodeError::NotImplemented("evaluation by key presses is not built yet".to_owned()));
-    }
     let policies = Policies::decode(request, &rules)?;
     let num_policies = policies.all.len() as u32;
     let deal = decode_games(request, num_policies)?;
@@ -100,7 +95,8 @@ pub fn decode(
             deal,
             episodes_per_seed,
             pairs,
-            max_pieces: max_pieces.min(max_steps), // a step is a piece
+            max_pieces,
+            max_steps,
             kernel,
         },
         started,
@@ -148,164 +144,6 @@ fn decode_progress_interval(
         DecodeError::field("progress_interval", format!("is {interval}, expected 0 s or more"))
     })?;
     Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
-}
-
-/// Who plays, and how the answer tells it.
-struct Policies {
-    all: Vec<Agent>,
-    features: Option<FeatureSet>,
-    terminal: pb::TerminalScore,
-    named: Vec<pb::Agent>,
-}
-
-impl Policies {
-    fn decode(request: &pb::EvaluatePoliciesRequest, rules: &Rules) -> Result<Policies, DecodeError> {
-        let mut policies = Policies {
-            all: Vec::new(),
-            features: None,
-            terminal: pb::TerminalScore::Unspecified,
-            named: Vec::new(),
-        };
-        if request.agents.len() > MAX_POLICIES as usize {
-            let problem = format!("has {} agents, expected at most {MAX_POLICIES}", request.agents.len());
-            return Err(DecodeError::field("agents", problem));
-        }
-        if let Some(matrix) = &request.weights {
-            policies
-                .add_matrix(matrix, rules, MAX_POLICIES as usize - request.agents.len())
-                .in_field("weights")?;
-        }
-        for (i, agent) in request.agents.iter().enumerate() {
-            let (agent, echo) = decode_agent(agent, rules).in_item("agents", i)?;
-            policies.all.push(agent);
-            policies.named.push(echo);
-        }
-        if policies.all.is_empty() {
-            return Err(DecodeError::field(
-                "agents",
-                "is empty and there is no weight matrix, expected a policy",
-            ));
-        }
-        Ok(policies)
-    }
-
-    fn add_matrix(
-        &mut self,
-        matrix: &pb::WeightMatrix,
-        rules: &Rules,
-        room: usize,
-    ) -> Result<(), DecodeError> {
-        let set = features::decode(matrix.features.as_ref(), rules.width).in_field("features")?;
-        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
-        let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
-        check_lookahead(matrix.lookahead)?;
-        let columns = set.len();
-        let weights = decode_weights(matrix.weights.as_ref(), columns as u32).in_field("weights")?;
-        let rows = weights.len() / columns;
-        if rows == 0 {
-            return Err(DecodeError::invalid(Fault::Tensor, "weights", "has no rows, expected at least one"));
-        }
-        if rows > room {
-            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
-            return Err(DecodeError::field("weights", problem));
-        }
-        for (row, weights) in weights.chunks_exact(columns).enumerate() {
-            let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
-                DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
-            })?;
-            self.all.push(Agent::Linear(agent));
-        }
-        self.features = Some(set);
-        self.terminal = encode_terminal(terminal);
-        Ok(())
-    }
-}
-
-fn decode_weights(tensor: Option<&pb::Tensor>, columns: u32) -> Result<Vec<f64>, DecodeError> {
-    let tensor = tensor.ok_or_else(|| DecodeError::missing(""))?;
-    let dims = [Dim::Any, Dim::Exactly(columns)];
-    if tensor.dtype() == pb::DataType::Float32 {
-        let weights = tensor::decode::<f32>(tensor, &dims)?;
-        return Ok(weights.elements.into_iter().map(f64::from).collect());
-    }
-    Ok(tensor::decode::<f64>(tensor, &dims)?.elements)
-}
-
-/// Agents that the protocol describes and that this server cannot play yet.
-const NOT_BUILT: [&str; 6] =
-    ["flat_stacking", "monte_carlo", "random", "random_survey", "random_keys", "dummy"];
-
-/// Reads an agent; gives it back as well with every parameter it takes filled in.
-fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent), DecodeError> {
-    let name = message.name.as_str();
-    check_name("name", name)?;
-    check_name("label", &message.label)?;
-    if name.is_empty() {
-        return Err(DecodeError::missing("name"));
-    }
-    if NOT_BUILT.contains(&name) {
-        return Err(DecodeError::NotImplemented(format!("the agent {name} is not built yet")));
-    }
-    let takes_no =
-        |field: &str| Err(DecodeError::field(field, format!("is no parameter of the agent {name}")));
-    if message.playouts.is_some() {
-        return takes_no("playouts");
-    }
-    check_lookahead(message.lookahead.unwrap_or(0))?;
-    let terminal = decode_terminal(message.terminal)?;
-    let agent = if name == "linear" {
-        let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
-        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
-        LinearAgent::new(set, message.weights.clone(), terminal.unwrap_or(TerminalPolicy::Avoid))
-            .map_err(|error| DecodeError::field("weights", error.to_string()))?
-    } else {
-        let controller = Controller::named(name)
-            .map_err(|error| DecodeError::invalid(Fault::UnknownName, "name", error.to_string()))?;
-        if message.features.is_some() {
-            return takes_no("features");
-        }
-        if !message.weights.is_empty() {
-            return takes_no("weights");
-        }
-        let wrong_width = |error: &dyn ToString| DecodeError::field("name", error.to_string());
-        let set = controller.features(rules.width).map_err(|error| wrong_width(&error))?;
-        LinearAgent::new(set, controller.weights.to_vec(), terminal.unwrap_or(controller.terminal))
-            .map_err(|error| wrong_width(&error))?
-    };
-    let echo = pb::Agent {
-        name: name.to_owned(),
-        label: message.label.clone(),
-        playouts: None,
-        lookahead: Some(0),
-        terminal: encode_terminal(agent.terminal()).into(),
-        features: Some(features::encode(agent.set())),
-        weights: agent.weights().to_vec(),
-    };
-    Ok((Agent::Linear(agent), echo))
-}
-
-fn check_lookahead(lookahead: u32) -> Result<(), DecodeError> {
-    if lookahead > MAX_LOOKAHEAD {
-        return Err(DecodeError::NotImplemented("lookahead is not built yet".to_owned()));
-    }
-    Ok(())
-}
-
-fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
-    match pb::TerminalScore::try_from(number) {
-        Ok(pb::TerminalScore::Unspecified) => Ok(None),
-        Ok(pb::TerminalScore::Avoid) => Ok(Some(TerminalPolicy::Avoid)),
-        Ok(pb::TerminalScore::Score) => Ok(Some(TerminalPolicy::Score)),
-        Err(_) => Err(DecodeError::field("terminal", format!("is {number}, which has no meaning"))),
-    }
-}
-
-/// How the wire says what a placement that ends the game is worth.
-pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
-    match terminal {
-        TerminalPolicy::Avoid => pb::TerminalScore::Avoid,
-        TerminalPolicy::Score => pb::TerminalScore::Score,
-    }
 }
 
 fn decode_games(request: &pb::EvaluatePoliciesRequest, num_policies: u32) -> Result<Deal, DecodeError> {
@@ -381,7 +219,7 @@ pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
         seeds: column(results, |result| result.seed),
         lines: column(results, |result| result.lines),
         pieces: column(results, |result| result.pieces),
-        steps: column(results, |result| result.pieces),
+        steps: column(results, |result| result.steps),
         scores: column(results, |result| result.score),
         truncated: Some(tensor::encode_bools(vec![truncated.len() as u32], &truncated)),
     }

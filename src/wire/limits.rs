@@ -73,8 +73,9 @@ pub const MAX_STEPS: u64 = MAX_PIECES;
 /// are some tenths of a second a piece.
 pub const MAX_PLAYOUTS: u32 = 1_000;
 
-/// Next pieces that a linear controller looks ahead; not built.
-pub const MAX_LOOKAHEAD: u32 = 0;
+/// Next pieces that a linear controller looks ahead. Each makes a choice about 23 times as long: with two of them, and features
+/// that no kernel knows, one on the widest playfield takes seconds.
+pub const MAX_LOOKAHEAD: u32 = 2;
 
 /// Evaluations at one time of a server that was not told otherwise. They share the threads; more of them only make all of
 /// them slower, and each may hold [`MAX_GAMES`].

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod evaluation;
 pub mod features;
 pub mod fields;
+pub mod policies;
 pub mod positions;
 pub mod rules;
 pub mod sequences;

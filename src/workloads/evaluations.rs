@@ -50,6 +50,7 @@ impl Games {
             episodes_per_seed: 1,
             pairs: None,
             max_pieces: self.max_pieces,
+            max_steps: u64::MAX,
             kernel: Kernel::best(),
         };
         let (sender, results) = mpsc::channel::<GameResult>();

@@ -1,8 +1,8 @@
 //! A linear controller that plays on one core.
 
-use crate::agents::{Agent, Controller, Kernel};
+use crate::agents::{Agent, Controller, Kernel, Lots};
 use crate::engine::{Dealer, Rules};
-use crate::rollout::Episode;
+use crate::rollout::{Bounds, Episode};
 
 /// A controller on a size.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +66,9 @@ impl Play {
         let Play { rules, agent, kernel } = self;
         let (mut left, mut seed) = (pieces, 0);
         while left > 0 {
-            let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed));
-            episode.advance(rules, agent, *kernel, left);
+            let dealer = Dealer::seeded(rules.randomizer, seed);
+            let mut episode = Episode::new(rules, dealer, Lots::new(seed));
+            episode.play(rules, agent, *kernel, Bounds { pieces: left, steps: u64::MAX });
             left -= episode.pieces;
             seed += 1;
         }

@@ -55,6 +55,7 @@ fn played(controller: &str, max_pieces: u64) -> Vec<GameResult> {
         episodes_per_seed: 1,
         pairs: None,
         max_pieces,
+        max_steps: u64::MAX,
         kernel: Kernel::best(),
     };
     let stop = AtomicBool::new(false);
@@ -185,7 +186,7 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
         &refused(&["--controller", "bcts", "--rules", "chess"], 1),
         &["chess", "expected one of", "simplified"],
     );
-    says(&refused(&["--controller", "bcts", "--rules", "lab"], 1), &["--rules", "cannot play these yet"]);
+    says(&refused(&["--controller", "random_keys"], 1), &["random_keys", "presses keys"]);
     says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
     says(
         &refused(&["--controller", "bcts", "--server", "127.0.0.1:1"], 1),

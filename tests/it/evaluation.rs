@@ -23,7 +23,7 @@ use tonic_types::StatusExt;
 pub type Client = EvaluationServiceClient<Channel>;
 
 /// A server of our own with so many threads, which stops with the guard.
-async fn start(num_threads: usize) -> (Client, DropGuard) {
+pub async fn start(num_threads: usize) -> (Client, DropGuard) {
     start_with(ServerConfig { num_threads, ..ServerConfig::default() }).await
 }
 
@@ -84,6 +84,7 @@ fn same_games(deal: Deal) -> Evaluation {
         episodes_per_seed: 2,
         pairs: None,
         max_pieces: 300,
+        max_steps: u64::MAX,
         kernel: Kernel::best(),
     }
 }
@@ -93,9 +94,9 @@ fn same_games(deal: Deal) -> Evaluation {
 pub struct Answer {
     pub started: pb::EvaluationStarted,
     /// In the order of policy, seed and episode.
-    results: Vec<GameResult>,
+    pub results: Vec<GameResult>,
     last_progress: pb::EvaluationProgress,
-    summary: pb::EvaluationSummary,
+    pub summary: pb::EvaluationSummary,
 }
 
 /// Plays, and checks that the messages come in the order in which they should.
@@ -134,8 +135,7 @@ fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
         (column(&columns.seed_indices), column(&columns.episode_indices));
     let (seeds, lines, pieces): (Vec<u64>, Vec<u64>, Vec<u64>) =
         (column(&columns.seeds), column(&columns.lines), column(&columns.pieces));
-    let scores: Vec<f64> = column(&columns.scores);
-    assert_eq!(columns.steps, columns.pieces, "a step is a piece");
+    let (steps, scores): (Vec<u64>, Vec<f64>) = (column(&columns.steps), column(&columns.scores));
     let truncated = &columns.truncated.as_ref().unwrap().data;
     (0..policies.len())
         .map(|k| GameResult {
@@ -146,6 +146,7 @@ fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
             seed: seeds[k],
             lines: lines[k],
             pieces: pieces[k],
+            steps: steps[k],
             score: scores[k],
             truncated: truncated[k] == 1,
         })
@@ -479,12 +480,12 @@ async fn progress_comes_while_games_are_played() {
 }
 
 /// A request that is refused with this code and reason, and with this field, before anything is played.
-struct Refused<'a> {
-    client: &'a mut Client,
+pub struct Refused<'a> {
+    pub client: &'a mut Client,
 }
 
 impl Refused<'_> {
-    async fn check(&mut self, request: pb::EvaluatePoliciesRequest, reason: &str, field: &str) {
+    pub async fn check(&mut self, request: pb::EvaluatePoliciesRequest, reason: &str, field: &str) {
         let status = ask(self.client, request).await.expect_err(field);
         let details = status.get_error_details();
         assert_eq!(details.error_info().unwrap().reason, reason, "{field}: {status}");
@@ -525,7 +526,7 @@ async fn what_cannot_be_played_is_refused() {
     let r = weights(pb::WeightMatrix { terminal: 77, ..matrix(&WEIGHTS) });
     refused.check(r, "INVALID_FIELD", "weights.terminal").await;
     let r = weights(pb::WeightMatrix { lookahead: 1, ..matrix(&WEIGHTS) });
-    refused.check(r, "NOT_IMPLEMENTED", "").await;
+    refused.check(r, "INVALID_FIELD", "weights.lookahead").await; // no next piece is shown
     let version = pb::FeatureSelection { version: "none".to_owned(), ..named("height4").unwrap() };
     let r = weights(pb::WeightMatrix { features: Some(version), ..matrix(&WEIGHTS) });
     refused.check(r, "FEATURE_SET_MISMATCH", "").await;

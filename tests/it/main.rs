@@ -6,6 +6,9 @@ mod rules;
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
 mod keypress;
 
+/// Whole games of key presses, on the notebook's board.
+mod keypress_games;
+
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 
@@ -50,6 +53,9 @@ mod run_folder;
 /// Every kernel gives the bits of the features' own functions.
 mod kernel;
 
+/// The agents, each against a slow plain one.
+mod agents;
+
 /// Learning curves, as text and as SVG.
 mod plot;
 /// Whole episodes, alone and in parallel.
@@ -57,6 +63,9 @@ mod rollout;
 
 /// Whole games asked for over the network are those of the engine, and stop when nobody waits for them.
 mod evaluation;
+
+/// Agents by name over the network: their parameters, their echoes, their refusals.
+mod agents_by_name;
 
 /// What a server says of itself.
 mod info;

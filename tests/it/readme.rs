@@ -1,7 +1,7 @@
 //! The tables of the README repeat the code, and say what it says.
 
 use prost::Message;
-use tetrion::agents::CONTROLLERS;
+use tetrion::agents::{AGENTS, CONTROLLERS};
 use tetrion::engine::PRESETS;
 use tetrion::env::check_rules;
 use tetrion::features::{FEATURE_SETS, FEATURES};
@@ -40,6 +40,17 @@ fn the_tables_of_features_sets_controllers_and_presets_are_those_of_the_code() {
     assert_eq!(table("### Controllers"), names);
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     assert_eq!(table("### Presets"), names);
+}
+
+#[test]
+fn the_table_of_agents_is_that_of_the_code_to_the_last_word() {
+    for (name, row) in table("### Agents").iter().zip(AGENTS) {
+        let parameters: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name()).collect();
+        let line = format!("| `{name}` | {} | {} |", parameters.join(", "), row.description);
+        assert_eq!(name, row.name);
+        assert!(README.lines().any(|other| other == line), "{line}");
+    }
+    assert_eq!(table("### Agents").len(), AGENTS.len());
 }
 
 #[test]

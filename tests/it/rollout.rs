@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, Lots, TerminalPolicy};
 use tetrion::engine::{Dealer, Playfield, Randomizer, Rules, episode_seed, parse_sequence};
 use tetrion::features::FeatureSet;
 use tetrion::pool::Pool;
-use tetrion::rollout::{Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
+use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -30,6 +30,7 @@ fn evaluation(kernel: Kernel) -> Evaluation {
         episodes_per_seed: 2,
         pairs: None,
         max_pieces: 500,
+        max_steps: u64::MAX,
         kernel,
     }
 }
@@ -127,6 +128,7 @@ fn endless() -> Evaluation {
         episodes_per_seed: 1,
         pairs: None,
         max_pieces: u64::MAX,
+        max_steps: u64::MAX,
         kernel: Kernel::best(),
     }
 }
@@ -273,8 +275,9 @@ fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
             }
             assert_eq!(format!("{:016x}", sum.0), checksum, "{line}");
         }
-        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed));
-        episode.advance(&rules, &Agent::Linear(agent), Kernel::best(), pieces);
+        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+        let bounds = Bounds { pieces, steps: u64::MAX };
+        episode.play(&rules, &Agent::Linear(agent), Kernel::best(), bounds);
         let over = match end {
             "over" => Some(End::ToppedOut),
             _ => None,

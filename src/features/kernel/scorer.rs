@@ -68,6 +68,11 @@ impl Scorer {
         Some(Scorer { slots, weights: weights.into(), sweep_terms, terminal })
     }
 
+    /// What a placement that ends the game is worth.
+    pub fn terminal(&self) -> TerminalPolicy {
+        self.terminal
+    }
+
     /// Chooses a placement of a tetromino on a kernel.
     pub fn choose_on(
         &self,
@@ -138,7 +143,7 @@ impl Scorer {
                 if landing.terminal && self.terminal == TerminalPolicy::Avoid {
                     continue;
                 }
-                let score = self.score_landing(size, shape, &landing);
+                let score = self.score(size, shape, &landing);
                 if score > best_single {
                     best_single = score;
                     single = Placement { orientation, column };
@@ -168,8 +173,9 @@ impl Scorer {
         choice
     }
 
+    /// The score of a landing, whether or not it ends the game.
     #[inline(always)]
-    fn score_landing<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &Size<L>,
         shape: &Shape,

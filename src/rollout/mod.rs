@@ -1,156 +1,26 @@
 //! Playing whole episodes with an agent: one, then many in parallel.
 //!
 //! A result depends on the rules, the agent and the seed alone, never on the number of threads, on the kernel or on what
-//! else is being played. Games are played in slices of [`SLICE`] pieces (or [`PLAIN_SLICE`]) that go back to the end of the
-//! pool's queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice.
+//! else is being played. Games are played in slices of about [`SLICE`] pieces' work that go back to the end of the pool's
+//! queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice. A
+//! slice may end in the middle of a choice, or of a piece's fall.
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
+
+mod episode;
+
+pub use episode::{Bounds, End, Episode};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::agents::Agent;
-use crate::engine::{Column, Dealer, Playfield, PlayfieldOf, Rules, Tetromino, episode_seed, is_blocked};
-use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, dispatch};
+use crate::agents::{Agent, Kernel, Lots};
+use crate::engine::rng::{Tag, word};
+use crate::engine::{Dealer, Rules, Tetromino, episode_seed};
 use crate::pool::Pool;
 
-/// Pieces between two looks at the stop flag: one or a few milliseconds with a kernel.
+/// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
-/// The same for agents that no kernel is for: they take some tens of microseconds a piece.
-pub const PLAIN_SLICE: u64 = 128;
-
-/// An episode that is being played.
-#[derive(Clone, Debug)]
-pub struct Episode {
-    playfield: Playfield,
-    dealer: Dealer,
-    /// Lines cleared so far.
-    pub lines: u64,
-    /// Pieces placed so far, the one that ended the game included.
-    pub pieces: u64,
-    /// Points so far, under the rules' scoring.
-    pub score: f64,
-    /// How it ended, once it has.
-    pub end: Option<End>,
-}
-
-/// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// By the rules.
-    ToppedOut,
-    /// Its written piece sequence was used up.
-    OutOfPieces,
-}
-
-impl Episode {
-    /// An episode at its beginning: an empty playfield and a dealer.
-    pub fn new(rules: &Rules, dealer: Dealer) -> Episode {
-        let playfield = Playfield::empty(rules.width, rules.height);
-        Episode { playfield, dealer, lines: 0, pieces: 0, score: 0.0, end: None }
-    }
-
-    /// The playfield as it stands.
-    pub fn playfield(&self) -> &Playfield {
-        &self.playfield
-    }
-
-    /// Plays on for at most so many pieces.
-    pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, max_pieces: u64) {
-        match agent {
-            Agent::Linear(agent) => match agent.scorer_under(rules) {
-                Some(scorer) => {
-                    let width = rules.width;
-                    let height = rules.height;
-                    dispatch(kernel, width, height, Advance { episode: self, rules, scorer, max_pieces });
-                }
-                None => self.advance_by(rules, max_pieces, |playfield, piece| {
-                    agent.choose_plainly(rules, playfield, piece).placement
-                }),
-            },
-        }
-    }
-
-    /// Plays on with any way of choosing.
-    fn advance_by(
-        &mut self,
-        rules: &Rules,
-        max_pieces: u64,
-        mut choose: impl FnMut(&Playfield, Tetromino) -> crate::engine::Placement,
-    ) {
-        for _ in 0..max_pieces {
-            if self.end.is_some() {
-                return;
-            }
-            let Some(piece) = self.dealer.deal() else {
-                self.end = Some(End::OutOfPieces);
-                return;
-            };
-            if is_blocked(rules, &self.playfield, piece) {
-                self.block(rules);
-                return;
-            }
-            let placement = choose(&self.playfield, piece);
-            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-            let (lines, terminal) = self.playfield.drop(shape, placement.column, rules.top_out);
-            self.count(rules, lines, terminal);
-        }
-    }
-
-    #[inline(always)]
-    fn count(&mut self, rules: &Rules, lines: u8, terminal: bool) {
-        self.pieces += 1;
-        self.lines += u64::from(lines);
-        self.score += rules.scoring.reward(lines, terminal);
-        if terminal {
-            self.end = Some(End::ToppedOut);
-        }
-    }
-
-    /// The next piece cannot come into play.
-    fn block(&mut self, rules: &Rules) {
-        self.score += rules.scoring.game_end;
-        self.end = Some(End::ToppedOut);
-    }
-}
-
-/// Playing on with a linear controller on one kernel: the loop where evaluations spend their time.
-struct Advance<'a> {
-    episode: &'a mut Episode,
-    rules: &'a Rules,
-    scorer: &'a Scorer,
-    max_pieces: u64,
-}
-
-impl Job for Advance<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
-        let Advance { episode, rules, scorer, max_pieces } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
-        let mut playfield: PlayfieldOf<C, N> = episode.playfield.resized();
-        for _ in 0..max_pieces {
-            if episode.end.is_some() {
-                break;
-            }
-            let Some(piece) = episode.dealer.deal() else {
-                episode.end = Some(End::OutOfPieces);
-                break;
-            };
-            if is_blocked(rules, &playfield, piece) {
-                episode.block(rules);
-                break;
-            }
-            let shapes = rules.shapes(piece);
-            let placement = scorer.choose::<C, N, L>(&size, &playfield, shapes, rules.top_out).placement;
-            let shape = &shapes[usize::from(placement.orientation)];
-            let (lines, terminal) = playfield.drop(shape, placement.column, rules.top_out);
-            episode.count(rules, lines, terminal);
-        }
-        episode.playfield = playfield.resized();
-    }
-}
 
 /// Who gets which pieces in an evaluation.
 #[derive(Clone, Debug)]
@@ -199,6 +69,8 @@ pub struct Evaluation {
     pub pairs: Option<Vec<(u32, u32)>>,
     /// A game is cut after so many pieces.
     pub max_pieces: u64,
+    /// A game is cut after so many steps: keys where the rules have keys, else pieces.
+    pub max_steps: u64,
     /// How the sums are done; never changes a result.
     pub kernel: Kernel,
 }
@@ -220,6 +92,8 @@ pub struct GameResult {
     pub lines: u64,
     /// Pieces placed.
     pub pieces: u64,
+    /// Steps taken: keys pressed where the rules have keys, else pieces.
+    pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
     /// Whether it was cut by the limit or by the end of its sequence.
@@ -272,9 +146,11 @@ impl Playing {
             Deal::PerSlot { seeds, columns } => episode_seed(seeds[row * columns + at], episode),
             Deal::Sequences(_) => 0,
         };
-        let dealer = match &evaluation.deal {
-            Deal::Sequences(sequences) => Dealer::sequence(sequences[at].clone()),
-            _ => Dealer::seeded(evaluation.rules.randomizer, seed),
+        let (dealer, lots) = match &evaluation.deal {
+            Deal::Sequences(sequences) => {
+                (Dealer::sequence(sequences[at].clone()), Lots::new(word(0, Tag::Game, seed_index.into())))
+            }
+            _ => (Dealer::seeded(evaluation.rules.randomizer, seed), Lots::new(seed)),
         };
         Playing {
             result: GameResult {
@@ -285,28 +161,25 @@ impl Playing {
                 seed,
                 lines: 0,
                 pieces: 0,
+                steps: 0,
                 score: 0.0,
                 truncated: false,
             },
-            episode: Episode::new(&evaluation.rules, dealer),
+            episode: Episode::new(&evaluation.rules, dealer, lots),
         }
     }
 
     /// Plays one slice; true when the game is at its end.
     fn advance(&mut self, evaluation: &Evaluation) -> bool {
-        let left = evaluation.max_pieces - self.episode.pieces;
         let agent = &evaluation.policies[self.result.policy as usize];
-        let slice = match agent {
-            Agent::Linear(agent) if agent.scorer_under(&evaluation.rules).is_none() => PLAIN_SLICE,
-            Agent::Linear(_) => SLICE,
-        };
-        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, left.min(slice));
-        self.episode.end.is_some() || self.episode.pieces == evaluation.max_pieces
+        let bounds = Bounds { pieces: evaluation.max_pieces, steps: evaluation.max_steps };
+        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, bounds, SLICE);
+        self.episode.is_over(bounds)
     }
 
     fn result(&self) -> GameResult {
-        let Episode { lines, pieces, score, end, .. } = self.episode;
-        GameResult { lines, pieces, score, truncated: end != Some(End::ToppedOut), ..self.result }
+        let Episode { lines, pieces, steps, score, end, .. } = self.episode;
+        GameResult { lines, pieces, steps, score, truncated: end != Some(End::ToppedOut), ..self.result }
     }
 }
 

@@ -1,0 +1,125 @@
+//! A linear controller that looks at the next pieces too, as far as the rules show them.
+//!
+//! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate; with
+//! nothing more to look at, it is the score alone. So lines that come later count as much as lines that come now. The first
+//! of the best is chosen. A placement that ends the game, or after which the next piece cannot come into play, is worth
+//! minus infinity to a controller that avoids the end. Where that is true of all of them, their scores alone decide, as
+//! without a look ahead: to lose one piece later is better than to lose now.
+
+use super::{LinearAgent, Sight};
+use crate::engine::{Column, Landing, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
+use crate::features::Seen;
+use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, TerminalPolicy, dispatch};
+
+/// A controller and how far it looks.
+#[derive(Clone, Debug)]
+pub struct LookaheadAgent {
+    linear: LinearAgent,
+    pieces: u32,
+}
+
+/// What a placement is worth to a controller that looks ahead. The larger one is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Value {
+    /// Its score and those that follow.
+    pub value: f64,
+    /// Its score alone where its value is minus infinity; else 0.
+    pub otherwise: f64,
+}
+
+impl LookaheadAgent {
+    /// A controller that takes so many of the next pieces into account, if it is shown that many.
+    pub fn new(linear: LinearAgent, pieces: u32) -> LookaheadAgent {
+        LookaheadAgent { linear, pieces }
+    }
+
+    /// The controller.
+    pub fn linear(&self) -> &LinearAgent {
+        &self.linear
+    }
+
+    /// How many of the next pieces it takes into account.
+    pub fn pieces(&self) -> u32 {
+        self.pieces
+    }
+
+    /// What a placement is worth.
+    ///
+    /// # Panics
+    /// When the piece has no such placement.
+    pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> Value {
+        let Sight { rules, playfield, piece, next } = *sight;
+        let next = &next[..next.len().min(self.pieces as usize)];
+        let (score, value) = self.look(kernel, rules, playfield, piece, placement, next);
+        Value { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }
+    }
+
+    /// The score of a placement and its value, with these pieces to come.
+    fn look(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        piece: Tetromino,
+        placement: Placement,
+        next: &[Tetromino],
+    ) -> (f64, f64) {
+        if let ([next], Some(scorer)) = (next, self.linear.scorer_under(rules)) {
+            let pair = Pair { scorer, rules, playfield, piece, placement, next: *next };
+            let (score, best) = dispatch(kernel, rules.width, rules.height, pair);
+            return (score, score + best);
+        }
+        let shape = placement.shape(rules, piece).expect("a placement of the piece");
+        let landing = playfield.land(shape, placement.column, rules.top_out);
+        if landing.terminal && self.linear.terminal() == TerminalPolicy::Avoid {
+            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        }
+        let score = self.linear.score(&Seen { shape, landing: &landing });
+        (score, score + self.best(kernel, rules, &landing, next))
+    }
+
+    /// The largest value that the pieces to come can reach from an afterstate.
+    fn best(&self, kernel: Kernel, rules: &Rules, landing: &Landing<u64, 32>, next: &[Tetromino]) -> f64 {
+        let playfield = &landing.afterstate;
+        let Some((&piece, rest)) = next.split_first() else { return 0.0 };
+        if is_blocked(rules, playfield, piece) {
+            return f64::NEG_INFINITY;
+        }
+        if rest.is_empty() {
+            return self.linear.choose(kernel, rules, playfield, piece).score;
+        }
+        let value = |placement| self.look(kernel, rules, playfield, piece, placement, rest).1;
+        placements(rules, playfield, piece).iter().map(value).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// A placement and the best of those of the next piece, on one kernel: where a look ahead spends its time.
+struct Pair<'a> {
+    scorer: &'a Scorer,
+    rules: &'a Rules,
+    playfield: &'a Playfield,
+    piece: Tetromino,
+    placement: Placement,
+    next: Tetromino,
+}
+
+impl Job for Pair<'_> {
+    /// The score of the placement, and that of the next one.
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, f64) {
+        let Pair { scorer, rules, playfield, piece, placement, next } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let shape = placement.shape(rules, piece).expect("a placement of the piece");
+        let landing = playfield.resized::<C, N>().land(shape, placement.column, rules.top_out);
+        if landing.terminal && scorer.terminal() == TerminalPolicy::Avoid {
+            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        }
+        let score = scorer.score(&size, shape, &landing);
+        if is_blocked(rules, &landing.afterstate, next) {
+            return (score, f64::NEG_INFINITY);
+        }
+        (score, scorer.choose(&size, &landing.afterstate, rules.shapes(next), rules.top_out).score)
+    }
+}

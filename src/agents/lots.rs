@@ -1,0 +1,42 @@
+//! Lots: an agent's own randomness.
+//!
+//! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, and n counts the words it has drawn in that
+//! episode. So what an agent draws depends on nothing but the episode and on how often it has drawn before: not on the
+//! pieces, which have a stream of their own, and not on who else is playing.
+
+use crate::engine::rng::{Tag, below, stream, stream_word};
+
+/// The words of one agent in one episode, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lots {
+    stream: u64,
+    drawn: u64,
+}
+
+impl Lots {
+    /// The words of the episode with this seed, from the first.
+    pub fn new(seed: u64) -> Lots {
+        Lots { stream: stream(seed, Tag::Agent), drawn: 0 }
+    }
+
+    /// The next word.
+    #[inline]
+    pub fn draw(&mut self) -> u64 {
+        let word = stream_word(self.stream, self.drawn);
+        self.drawn += 1;
+        word
+    }
+
+    /// A number below `bound`, from the next word.
+    #[inline]
+    pub fn below(&mut self, bound: u32) -> u32 {
+        below(self.draw(), bound.into()) as u32
+    }
+
+    /// A number below 7 from the next word, and what it leaves of the word: as good as a word of its own, for one number more.
+    #[inline]
+    pub fn seven_and_rest(&mut self) -> (usize, u64) {
+        let product = u128::from(self.draw()) * 7;
+        ((product >> 64) as usize, product as u64)
+    }
+}

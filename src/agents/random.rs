@@ -1,0 +1,41 @@
+//! The agents that draw lots, and the one that does not even do that: yardsticks for whoever claims to play well.
+//!
+//! Where the playfield leaves a choice out, because the way to it is blocked, it is never drawn; in games of straight drops
+//! that never happens, and the agents are those of their documents.
+
+use super::{Lots, Sight};
+use crate::engine::{Key, Placement, placements};
+
+/// Every placement that exists with the same chance: one word, in ascending action order. So an orientation is the likelier
+/// the more columns it fits (Leiden report).
+pub(super) fn placement(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
+    let all = placements(sight.rules, sight.playfield, sight.piece);
+    all.nth(lots.below(all.len())).expect("a piece that can be played")
+}
+
+/// One of four quarter turns, then one of the columns where that shape can go: two words (survey notebook).
+///
+/// Turns are counted in the rules' orientations, from 0 again where there are fewer than four. An orientation that can go
+/// nowhere makes it the first placement there is.
+pub(super) fn survey(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
+    let all = placements(sight.rules, sight.playfield, sight.piece);
+    let num_orientations = sight.rules.shapes(sight.piece).len() as u32;
+    let orientation = (lots.below(4) % num_orientations) as u8;
+    let columns = all.columns(orientation);
+    let drawn = lots.below(columns.count_ones());
+    if columns == 0 {
+        return all.nth(0).expect("a piece that can be played");
+    }
+    // They are neighbours.
+    Placement { orientation, column: (columns.trailing_zeros() + drawn) as u8 }
+}
+
+/// One of the six keys: one word (course notebook).
+pub(super) fn key(lots: &mut Lots) -> Key {
+    Key::from_action(lots.below(Key::ALL.len() as u32)).expect("a key for each number below their number")
+}
+
+/// The first orientation at the left wall, or the first placement where that does not exist (survey notebook).
+pub(super) fn dummy(sight: &Sight<'_>) -> Placement {
+    placements(sight.rules, sight.playfield, sight.piece).nth(0).expect("a piece that can be played")
+}

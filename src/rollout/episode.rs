@@ -1,0 +1,260 @@
+//! One episode: pieces are dealt, an agent chooses, they land, until the rules end it.
+//!
+//! There are two ways of playing on. A linear controller in a game of placements plays whole slices inside one kernel: that
+//! is where evaluations spend their time. Everybody else plays by [`Turn`]s, a bit at a time: a placement weighed, or a key
+//! pressed, so that it can stop anywhere.
+//!
+//! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
+//! towards its choice. That it gets there is no promise: the piece lands where it ends.
+
+use crate::agents::{Agent, Kernel, Lots, Sight, Thought};
+use crate::engine::rules::MAX_PREVIEW;
+use crate::engine::{
+    ActionModel, Column, Dealer, FallingPiece, Key, Placement, Playfield, PlayfieldOf, Rules, Tetromino,
+    is_blocked,
+};
+use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch};
+
+/// An episode that is being played.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    playfield: Playfield,
+    dealer: Dealer,
+    lots: Lots,
+    /// The piece that has been dealt and has not landed yet, between two slices.
+    turn: Option<Turn>,
+    /// Lines cleared so far.
+    pub lines: u64,
+    /// Pieces placed so far, the one that ended the game included.
+    pub pieces: u64,
+    /// Steps taken so far: keys pressed where the rules have keys, else pieces.
+    pub steps: u64,
+    /// Points so far, under the rules' scoring.
+    pub score: f64,
+    /// How it ended, once it has.
+    pub end: Option<End>,
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By the rules.
+    ToppedOut,
+    /// Its written piece sequence was used up.
+    OutOfPieces,
+}
+
+/// Where an episode is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// After so many pieces.
+    pub pieces: u64,
+    /// After so many steps.
+    pub steps: u64,
+}
+
+/// What is going on with a piece that has been dealt.
+#[derive(Clone, Debug)]
+enum Turn {
+    /// Its agent thinks.
+    Choosing(Tetromino, Thought),
+    /// It falls, and its agent presses keys: towards a placement, if it thinks in placements.
+    Falling(FallingPiece, Option<Placement>),
+}
+
+impl Episode {
+    /// An episode at its beginning: an empty playfield, a dealer, and the lots that its agent may draw.
+    pub fn new(rules: &Rules, dealer: Dealer, lots: Lots) -> Episode {
+        let playfield = Playfield::empty(rules.width, rules.height);
+        Episode { playfield, dealer, lots, turn: None, lines: 0, pieces: 0, steps: 0, score: 0.0, end: None }
+    }
+
+    /// The playfield as it stands, without the piece that falls.
+    pub fn playfield(&self) -> &Playfield {
+        &self.playfield
+    }
+
+    /// Whether there is nothing left to play.
+    pub fn is_over(&self, bounds: Bounds) -> bool {
+        self.end.is_some() || self.pieces >= bounds.pieces || self.steps >= bounds.steps
+    }
+
+    /// Plays on until it is over.
+    pub fn play(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds) {
+        while !self.is_over(bounds) {
+            self.advance(rules, agent, kernel, bounds, super::SLICE);
+        }
+    }
+
+    /// Plays on for a slice: about so much work, in pieces of a linear controller on a kernel.
+    ///
+    /// # Panics
+    /// When the agent cannot play by these rules: see [`Agent::plays`].
+    pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds, work: u64) {
+        if let Agent::Linear(agent) = agent
+            && rules.action_model == ActionModel::Placement
+            && let Some(scorer) = agent.scorer_under(rules)
+        {
+            // A step is a piece.
+            let left = bounds.pieces.min(bounds.steps).saturating_sub(self.pieces);
+            let slice = Slice { episode: self, rules, scorer, max_pieces: left.min(work) };
+            dispatch(kernel, rules.width, rules.height, slice);
+            return;
+        }
+        let cost = agent.cost(rules);
+        let mut done = 0;
+        while done < work && !self.is_over(bounds) {
+            done += match self.turn.take() {
+                None => {
+                    self.turn = self.deal(rules, agent);
+                    1
+                }
+                Some(Turn::Choosing(piece, thought)) => {
+                    self.think(rules, agent, kernel, piece, thought);
+                    cost
+                }
+                Some(Turn::Falling(piece, target)) => {
+                    self.press(rules, agent, piece, target);
+                    1
+                }
+            }
+        }
+    }
+
+    /// The next piece appears, unless there is none or it cannot.
+    fn deal(&mut self, rules: &Rules, agent: &Agent) -> Option<Turn> {
+        let Some(piece) = self.dealer.deal() else {
+            self.end = Some(End::OutOfPieces);
+            return None;
+        };
+        if is_blocked(rules, &self.playfield, piece) {
+            self.block(rules);
+            return None;
+        }
+        if matches!(agent, Agent::RandomKeys) {
+            return Some(Turn::Falling(FallingPiece::spawn(piece, rules.width, rules.height), None));
+        }
+        Some(Turn::Choosing(piece, Thought::default()))
+    }
+
+    /// The agent thinks, and plays if it has made its choice.
+    fn think(
+        &mut self,
+        rules: &Rules,
+        agent: &Agent,
+        kernel: Kernel,
+        piece: Tetromino,
+        mut thought: Thought,
+    ) {
+        let mut shown = [piece; MAX_PREVIEW as usize];
+        let shown = shown_next(&self.dealer, rules, &mut shown);
+        let sight = Sight { rules, playfield: &self.playfield, piece, next: shown };
+        let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.lots) else {
+            self.turn = Some(Turn::Choosing(piece, thought));
+            return;
+        };
+        match rules.action_model {
+            ActionModel::Placement => {
+                let shape = placement.shape(rules, piece).expect("an agent chooses what exists");
+                let (lines, terminal) = self.playfield.drop(shape, placement.column, rules.top_out);
+                self.steps += 1;
+                self.count(rules, lines, terminal);
+            }
+            ActionModel::Keypress => {
+                let piece = FallingPiece::spawn(piece, rules.width, rules.height);
+                self.turn = Some(Turn::Falling(piece, Some(placement)));
+            }
+        }
+    }
+
+    /// One key.
+    fn press(&mut self, rules: &Rules, agent: &Agent, piece: FallingPiece, target: Option<Placement>) {
+        let key = match target {
+            Some(target) => piece.key_towards(target, rules.width),
+            None => agent.press(&mut self.lots).unwrap_or(Key::Drop),
+        };
+        let fall = piece.step(key, &self.playfield);
+        self.steps += 1;
+        if !fall.rests {
+            self.turn = Some(Turn::Falling(fall.piece, target));
+            return;
+        }
+        let (row, column) = fall.piece.corner();
+        let (lines, terminal) = self.playfield.lock(fall.piece.shape(), row, column, rules.top_out);
+        self.count(rules, lines, terminal);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, rules: &Rules, lines: u8, terminal: bool) {
+        self.pieces += 1;
+        self.lines += u64::from(lines);
+        self.score += rules.scoring.reward(lines, terminal);
+        if terminal {
+            self.end = Some(End::ToppedOut);
+        }
+    }
+
+    /// The next piece cannot come into play.
+    fn block(&mut self, rules: &Rules) {
+        self.score += rules.scoring.game_end;
+        self.end = Some(End::ToppedOut);
+    }
+}
+
+/// The pieces after the current one that the rules show, in the room given; fewer at the end of a written sequence.
+fn shown_next<'a>(
+    dealer: &Dealer,
+    rules: &Rules,
+    room: &'a mut [Tetromino; MAX_PREVIEW as usize],
+) -> &'a [Tetromino] {
+    let mut shown = 0;
+    if rules.preview > 0 {
+        let mut dealer = dealer.clone();
+        while shown < usize::from(rules.preview)
+            && let Some(piece) = dealer.deal()
+        {
+            room[shown] = piece;
+            shown += 1;
+        }
+    }
+    &room[..shown]
+}
+
+/// Playing on with a linear controller on one kernel: the loop where evaluations spend their time.
+struct Slice<'a> {
+    episode: &'a mut Episode,
+    rules: &'a Rules,
+    scorer: &'a Scorer,
+    max_pieces: u64,
+}
+
+impl Job for Slice<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
+        let Slice { episode, rules, scorer, max_pieces } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let mut playfield: PlayfieldOf<C, N> = episode.playfield.resized();
+        for _ in 0..max_pieces {
+            if episode.end.is_some() {
+                break;
+            }
+            let Some(piece) = episode.dealer.deal() else {
+                episode.end = Some(End::OutOfPieces);
+                break;
+            };
+            if is_blocked(rules, &playfield, piece) {
+                episode.block(rules);
+                break;
+            }
+            let shapes = rules.shapes(piece);
+            let placement = scorer.choose::<C, N, L>(&size, &playfield, shapes, rules.top_out).placement;
+            let shape = &shapes[usize::from(placement.orientation)];
+            let (lines, terminal) = playfield.drop(shape, placement.column, rules.top_out);
+            episode.count(rules, lines, terminal);
+        }
+        episode.steps = episode.pieces;
+        episode.playfield = playfield.resized();
+    }
+}

@@ -1,0 +1,234 @@
+//! Who plays in an evaluation: the rows of a weight matrix, and agents by name with their parameters.
+
+use crate::agents::{
+    AGENTS, Agent, AgentKind, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LinearAgent,
+    LookaheadAgent, MonteCarlo, Parameter, TerminalPolicy, flat_stacking,
+};
+use crate::engine::Rules;
+use crate::features::FeatureSet;
+
+use super::error::{DecodeError, Fault, InField};
+use super::features;
+use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, check_name};
+use super::pb;
+use super::tensor::{self, Dim};
+
+/// Who plays, and how the answer tells it.
+pub(super) struct Policies {
+    pub all: Vec<Agent>,
+    /// The columns of the matrix.
+    pub features: Option<FeatureSet>,
+    /// What the end of a game is worth to the rows of the matrix.
+    pub terminal: pb::TerminalScore,
+    /// The agents with every parameter they take filled in.
+    pub named: Vec<pb::Agent>,
+}
+
+impl Policies {
+    pub fn decode(request: &pb::EvaluatePoliciesRequest, rules: &Rules) -> Result<Policies, DecodeError> {
+        let mut policies = Policies {
+            all: Vec::new(),
+            features: None,
+            terminal: pb::TerminalScore::Unspecified,
+            named: Vec::new(),
+        };
+        if request.agents.len() > MAX_POLICIES as usize {
+            let problem = format!("has {} agents, expected at most {MAX_POLICIES}", request.agents.len());
+            return Err(DecodeError::field("agents", problem));
+        }
+        if let Some(matrix) = &request.weights {
+            policies
+                .add_matrix(matrix, rules, MAX_POLICIES as usize - request.agents.len())
+                .in_field("weights")?;
+        }
+        for (i, agent) in request.agents.iter().enumerate() {
+            let (agent, echo) = decode_agent(agent, rules).in_item("agents", i)?;
+            policies.all.push(agent);
+            policies.named.push(echo);
+        }
+        if policies.all.is_empty() {
+            return Err(DecodeError::field(
+                "agents",
+                "is empty and there is no weight matrix, expected a policy",
+            ));
+        }
+        Ok(policies)
+    }
+
+    fn add_matrix(
+        &mut self,
+        matrix: &pb::WeightMatrix,
+        rules: &Rules,
+        room: usize,
+    ) -> Result<(), DecodeError> {
+        let set = features::decode(matrix.features.as_ref(), rules.width).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
+        check_lookahead(matrix.lookahead, rules)?;
+        let columns = set.len();
+        let weights = decode_weights(matrix.weights.as_ref(), columns as u32).in_field("weights")?;
+        let rows = weights.len() / columns;
+        if rows == 0 {
+            return Err(DecodeError::invalid(Fault::Tensor, "weights", "has no rows, expected at least one"));
+        }
+        if rows > room {
+            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
+            return Err(DecodeError::field("weights", problem));
+        }
+        for (row, weights) in weights.chunks_exact(columns).enumerate() {
+            let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
+                DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
+            })?;
+            self.all.push(looking_ahead(agent, matrix.lookahead));
+        }
+        self.features = Some(set);
+        self.terminal = encode_terminal(terminal);
+        Ok(())
+    }
+}
+
+fn decode_weights(tensor: Option<&pb::Tensor>, columns: u32) -> Result<Vec<f64>, DecodeError> {
+    let tensor = tensor.ok_or_else(|| DecodeError::missing(""))?;
+    let dims = [Dim::Any, Dim::Exactly(columns)];
+    if tensor.dtype() == pb::DataType::Float32 {
+        let weights = tensor::decode::<f32>(tensor, &dims)?;
+        return Ok(weights.elements.into_iter().map(f64::from).collect());
+    }
+    Ok(tensor::decode::<f64>(tensor, &dims)?.elements)
+}
+
+/// Reads an agent; gives it back as well with every parameter it takes filled in.
+fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent), DecodeError> {
+    let name = message.name.as_str();
+    check_name("name", name)?;
+    check_name("label", &message.label)?;
+    if name.is_empty() {
+        return Err(DecodeError::missing("name"));
+    }
+    let (kind, taken, controller) = match (AgentRow::named(name), Controller::named(name)) {
+        (Some(row), _) => (row.kind, row.parameters, None),
+        (None, Ok(controller)) => (AgentKind::Linear, CONTROLLER_PARAMETERS, Some(controller)),
+        (None, Err(_)) => return Err(unknown(name)),
+    };
+    refuse_what_is_not_taken(message, taken)?;
+    let mut echo = pb::Agent { name: name.to_owned(), label: message.label.clone(), ..Default::default() };
+    let agent = match kind {
+        AgentKind::Linear => {
+            let lookahead = message.lookahead.unwrap_or(0);
+            check_lookahead(lookahead, rules)?;
+            let linear = decode_linear(message, rules, controller)?;
+            echo.lookahead = Some(lookahead);
+            echo.terminal = encode_terminal(linear.terminal()).into();
+            echo.features = Some(features::encode(linear.set()));
+            echo.weights = linear.weights().to_vec();
+            looking_ahead(linear, lookahead)
+        }
+        AgentKind::FlatStacking => {
+            let linear = flat_stacking(rules.width);
+            Agent::Linear(linear.map_err(|error| DecodeError::field("name", error.to_string()))?)
+        }
+        AgentKind::MonteCarlo => {
+            let playouts = decode_playouts(message.playouts)?;
+            echo.playouts = Some(playouts);
+            Agent::MonteCarlo(MonteCarlo::new(playouts))
+        }
+        AgentKind::Random => Agent::Random,
+        AgentKind::RandomSurvey => Agent::RandomSurvey,
+        AgentKind::RandomKeys => Agent::RandomKeys,
+        AgentKind::Dummy => Agent::Dummy,
+    };
+    if !agent.plays(rules) {
+        let problem = format!("is {name}, which presses keys: the rules have placements");
+        return Err(DecodeError::field("name", problem));
+    }
+    Ok((agent, echo))
+}
+
+/// A controller by name, or one that the message describes.
+fn decode_linear(
+    message: &pb::Agent,
+    rules: &Rules,
+    controller: Option<&Controller>,
+) -> Result<LinearAgent, DecodeError> {
+    let terminal = decode_terminal(message.terminal)?;
+    let Some(controller) = controller else {
+        let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        let terminal = terminal.unwrap_or(TerminalPolicy::Avoid);
+        return LinearAgent::new(set, message.weights.clone(), terminal)
+            .map_err(|error| DecodeError::field("weights", error.to_string()));
+    };
+    let wrong_width = |error: &dyn ToString| DecodeError::field("name", error.to_string());
+    let set = controller.features(rules.width).map_err(|error| wrong_width(&error))?;
+    LinearAgent::new(set, controller.weights.to_vec(), terminal.unwrap_or(controller.terminal))
+        .map_err(|error| wrong_width(&error))
+}
+
+fn unknown(name: &str) -> DecodeError {
+    let agents = AGENTS.iter().map(|row| row.name);
+    let known: Vec<&str> = agents.chain(CONTROLLERS.iter().map(|controller| controller.name)).collect();
+    let problem =
+        format!("no agent and no controller is called {name:?}, expected one of {}", known.join(", "));
+    DecodeError::invalid(Fault::UnknownName, "name", problem)
+}
+
+fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<(), DecodeError> {
+    let given = [
+        (Parameter::Playouts, message.playouts.is_some()),
+        (Parameter::Lookahead, message.lookahead.is_some()),
+        (Parameter::Terminal, message.terminal != pb::TerminalScore::Unspecified as i32),
+        (Parameter::Features, message.features.is_some()),
+        (Parameter::Weights, !message.weights.is_empty()),
+    ];
+    match given.into_iter().find(|(parameter, given)| *given && !taken.contains(parameter)) {
+        Some((parameter, _)) => {
+            let problem = format!("is no parameter of the agent {}", message.name);
+            Err(DecodeError::field(parameter.name(), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+fn decode_playouts(playouts: Option<u32>) -> Result<u32, DecodeError> {
+    match playouts.unwrap_or(MonteCarlo::DEFAULT_PLAYOUTS) {
+        playouts if (1..=MAX_PLAYOUTS).contains(&playouts) => Ok(playouts),
+        playouts => {
+            Err(DecodeError::field("playouts", format!("is {playouts}, expected 1 to {MAX_PLAYOUTS}")))
+        }
+    }
+}
+
+fn check_lookahead(lookahead: u32, rules: &Rules) -> Result<(), DecodeError> {
+    let wrong = |problem: String| Err(DecodeError::field("lookahead", problem));
+    if lookahead > MAX_LOOKAHEAD {
+        return wrong(format!("is {lookahead}, expected at most {MAX_LOOKAHEAD}"));
+    }
+    if lookahead > rules.preview.into() {
+        return wrong(format!("is {lookahead}, expected at most the {} next pieces shown", rules.preview));
+    }
+    Ok(())
+}
+
+fn looking_ahead(agent: LinearAgent, lookahead: u32) -> Agent {
+    match lookahead {
+        0 => Agent::Linear(agent),
+        pieces => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+    }
+}
+
+fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
+    match pb::TerminalScore::try_from(number) {
+        Ok(pb::TerminalScore::Unspecified) => Ok(None),
+        Ok(pb::TerminalScore::Avoid) => Ok(Some(TerminalPolicy::Avoid)),
+        Ok(pb::TerminalScore::Score) => Ok(Some(TerminalPolicy::Score)),
+        Err(_) => Err(DecodeError::field("terminal", format!("is {number}, which has no meaning"))),
+    }
+}
+
+/// How the wire says what a placement that ends the game is worth.
+pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
+    match terminal {
+        TerminalPolicy::Avoid => pb::TerminalScore::Avoid,
+        TerminalPolicy::Score => pb::TerminalScore::Score,
+    }
+}

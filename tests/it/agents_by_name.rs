@@ -1,0 +1,257 @@
+//! Agents asked for by name, over a real connection: what they take, what comes back, and what is refused.
+
+use std::sync::atomic::AtomicBool;
+
+use tetrion::agents::{
+    AGENTS, Agent, Controller, Kernel, LookaheadAgent, MonteCarlo, Parameter, flat_stacking,
+};
+use tetrion::engine::{Randomizer, Rules};
+use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::wire::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS};
+use tetrion::wire::pb;
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::tensor;
+
+use crate::evaluation::{Refused, ask, start};
+
+fn named(name: &str) -> pb::Agent {
+    pb::Agent { name: name.to_owned(), ..Default::default() }
+}
+
+/// Some games of these agents on a small Leiden playfield that shows two pieces.
+fn request(agents: Vec<pb::Agent>) -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        rules: Some(pb::Rules {
+            preset: "leiden".to_owned(),
+            width: Some(8),
+            height: Some(9),
+            preview: Some(2),
+            ..Default::default()
+        }),
+        agents,
+        games: Some(Games::Seeds(tensor::encode(vec![3], &[3u64, 1, 4]))),
+        max_pieces: 50,
+        ..Default::default()
+    }
+}
+
+fn everybody() -> Vec<pb::Agent> {
+    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    vec![
+        named("dummy"),
+        named("random"),
+        named("random_survey"),
+        named("flat_stacking"),
+        pb::Agent { playouts: Some(20), label: "twenty".to_owned(), ..named("monte_carlo") },
+        pb::Agent { lookahead: Some(1), ..named("yiyuan-lee") },
+        pb::Agent {
+            lookahead: Some(1),
+            features,
+            weights: vec![-0.510066, 0.760666, -0.35663, -0.184483],
+            ..named("linear")
+        },
+    ]
+}
+
+fn played(evaluation: &Evaluation) -> Vec<GameResult> {
+    let stop = AtomicBool::new(false);
+    (0..evaluation.num_games()).map(|game| evaluation.play(game, &stop).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
+    let lee = || Controller::named("yiyuan-lee").unwrap().agent(8).unwrap();
+    let evaluation = Evaluation {
+        rules: Rules { width: 8, height: 9, preview: 2, ..Rules::preset("leiden").unwrap() },
+        policies: vec![
+            Agent::Dummy,
+            Agent::Random,
+            Agent::RandomSurvey,
+            Agent::Linear(flat_stacking(8).unwrap()),
+            Agent::MonteCarlo(MonteCarlo::new(20)),
+            Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
+            Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
+        ],
+        deal: Deal::Common(vec![3, 1, 4]),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: 50,
+        max_steps: u64::MAX,
+        kernel: Kernel::best(),
+    };
+    let expected = played(&evaluation);
+    for threads in [1, 2] {
+        let (mut client, _guard) = start(threads).await;
+        let answer = ask(&mut client, request(everybody())).await.unwrap();
+        assert_eq!(answer.results, expected, "{threads} threads");
+        assert_eq!(answer.summary.policies.len(), 7);
+    }
+}
+
+#[tokio::test]
+async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
+    let (mut client, _guard) = start(1).await;
+    let agents = [everybody(), vec![named("monte_carlo"), named("dellacherie")]].concat();
+    let answer = ask(&mut client, request(agents.clone())).await.unwrap();
+    assert_eq!(answer.started.agents.len(), agents.len());
+    for (echo, asked) in answer.started.agents.iter().zip(&agents) {
+        assert_eq!((&echo.name, &echo.label), (&asked.name, &asked.label));
+        let row = AGENTS.iter().find(|row| row.name == echo.name);
+        let takes = |parameter| {
+            let of_controllers = tetrion::agents::CONTROLLER_PARAMETERS;
+            // Controllers tell their weights too.
+            row.map_or(of_controllers, |row| row.parameters).contains(&parameter)
+                || row.is_none() && [Parameter::Features, Parameter::Weights].contains(&parameter)
+        };
+        let name = &echo.name;
+        assert_eq!(echo.playouts.is_some(), takes(Parameter::Playouts), "{name}");
+        assert_eq!(echo.lookahead.is_some(), takes(Parameter::Lookahead), "{name}");
+        assert_eq!(echo.terminal != 0, takes(Parameter::Terminal), "{name}");
+        assert_eq!(echo.features.is_some(), takes(Parameter::Features), "{name}");
+        assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
+    }
+    assert_eq!(answer.started.agents[4].playouts, Some(20));
+    assert_eq!(answer.started.agents[7].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
+    assert_eq!(answer.started.agents[5].lookahead, Some(1));
+    assert_eq!(answer.started.agents[8].lookahead, Some(0));
+}
+
+#[tokio::test]
+async fn a_matrix_looks_ahead_like_an_agent() {
+    let (mut client, _guard) = start(2).await;
+    let weights = [[-0.510066, 0.760666, -0.35663, -0.184483]];
+    let matrix = pb::WeightMatrix {
+        features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+        weights: Some(tensor::encode(vec![1, 4], weights.as_flattened())),
+        lookahead: 1,
+        ..Default::default()
+    };
+    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[6..].to_vec()) };
+    let answer = ask(&mut client, asked).await.unwrap();
+    let (row, agent) = answer.results.split_at(3);
+    let counts =
+        |games: &[GameResult]| games.iter().map(|game| (game.lines, game.pieces)).collect::<Vec<_>>();
+    assert_eq!(counts(row), counts(agent));
+}
+
+#[tokio::test]
+async fn key_presses_are_counted_and_cut_over_the_wire() {
+    let (mut client, _guard) = start(2).await;
+    let agents = vec![named("lab-uniform"), named("random_keys"), named("monte_carlo")];
+    let lab = pb::Rules { preset: "lab".to_owned(), ..Default::default() };
+    let asked = pb::EvaluatePoliciesRequest {
+        rules: Some(lab),
+        agents,
+        // The notebook's batch: a seed for each slot, its games one after the other.
+        games: Some(Games::Seeds(tensor::encode(vec![3, 1], &[42u64, 43, 44]))),
+        episodes_per_seed: 4,
+        max_steps: 300,
+        ..Default::default()
+    };
+    let answer = ask(&mut client, asked).await.unwrap();
+    let evaluation = Evaluation {
+        rules: Rules::preset("lab").unwrap(),
+        policies: vec![
+            Agent::Linear(Controller::named("lab-uniform").unwrap().agent(10).unwrap()),
+            Agent::RandomKeys,
+            Agent::MonteCarlo(MonteCarlo::new(MonteCarlo::DEFAULT_PLAYOUTS)),
+        ],
+        deal: Deal::PerSlot { seeds: vec![42, 43, 44], columns: 1 },
+        episodes_per_seed: 4,
+        pairs: None,
+        max_pieces: u64::MAX,
+        max_steps: 300,
+        kernel: Kernel::best(),
+    };
+    assert_eq!(answer.results, played(&evaluation));
+    assert_eq!(answer.started.max_steps, 300);
+    for game in &answer.results {
+        assert!(game.steps > game.pieces && game.steps <= 300, "{game:?}");
+        assert_eq!(game.truncated, game.steps == 300, "{game:?}");
+    }
+    let [lab_uniform, ..] = &answer.summary.policies[..] else { panic!("a summary for each") };
+    assert!(lab_uniform.lower_bound && lab_uniform.lines.unwrap().mean > 3.0);
+}
+
+#[tokio::test]
+async fn what_an_agent_does_not_take_is_refused() {
+    let (mut client, _guard) = start(1).await;
+    let mut refused = Refused { client: &mut client };
+    let agent = |agent: pb::Agent| request(vec![named("dummy"), agent]);
+
+    refused.check(agent(named("nobody")), "UNKNOWN_NAME", "agents[1].name").await;
+    refused.check(agent(named("random_keys")), "INVALID_FIELD", "agents[1].name").await;
+    for playouts in [0, MAX_PLAYOUTS + 1] {
+        let r = agent(pb::Agent { playouts: Some(playouts), ..named("monte_carlo") });
+        refused.check(r, "INVALID_FIELD", "agents[1].playouts").await;
+    }
+    // Beyond what the rules show, and beyond what anybody looks.
+    let lee = |lookahead| pb::Agent { lookahead: Some(lookahead), ..named("yiyuan-lee") };
+    let shows = |preview: u32, agent: pb::Agent| {
+        let request = request(vec![named("dummy"), agent]);
+        let rules = pb::Rules { preview: Some(preview), ..request.rules.clone().unwrap() };
+        pb::EvaluatePoliciesRequest { rules: Some(rules), ..request }
+    };
+    refused.check(shows(0, lee(1)), "INVALID_FIELD", "agents[1].lookahead").await;
+    refused.check(shows(1, lee(2)), "INVALID_FIELD", "agents[1].lookahead").await;
+    refused.check(shows(6, lee(MAX_LOOKAHEAD + 1)), "INVALID_FIELD", "agents[1].lookahead").await;
+    let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..shows(6, lee(MAX_LOOKAHEAD)) };
+    assert!(ask(refused.client, one).await.is_ok());
+    let most = pb::Agent { playouts: Some(MAX_PLAYOUTS), ..named("monte_carlo") };
+    let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(vec![most]) };
+    assert!(ask(refused.client, one).await.is_ok());
+
+    // Every parameter, of everybody who does not take it.
+    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    for row in AGENTS {
+        let given = [
+            (Parameter::Playouts, pb::Agent { playouts: Some(5), ..named(row.name) }),
+            (Parameter::Lookahead, pb::Agent { lookahead: Some(1), ..named(row.name) }),
+            (Parameter::Terminal, pb::Agent { terminal: 1, ..named(row.name) }),
+            (Parameter::Features, pb::Agent { features: features.clone(), ..named(row.name) }),
+            (Parameter::Weights, pb::Agent { weights: vec![1.0], ..named(row.name) }),
+        ];
+        for (parameter, message) in given {
+            if !row.parameters.contains(&parameter) {
+                let field = format!("agents[1].{}", parameter.name());
+                refused.check(agent(message), "INVALID_FIELD", &field).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn visible_pieces_are_those_that_come() {
+    // With bags, and to the end of a written sequence.
+    let (mut client, _guard) = start(1).await;
+    let bag7 = pb::Rules {
+        randomizer: Some(pb::Randomizer::Bag7.into()),
+        preview: Some(1),
+        width: Some(7),
+        height: Some(6),
+        ..Default::default()
+    };
+    let ahead = vec![pb::Agent { lookahead: Some(1), ..named("yiyuan-lee") }];
+    let asked = pb::EvaluatePoliciesRequest { rules: Some(bag7.clone()), ..request(ahead.clone()) };
+    let answer = ask(&mut client, asked).await.unwrap();
+    let lee = Controller::named("yiyuan-lee").unwrap().agent(7).unwrap();
+    let evaluation = Evaluation {
+        rules: Rules { randomizer: Randomizer::Bag7, preview: 1, ..Rules::simplified(7, 6) },
+        policies: vec![Agent::Lookahead(LookaheadAgent::new(lee, 1))],
+        deal: Deal::Common(vec![3, 1, 4]),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: 50,
+        max_steps: u64::MAX,
+        kernel: Kernel::best(),
+    };
+    assert_eq!(answer.results, played(&evaluation));
+    let sequences = vec!["OIOL".to_owned()];
+    let asked = pb::EvaluatePoliciesRequest {
+        rules: Some(bag7),
+        games: Some(Games::PieceSequences(pb::PieceSequences { sequences })),
+        ..request(ahead)
+    };
+    let [game] = ask(&mut client, asked).await.unwrap().results.try_into().unwrap();
+    assert_eq!((game.pieces, game.truncated), (4, true));
+}

@@ -1,0 +1,168 @@
+//! Whole games of key presses: agents against the course notebook's own ways, on its own board.
+
+use std::sync::atomic::AtomicBool;
+
+use tetrion::agents::{Agent, Controller, Kernel, Lots};
+use tetrion::engine::rng::{Tag, word};
+use tetrion::engine::{Dealer, Rules};
+use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation};
+
+use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
+
+fn lab(width: u8, height: u8) -> Rules {
+    Rules { width, height, ..Rules::preset("lab").unwrap() }
+}
+
+/// What is counted of a game: lines, pieces, keys, and whether it was lost.
+type Counts = (u64, u64, u64, bool);
+
+/// A game on the notebook's board: a key for each step, from whoever presses; told when a new piece appears.
+fn plain_game(
+    rules: &Rules,
+    seed: u64,
+    max_steps: u64,
+    mut press: impl FnMut(&NotebookBoard, char, &NotebookPiece, bool) -> usize,
+) -> Counts {
+    let empty = TwinPlayfield::empty(rules.width.into(), rules.height.into());
+    let mut board = NotebookBoard::of(&empty);
+    let mut dealer = Dealer::seeded(rules.randomizer, seed);
+    let (mut lines, mut pieces, mut steps) = (0, 0, 0);
+    loop {
+        let tetromino = dealer.deal().unwrap().letter();
+        let mut piece = board.spawn(tetromino);
+        let (mut is_new, mut rests) = (true, false);
+        while !rests {
+            if steps == max_steps {
+                return (lines, pieces, steps, false);
+            }
+            let key = press(&board, tetromino, &piece, is_new);
+            is_new = false;
+            steps += 1;
+            (piece, rests) = board.press(key, piece);
+        }
+        board.add(&piece);
+        pieces += 1;
+        lines += board.clear() as u64;
+        if board.rows[0].contains(&true) {
+            return (lines, pieces, steps, true);
+        }
+    }
+}
+
+fn game(rules: &Rules, agent: &Agent, seed: u64, max_steps: u64) -> Counts {
+    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+    let bounds = Bounds { pieces: u64::MAX, steps: max_steps };
+    episode.play(rules, agent, Kernel::best(), bounds);
+    (episode.lines, episode.pieces, episode.steps, episode.end == Some(End::ToppedOut))
+}
+
+#[test]
+fn random_keys_are_words_of_the_agents_lots() {
+    let mut lost = 0;
+    for (width, height) in [(10, 20), (4, 6), (7, 9), (18, 12)] {
+        let rules = lab(width, height);
+        for seed in 0..25 {
+            let mut n = 0;
+            let expected = plain_game(&rules, seed, 400, |_, _, _, _| {
+                n += 1;
+                ((u128::from(word(seed, Tag::Agent, n - 1)) * 6) >> 64) as usize
+            });
+            assert_eq!(
+                game(&rules, &Agent::RandomKeys, seed, 400),
+                expected,
+                "{width} x {height}, seed {seed}"
+            );
+            lost += u64::from(expected.3);
+        }
+    }
+    assert!(lost > 40, "{lost} games are lost: the others say nothing of the end");
+}
+
+/// The notebook's score of a board with the piece in it: its four weights are positive, its formula has the signs.
+fn notebook_score(board: &NotebookBoard, weights: [f64; 4]) -> f64 {
+    let rows = &board.rows;
+    let heights: Vec<i64> = (0..rows[0].len())
+        .map(|x| rows.iter().position(|row| row[x]).map_or(0, |top| (rows.len() - top) as i64))
+        .collect();
+    let full = rows.iter().filter(|row| row.iter().all(|full| *full)).count();
+    let holes: i64 =
+        (0..rows[0].len()).map(|x| heights[x] - rows.iter().filter(|row| row[x]).count() as i64).sum();
+    let bumpiness: i64 = heights.windows(2).map(|two| (two[0] - two[1]).abs()).sum();
+    let [total, lines, of_holes, bumps] = weights;
+    let sum = heights.iter().sum::<i64>() as f64;
+    // In the order of the library's sum, so that rounding is the same.
+    0.0 + -total * sum + lines * full as f64 + -of_holes * holes as f64 + -bumps * bumpiness as f64
+}
+
+#[test]
+fn the_notebooks_agent_plays_the_notebooks_games() {
+    let mut lost = 0;
+    for (name, weights) in
+        [("lab-uniform", [1.0, 1.0, 1.0, 1.0]), ("lab-optimised", [0.434, 0.238, 0.247, 0.081])]
+    {
+        for (width, height, max_steps, games) in [(10, 20, 1000, 3), (10, 8, 400, 20), (7, 7, 300, 20)] {
+            let rules = lab(width, height);
+            let agent = Agent::Linear(Controller::named(name).unwrap().agent(width).unwrap());
+            for seed in 0..games {
+                let mut target = None;
+                let expected = plain_game(&rules, seed, max_steps, |board, tetromino, piece, is_new| {
+                    if is_new {
+                        target = None;
+                        let mut most = f64::NEG_INFINITY;
+                        for landed in board.next_moves(tetromino) {
+                            let mut with = board.clone();
+                            with.add(&landed);
+                            let score = notebook_score(&with, weights);
+                            if score > most {
+                                (most, target) = (score, Some(landed));
+                            }
+                        }
+                    }
+                    target.as_ref().map_or(5, |target| piece.key_towards(target))
+                });
+                let played = game(&rules, &agent, seed, max_steps);
+                assert_eq!(played, expected, "{name} on {width} x {height}, seed {seed}");
+                lost += u64::from(expected.3);
+            }
+        }
+    }
+    assert!(lost > 50, "{lost} games are lost: the others say nothing of the end");
+}
+
+/// The batch of the notebook: environment i has the seed 42 + i, and its games follow each other.
+#[test]
+fn the_notebooks_means_come_out() {
+    let agent = |name: &str| Agent::Linear(Controller::named(name).unwrap().agent(10).unwrap());
+    for (name, known, known_std) in [("lab-uniform", 39.0, 20.0), ("lab-optimised", 71.0, 27.0)] {
+        let evaluation = Evaluation {
+            rules: lab(10, 20),
+            policies: vec![agent(name); 8],
+            deal: Deal::PerSlot { seeds: (42..50).collect(), columns: 1 },
+            episodes_per_seed: 25,
+            pairs: None,
+            max_pieces: u64::MAX,
+            max_steps: 1000,
+            kernel: Kernel::best(),
+        };
+        let stop = AtomicBool::new(false);
+        let games: Vec<_> = (0..200).map(|game| evaluation.play(game, &stop).unwrap()).collect();
+        assert_eq!((games[25].seed, games[25].policy, games[25].episode), (43, 1, 0));
+        let n = games.len() as f64;
+        let lines = games.iter().map(|game| game.lines as f64);
+        let mean = lines.clone().sum::<f64>() / n;
+        let std = (lines.map(|lines| (lines - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+        let error = (std * std / n + known_std * known_std / 200.0).sqrt();
+        assert!((mean - known).abs() <= 3.0 * error, "{name}: {mean} +- {}", std / n.sqrt());
+        for game in &games {
+            assert!(
+                game.steps <= 1000 && (game.truncated || game.steps < 1000 || game.lines < 99),
+                "{game:?}"
+            );
+            assert!(!game.truncated || game.steps == 1000, "{game:?}");
+        }
+        // A key at least, and seldom more than a few, for each piece.
+        let (steps, pieces) = games.iter().fold((0, 0), |(s, p), game| (s + game.steps, p + game.pieces));
+        let keys = steps as f64 / pieces as f64;
+        assert!((3.5..4.7).contains(&keys), "{keys} keys a piece");
+    }
+}
