@@ -88,7 +88,14 @@ pub enum Features {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policy {
     /// An agent or a controller by name.
-    Named(String),
+    Named {
+        /// The name.
+        name: String,
+        /// Games played for each placement, by an agent that plays any.
+        playouts: Option<u32>,
+        /// Next pieces taken into account, by a linear controller.
+        lookahead: Option<u32>,
+    },
     /// A linear controller.
     Linear {
         /// What the weights belong to.
@@ -97,10 +104,19 @@ pub enum Policy {
         weights: Vec<f64>,
         /// Whether placements that end the game are the last choice, rather than scored like any other.
         avoid_terminal: bool,
+        /// Next pieces taken into account.
+        lookahead: u32,
     },
 }
 
-/// The rules of the games: a preset, and the size where it is not the preset's.
+impl Policy {
+    /// An agent or a controller by name, with the parameters that it has by itself.
+    pub fn named(name: &str) -> Policy {
+        Policy::Named { name: name.to_owned(), playouts: None, lookahead: None }
+    }
+}
+
+/// The rules of the games: a preset, and what is not as in the preset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesChoice {
     /// The preset; empty for the server's default.
@@ -109,6 +125,10 @@ pub struct RulesChoice {
     pub width: Option<u32>,
     /// Rows.
     pub height: Option<u32>,
+    /// Who deals: `uniform`, `bag7` or `balanced`.
+    pub randomizer: Option<String>,
+    /// Next pieces shown.
+    pub preview: Option<u32>,
 }
 
 /// Games to be played: every policy on the same pieces.
@@ -126,6 +146,8 @@ pub struct EvaluationRequest {
     pub num_games: u32,
     /// A game is cut after so many pieces; 0 for the server's limit.
     pub max_pieces: u64,
+    /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
+    pub max_steps: u64,
 }
 
 /// A message of an evaluation.
@@ -150,6 +172,8 @@ pub struct Started {
     pub rules_version: String,
     /// A game is cut after so many pieces.
     pub max_pieces: u64,
+    /// A game is cut after so many steps.
+    pub max_steps: u64,
 }
 
 /// Rules as the server plays them, in the words of the protocol.
@@ -194,6 +218,8 @@ pub struct Game {
     pub lines: u64,
     /// Pieces landed.
     pub pieces: u64,
+    /// Steps taken: keys where the rules have keys, else pieces.
+    pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
     /// Whether it was cut by a limit.
@@ -712,18 +738,24 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePoliciesRequest {
-    let RulesChoice { preset, width, height } = request.rules.clone();
+    let RulesChoice { preset, width, height, randomizer, preview } = request.rules.clone();
+    // A name that nobody knows becomes a number that nobody knows, and the server says so.
+    let randomizer = randomizer.map(|name| {
+        let name = format!("RANDOMIZER_{}", name.to_uppercase());
+        pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()
+    });
     let pairs = pairs.map(|pairs| {
         let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
     });
     pb::EvaluatePoliciesRequest {
-        rules: Some(pb::Rules { preset, width, height, ..Default::default() }),
+        rules: Some(pb::Rules { preset, width, height, randomizer, preview, ..Default::default() }),
         rules_version: request.rules_version.clone(),
         agents: request.policies.iter().map(encode_policy).collect(),
         games: Some(Games::SeedRange(pb::SeedRange { seed: request.seed, count: request.num_games })),
         pairs,
         max_pieces: request.max_pieces,
+        max_steps: request.max_steps,
         progress_interval: prost_types::Duration::try_from(PROGRESS_INTERVAL).ok(),
         ..Default::default()
     }
@@ -731,8 +763,10 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
 
 fn encode_policy(policy: &Policy) -> pb::Agent {
     match policy {
-        Policy::Named(name) => pb::Agent { name: name.clone(), ..Default::default() },
-        Policy::Linear { features, weights, avoid_terminal } => {
+        Policy::Named { name, playouts, lookahead } => {
+            pb::Agent { name: name.clone(), playouts: *playouts, lookahead: *lookahead, ..Default::default() }
+        }
+        Policy::Linear { features, weights, avoid_terminal, lookahead } => {
             let features = match features.clone() {
                 Features::Set { name, version } => {
                     pb::FeatureSelection { set: name, version, features: Vec::new() }
@@ -745,6 +779,7 @@ fn encode_policy(policy: &Policy) -> pb::Agent {
                 features: Some(features),
                 weights: weights.clone(),
                 terminal: terminal.into(),
+                lookahead: Some(*lookahead),
                 ..Default::default()
             }
         }
@@ -773,6 +808,7 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
         },
         rules_version: started.rules_version,
         max_pieces: started.max_pieces,
+        max_steps: started.max_steps,
     })
 }
 
@@ -791,11 +827,12 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientErro
     let seeds = column::<u64>(&results.seeds, "seeds")?;
     let lines = column::<u64>(&results.lines, "lines")?;
     let pieces = column::<u64>(&results.pieces, "pieces")?;
+    let steps = column::<u64>(&results.steps, "steps")?;
     let scores = column::<f64>(&results.scores, "scores")?;
     let truncated = results.truncated.as_ref().map(|tensor| tensor.data.as_ref()).unwrap_or_default();
     let length = policies.len();
-    let lengths = [seed_indices.len(), seeds.len(), lines.len(), pieces.len(), scores.len(), truncated.len()];
-    if lengths.iter().any(|other| *other != length) {
+    let lengths = [seed_indices.len(), seeds.len(), lines.len(), pieces.len(), steps.len(), scores.len()];
+    if lengths.iter().any(|other| *other != length) || truncated.len() != length {
         return Err(ClientError::Answer("its columns are of different lengths".to_owned()));
     }
     let game = |i: usize| Game {
@@ -804,6 +841,7 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientErro
         seed: seeds[i],
         lines: lines[i],
         pieces: pieces[i],
+        steps: steps[i],
         score: scores[i],
         truncated: truncated[i] != 0,
     };

@@ -17,6 +17,7 @@ use super::connection::{Connection, ConnectionArgs};
 use super::numbers::{grouped, short};
 use super::progress::GamesProgress;
 use super::weights::{RulesNote, Weights};
+use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice};
 use crate::summary::Statistics;
 
@@ -29,7 +30,7 @@ const BAR: usize = 24;
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
 pub struct EvaluateArgs {
-    /// A controller by name, such as dt-10; give several to compare them on the same pieces
+    /// A controller or an agent by name, such as dt-10 or monte_carlo; give several to compare them on the same pieces
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub controller: Vec<String>,
 
@@ -40,6 +41,14 @@ pub struct EvaluateArgs {
     /// What plain numbers belong to: a feature set, or features of your own with commas between them
     #[arg(long, value_name = "SET", requires = "weights")]
     pub features: Option<String>,
+
+    /// Games that the agent monte_carlo plays at random for each placement [default: its own]
+    #[arg(long, value_name = "N")]
+    pub playouts: Option<u32>,
+
+    /// Next pieces that linear controllers take into account
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub lookahead: u32,
 
     /// The rules preset [default: that of the first weights.json, else simplified]
     #[arg(long, value_name = "PRESET")]
@@ -53,6 +62,14 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub height: Option<u32>,
 
+    /// Next pieces that are shown [default: the preset's, or as many as --lookahead wants]
+    #[arg(long, value_name = "N")]
+    pub preview: Option<u32>,
+
+    /// Who deals: uniform, bag7 or balanced [default: the preset's]
+    #[arg(long, value_name = "NAME")]
+    pub randomizer: Option<String>,
+
     /// Games a controller
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub games: u32,
@@ -64,6 +81,10 @@ pub struct EvaluateArgs {
     /// Cut a game after so many pieces; 0: only the server's limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_pieces: u64,
+
+    /// Cut a game after so many steps, which are keys under rules of key presses; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_steps: u64,
 
     /// Write a line for every game to this file
     #[arg(long, value_name = "FILE.csv")]
@@ -92,7 +113,9 @@ pub struct Score {
     /// Lines a game.
     pub lines: Statistics,
     /// Pieces a game.
-    pub mean_pieces: f64,
+    pub pieces: Statistics,
+    /// Points a game, as the rules score them.
+    pub points: Statistics,
     /// Games.
     pub games: u64,
     /// Games that a limit cut; the mean is a lower bound if there are any.
@@ -104,14 +127,14 @@ pub struct Score {
 impl Score {
     /// Sums up at least one game.
     pub fn of(name: &str, games: &[Game], seconds: f64) -> Score {
-        let statistics = |number: fn(&Game) -> u64| {
-            Statistics::of(games.iter().map(move |game| number(game) as f64)).expect("at least one game")
-        };
-        let pieces = statistics(|game| game.pieces);
+        let statistics =
+            |number: fn(&Game) -> f64| Statistics::of(games.iter().map(number)).expect("at least one game");
+        let pieces = statistics(|game| game.pieces as f64);
         Score {
             name: name.to_owned(),
-            lines: statistics(|game| game.lines),
-            mean_pieces: pieces.mean,
+            lines: statistics(|game| game.lines as f64),
+            pieces,
+            points: statistics(|game| game.score),
             games: games.len() as u64,
             truncated: games.iter().filter(|game| game.truncated).count() as u64,
             pieces_per_second: pieces.mean * games.len() as f64 / seconds,
@@ -126,7 +149,8 @@ impl Score {
             "mean_lines": self.lines.mean,
             "std_lines": self.lines.spread.map(|spread| spread.std),
             "ci95": self.lines.spread.map(|spread| spread.ci95),
-            "mean_pieces": self.mean_pieces,
+            "mean_pieces": self.pieces.mean,
+            "mean_score": self.points.mean,
             "truncated_games": self.truncated,
             "lower_bound": self.truncated > 0,
             "pieces_per_second": self.pieces_per_second,
@@ -163,6 +187,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         seed: args.seed,
         num_games: args.games,
         max_pieces: args.max_pieces,
+        max_steps: args.max_steps,
     };
     let mut evaluations = Vec::new();
     let mut scores = Vec::new();
@@ -209,12 +234,15 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
 
 /// Who plays, and under which rules.
 fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
-    let named = |name: &String| Contestant { name: name.clone(), policy: Policy::Named(name.clone()) };
-    let mut contestants: Vec<Contestant> = args.controller.iter().map(named).collect();
+    let mut contestants: Vec<Contestant> = args.controller.iter().map(|name| named(name, args)).collect();
+    let takes_playouts = |name: &String| takes(name, Parameter::Playouts);
+    if args.playouts.is_some() && !args.controller.iter().any(takes_playouts) {
+        bail!("--playouts is for the agent monte_carlo; name it with --controller");
+    }
     let mut noted: Option<RulesNote> = None;
     for path in &args.weights {
         let name = path.display().to_string();
-        let (policy, rules) = read_weights(path, args.features.as_deref()).with_context(|| name.clone())?;
+        let (policy, rules) = read_weights(path, args).with_context(|| name.clone())?;
         noted = noted.or(rules);
         contestants.push(Contestant { name, policy });
     }
@@ -232,28 +260,49 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
     };
     let width = args.width.or(size.map(|size| size.0));
     let height = args.height.or(size.map(|size| size.1));
-    Ok((contestants, RulesChoice { preset, width, height }))
+    let preview = args.preview.or((args.lookahead > 0).then_some(args.lookahead));
+    Ok((contestants, RulesChoice { preset, width, height, randomizer: args.randomizer.clone(), preview }))
+}
+
+/// Somebody by name, with those of the flags that are for him.
+fn named(name: &str, args: &EvaluateArgs) -> Contestant {
+    let policy = Policy::Named {
+        name: name.to_owned(),
+        playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
+        lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
+    };
+    Contestant { name: name.to_owned(), policy }
+}
+
+/// Whether an agent takes a parameter; who is no agent is a controller.
+fn takes(name: &str, parameter: Parameter) -> bool {
+    let row = AgentRow::named(name);
+    row.map_or(CONTROLLER_PARAMETERS, |row| row.parameters).contains(&parameter)
 }
 
 /// A policy from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
-fn read_weights(path: &Path, features: Option<&str>) -> anyhow::Result<(Policy, Option<RulesNote>)> {
+fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policy, Option<RulesNote>)> {
     let text = read_text(path)?;
+    let lookahead = args.lookahead;
     if text.trim_start().starts_with('{') {
         let Weights { feature_set, feature_names, weights, terminal, rules, .. } = Weights::from_json(&text)?;
         let features = match feature_set.name {
             name if name.is_empty() => Features::List(feature_names),
             name => Features::Set { name, version: feature_set.version },
         };
-        return Ok((Policy::Linear { features, weights, avoid_terminal: terminal != "score" }, Some(rules)));
+        let avoid_terminal = terminal != "score";
+        return Ok((Policy::Linear { features, weights, avoid_terminal, lookahead }, Some(rules)));
     }
-    let Some(features) = features else {
+    let Some(features) = &args.features else {
         bail!("it holds plain numbers: say with --features what they belong to, such as --features bcts8");
     };
     let numbers =
         text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
     let weights = numbers.map(parse).collect::<anyhow::Result<_>>()?;
-    Ok((Policy::Linear { features: read_features(features), weights, avoid_terminal: true }, None))
+    let policy =
+        Policy::Linear { features: read_features(features), weights, avoid_terminal: true, lookahead };
+    Ok((policy, None))
 }
 
 /// A set by its name; with a comma, a list. So `holes,` is a list of one.
@@ -277,14 +326,14 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Stat
 }
 
 fn per_game(scores: &[Score], evaluations: &[Evaluated]) -> String {
-    let mut csv = "name,game,seed,lines,pieces,score,truncated\n".to_owned();
+    let mut csv = "name,game,seed,lines,pieces,steps,score,truncated\n".to_owned();
     for (score, evaluated) in scores.iter().zip(evaluations) {
         let name = match score.name.as_str() {
             name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
             name => name.to_owned(),
         };
-        for Game { seed_index, seed, lines, pieces, score, truncated, .. } in &evaluated.games[0] {
-            let _ = writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{score},{truncated}");
+        for Game { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0] {
+            let _ = writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}");
         }
     }
     csv
@@ -314,6 +363,7 @@ fn to_json(
         "height": started.rules.height,
         "seed": args.seed,
         "max_pieces": started.max_pieces,
+        "max_steps": started.max_steps,
         "results": scores.iter().map(Score::to_json).collect::<Vec<_>>(),
         "paired_differences": differences.iter().map(difference).collect::<Vec<_>>(),
     })
@@ -352,7 +402,7 @@ fn to_text(
             score.name,
             number(score.lines.mean),
             interval(&score.lines),
-            number(score.mean_pieces),
+            number(score.pieces.mean),
             short(score.pieces_per_second)
         );
         if bars && best > 0.0 {

@@ -150,11 +150,11 @@ fn every_game_is_in_the_table() {
     json(&["--controller", "bcts", "--controller", "dt-10", "--per-game", path]);
     let text = fs::read_to_string(path).unwrap();
     let mut rows = text.lines();
-    assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,score,truncated"));
+    assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,steps,score,truncated"));
     for name in ["bcts", "dt-10"] {
         for game in played(name, u64::MAX) {
-            let GameResult { seed_index, seed, lines, pieces, score, truncated, .. } = game;
-            let row = format!("{name},{seed_index},{seed},{lines},{pieces},{score},{truncated}");
+            let GameResult { seed_index, seed, lines, pieces, steps, score, truncated, .. } = game;
+            let row = format!("{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}");
             assert_eq!(rows.next(), Some(row.as_str()));
         }
     }
@@ -187,6 +187,9 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
         &["chess", "expected one of", "simplified"],
     );
     says(&refused(&["--controller", "random_keys"], 1), &["random_keys", "presses keys"]);
+    says(&refused(&["--controller", "bcts", "--playouts", "5"], 1), &["--playouts", "monte_carlo"]);
+    says(&refused(&["--controller", "bcts", "--randomizer", "dice"], 1), &["randomizer"]);
+    says(&refused(&["--controller", "bcts", "--lookahead", "2", "--preview", "1"], 1), &["lookahead", "1"]);
     says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
     says(
         &refused(&["--controller", "bcts", "--server", "127.0.0.1:1"], 1),
@@ -194,6 +197,24 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     );
     says(&refused(&["--controller", "bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
     says(&refused(&["--controller", "bcts", "--token", "x"], 2), &["--server"]);
+}
+
+#[test]
+fn agents_play_beside_controllers_each_with_the_flags_that_are_for_him() {
+    let everybody = "dummy,random,random_survey,flat_stacking,monte_carlo,yiyuan-lee";
+    let answer = json(&["--controller", everybody, "--playouts", "20", "--lookahead", "1"]);
+    let lines = |n: usize| answer["results"][n]["mean_lines"].as_f64().unwrap();
+    assert_eq!(answer["results"].as_array().unwrap().len(), 6);
+    assert!(lines(4) > lines(1) && lines(3) > lines(4) && lines(5) > lines(3), "{answer}");
+    let alone = json(&["--controller", "yiyuan-lee"]);
+    assert!(lines(5) > 2.0 * alone["results"][0]["mean_lines"].as_f64().unwrap(), "with a look ahead");
+
+    let keys = json(&["--controller", "lab-uniform,random_keys", "--rules", "lab", "--max-steps", "12"]);
+    assert_eq!(keys["max_steps"], 12);
+    assert!(keys["results"][0]["truncated_games"].as_u64().unwrap() > 0, "{keys}");
+    let bags = json(&["--controller", "bcts", "--randomizer", "bag7"]);
+    let draws = json(&["--controller", "bcts"]);
+    assert_ne!(bags["results"][0]["mean_lines"], draws["results"][0]["mean_lines"]);
 }
 
 /// A place for a file of this module.

@@ -289,6 +289,55 @@ fn a_genetic_search_leaves_the_same_files() {
 }
 
 #[test]
+fn a_genetic_search_is_that_of_its_report_unless_it_is_told_otherwise() {
+    let folder = empty_folder("report");
+    let args =
+        ["train", "--optimizer", "genetic", "--generations", "3", "--population", "8", "--check-games", "4"];
+    let rates = ["--final-games", "4", "--tournament", "2", "--keep", "2", "--mutation-std", "0.3"];
+    let short = ["--max-pieces", "300"];
+    let text = succeeded(tetrion(&args).args(rates).args(short).arg("--out").arg(&folder).output().unwrap());
+    assert!(text.contains("lab4 on 10 x 22 after 3 generations") && text.contains("points a game"), "{text}");
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    assert_eq!((config["rules"].as_str(), config["unit"].as_str()), (Some("genetic"), Some("points")));
+    let genetic = &config["optimizer"];
+    assert_eq!(genetic["tournament"].as_integer(), Some(2));
+    assert_eq!((genetic["keep"].as_integer(), genetic["mutation_std"].as_float()), (Some(2), Some(0.3)));
+    // The report's statistics of each generation: best, average and deviation of the fitness.
+    for line in fs::read_to_string(folder.join(GENERATIONS)).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let number = |name: &str| line[name].as_f64().unwrap();
+        assert!(number("best_score") >= number("mean_score") && number("std_score") > 0.0, "{line}");
+        // A piece at least, and a point for each.
+        assert!(number("mean_score") >= 1.0 && line["check"]["unit"] == "points", "{line}");
+    }
+    assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points a game"));
+    let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
+    assert_eq!((weights.terminal.as_str(), weights.weights.len()), ("score", 4));
+}
+
+#[test]
+fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
+    let folder = empty_folder("lab");
+    let args = ["train", "--preset", "lab", "--generations", "3", "--population", "10", "--check-games", "4"];
+    let short = ["--final-games", "6", "--max-steps", "200"];
+    let text = succeeded(tetrion(&args).args(short).arg("--out").arg(&folder).output().unwrap());
+    assert!(
+        text.contains("lab4 on 10 x 20 after 3 generations") && text.contains("--max-steps 200"),
+        "{text}"
+    );
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
+    assert_eq!((rules.preset.as_str(), rules.action_model.as_str()), ("lab", "keypress"));
+    let output = tetrion(&["evaluate", "--json", "--games", "6", "--max-steps", "200"])
+        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let evaluated: Value = serde_json::from_str(&succeeded(output)).unwrap();
+    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_a_way_out() {
     #[track_caller]
     fn refused(args: &[&str], code: i32, parts: &[&str]) {
@@ -301,6 +350,12 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     let out = folder.to_str().unwrap();
     refused(&["--out", out, "--features", "all"], 1, &["all", "thiery9"]);
     refused(&["--out", out, "--rules", "chess"], 1, &["chess", "simplified"]);
+    refused(
+        &["--out", out, "--preset", "lab", "--optimizer", "genetic"],
+        1,
+        &["--preset lab", "cross-entropy"],
+    );
+    refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 1, &["mutation_probability is 2"]);
     refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
     refused(&["--out", out, "--population", "1"], 1, &["population"]);
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Record;
-use super::settings::Settings;
+use super::settings::{Settings, Unit};
 use crate::cli::numbers::{grouped, short, time};
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
@@ -41,7 +41,7 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
         band: Some(record.check.ci95),
     };
     let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title, "lines a game", &generations, &checks)
+    learning_curve(&title, &format!("{} a game", settings.unit.name()), &generations, &checks)
 }
 
 impl Display {
@@ -107,10 +107,17 @@ impl Display {
         self.left = Some(left);
         let [low, high] = record.check.ci95;
         let numbers = [
-            format!("result so far {} ({} to {})", grouped(record.check.mean), grouped(low), grouped(high)),
+            format!(
+                "result so far {} {} ({} to {})",
+                grouped(record.check.mean),
+                settings.unit.name(),
+                grouped(low),
+                grouped(high)
+            ),
             format!("best {}", grouped(generation.best_score)),
             format!("elite {}", grouped(record.elite_score)),
             format!("mean {}", grouped(generation.mean_score)),
+            format!("deviation {}", grouped(generation.std_score)),
         ];
         match &self.bar {
             Some(bar) => {
@@ -150,8 +157,11 @@ impl Display {
 fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let done = last.generation.generation + 1;
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
-    // A line is `width` cells, a piece four.
-    let pieces_a_game = last.check.mean * f64::from(settings.width) / 4.0;
+    let pieces_a_game = match settings.unit {
+        // A line is `width` cells, a piece four.
+        Unit::Lines => last.check.mean * f64::from(settings.width) / 4.0,
+        Unit::Points => last.pieces as f64 / last.games as f64,
+    };
     let games = f64::from(settings.final_games) * (1.0 + super::NUM_CHOICES as f64 / 2.0);
     let speed = last.pieces.max(1) as f64 / took.as_secs_f64();
     generations + Duration::from_secs_f64(games * pieces_a_game / speed)

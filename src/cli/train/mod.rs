@@ -12,7 +12,7 @@
 mod display;
 mod settings;
 
-pub use settings::{Method, Purpose, Settings};
+pub use settings::{Method, Purpose, Settings, Unit};
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -30,9 +30,10 @@ use super::evaluate::{Score, interval};
 use super::numbers::grouped;
 use super::run_folder::{Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
-use crate::client::{Client, Evaluated, EvaluationRequest};
+use crate::client::{Client, Evaluated, EvaluationRequest, Game};
 use crate::optimizers::cem::PRESETS;
 use crate::optimizers::{Generation, Look, Optimizer, State};
+use crate::summary::Statistics;
 
 /// Generations whose results and best candidates the last choice is among.
 const LAST_GENERATIONS: usize = 5;
@@ -46,7 +47,8 @@ pub struct TrainArgs {
     /// than it was to have
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "rules", "width", "height", "population", "games", "check_games",
-        "final_games", "max_pieces", "seed",
+        "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation",
+        "mutation_std", "keep",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -58,16 +60,17 @@ pub struct TrainArgs {
     #[arg(long, value_name = "METHOD", default_value = "cem")]
     pub optimizer: Method,
 
-    /// Settings by name: `tetrion` is ours, the others are those of their authors
-    #[arg(long, value_name = "NAME", default_value = "tetrion",
+    /// Settings of the cross-entropy method by name: `tetrion` is ours, the others are those of their authors
+    /// [default: tetrion]
+    #[arg(long, value_name = "NAME",
         value_parser = clap::builder::PossibleValuesParser::new(PRESETS.map(|(name, _)| name)))]
-    pub preset: String,
+    pub preset: Option<String>,
 
-    /// The feature set [default: thiery9, or the preset's]
+    /// The feature set [default: thiery9, or the preset's; lab4 for the genetic algorithm]
     #[arg(long, value_name = "SET")]
     pub features: Option<String>,
 
-    /// The rules preset [default: simplified, or the preset's]
+    /// The rules preset [default: simplified, or the preset's; genetic for the genetic algorithm]
     #[arg(long, value_name = "PRESET")]
     pub rules: Option<String>,
 
@@ -102,6 +105,35 @@ pub struct TrainArgs {
     /// Cut a game after so many pieces; 0: only the server's limit
     #[arg(long, value_name = "N", default_value_t = 500_000)]
     pub max_pieces: u64,
+
+    /// Cut a game after so many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0, or
+    /// the preset's]
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+
+    /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
+    #[arg(long, value_name = "N")]
+    pub tournament: Option<u32>,
+
+    /// Genetic: probability that two parents are crossed rather than copied [default: 0.5]
+    #[arg(long, value_name = "P")]
+    pub crossover: Option<f64>,
+
+    /// Genetic: how far a child may lie beyond its parents; 0 keeps it between them [default: 0.5]
+    #[arg(long, value_name = "ALPHA")]
+    pub blend: Option<f64>,
+
+    /// Genetic: probability that a weight of a child is changed [default: 0.2]
+    #[arg(long, value_name = "P")]
+    pub mutation: Option<f64>,
+
+    /// Genetic: standard deviation of that change [default: 0.2]
+    #[arg(long, value_name = "SIZE")]
+    pub mutation_std: Option<f64>,
+
+    /// Genetic: best individuals that go on unchanged [default: 1]
+    #[arg(long, value_name = "N")]
+    pub keep: Option<u32>,
 
     /// What everything is drawn from; the same seed gives the same files
     #[arg(long, value_name = "SEED", default_value_t = 1)]
@@ -246,7 +278,7 @@ impl Search {
             };
             let evaluated = self.play(&round.candidates, purpose).await?;
             count(&evaluated, &mut games, &mut pieces);
-            let scores = mean_lines(&evaluated);
+            let scores = mean_scores(&evaluated, self.settings.unit);
             if let Some(generation) = self.optimizer.tell(&scores)? {
                 break (generation, mean_of_best(scores, self.settings.num_elites()));
             }
@@ -255,7 +287,7 @@ impl Search {
         let purpose = Purpose::Check(generation.generation);
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose).await?;
         count(&evaluated, &mut games, &mut pieces);
-        let check = note(&Score::of("", &evaluated.games[0], 1.0));
+        let check = note(&Score::of("", &evaluated.games[0], 1.0), self.settings.unit);
         let weights = self.settings.weights(&incumbent, &evaluated.started.rules, check.clone(), purpose);
         let took = start.elapsed();
         let timing = Timing {
@@ -285,7 +317,7 @@ impl Search {
                 }
             }
         }
-        let scores = mean_lines(&self.play(&choices, Purpose::Choice).await?);
+        let scores = mean_scores(&self.play(&choices, Purpose::Choice).await?, self.settings.unit);
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
         let chosen = choices.swap_remove(chosen);
@@ -293,7 +325,12 @@ impl Search {
         let evaluated = self.play(std::slice::from_ref(&chosen), Purpose::Score).await?;
         let score = Score::of(&self.settings.features, &evaluated.games[0], start.elapsed().as_secs_f64());
         let rules = &evaluated.started.rules;
-        self.run.write_weights(&self.settings.weights(&chosen, rules, note(&score), Purpose::Score))?;
+        self.run.write_weights(&self.settings.weights(
+            &chosen,
+            rules,
+            note(&score, self.settings.unit),
+            Purpose::Score,
+        ))?;
         self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
         Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score) })
     }
@@ -306,6 +343,7 @@ impl Search {
             seed: self.settings.games_seed(purpose),
             num_games: self.settings.num_games(purpose),
             max_pieces: self.settings.max_pieces,
+            max_steps: self.settings.max_steps,
         };
         let what = match purpose {
             Purpose::First(_) => "all candidates",
@@ -320,7 +358,7 @@ impl Search {
     }
 
     fn print(&self, Winner { score, seed }: &Winner, json: bool) -> anyhow::Result<()> {
-        let Settings { features, width, height, .. } = &self.settings;
+        let Settings { features, width, height, unit, max_steps, .. } = &self.settings;
         let folder = self.run.folder();
         let weights = folder.join(WEIGHTS);
         let mut stdout = std::io::stdout().lock();
@@ -340,13 +378,18 @@ impl Search {
             0 => String::new(),
             games => format!("\n{games} of the games were cut: the mean is a lower bound"),
         };
+        let cut_at = match max_steps {
+            0 => String::new(),
+            steps => format!(" --max-steps {steps}"),
+        };
         text += &format!(
-            "{features} on {width} x {height} after {} generations: {} lines a game, 95 % interval {}, over {} fresh games{cut}\n\
+            "{features} on {width} x {height} after {} generations: {} {} a game, 95 % interval {}, over {} fresh games{cut}\n\
              the weights are in {}; play them again with:\n\
-             tetrion evaluate --weights {} --games {} --seed {seed}\n",
+             tetrion evaluate --weights {} --games {} --seed {seed}{cut_at}\n",
             self.records.len(),
-            grouped(score.lines.mean),
-            interval(&score.lines),
+            grouped(statistics(score, *unit).mean),
+            unit.name(),
+            interval(statistics(score, *unit)),
             grouped(score.games as f64),
             weights.display(),
             weights.display(),
@@ -380,11 +423,9 @@ fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
     }
 }
 
-/// The scores of the candidates. Lines are whole numbers, so their sum does not depend on its order.
-fn mean_lines(evaluated: &Evaluated) -> Vec<f64> {
-    let mean = |games: &Vec<crate::client::Game>| {
-        games.iter().map(|game| game.lines).sum::<u64>() as f64 / games.len() as f64
-    };
+/// The scores of the candidates, added up in the order of the seeds.
+fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
+    let mean = |games: &Vec<Game>| games.iter().map(|game| unit.of(game)).sum::<f64>() / games.len() as f64;
     evaluated.games.iter().map(mean).collect()
 }
 
@@ -394,14 +435,22 @@ fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {
     best.iter().sum::<f64>() / best.len() as f64
 }
 
-fn note(score: &Score) -> ScoreNote {
-    let spread = score.lines.spread.expect("two games at least");
+fn note(score: &Score, unit: Unit) -> ScoreNote {
+    let statistics = statistics(score, unit);
+    let spread = statistics.spread.expect("two games at least");
     ScoreNote {
-        unit: "lines".to_owned(),
-        mean: score.lines.mean,
+        unit: unit.name().to_owned(),
+        mean: statistics.mean,
         std: spread.std,
         ci95: [spread.ci95.0, spread.ci95.1],
         games: score.games,
         truncated: score.truncated,
+    }
+}
+
+fn statistics(score: &Score, unit: Unit) -> &Statistics {
+    match unit {
+        Unit::Lines => &score.lines,
+        Unit::Points => &score.points,
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainArgs;
 use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, Features, Policy, Rules, RulesChoice};
+use crate::client::{Client, Features, Game, Policy, Rules, RulesChoice};
 use crate::engine::rng::{Tag, word};
 use crate::optimizers::{Config, GeneticConfig, Preset};
 
@@ -20,6 +20,35 @@ pub enum Method {
     Cem,
     /// A genetic algorithm.
     Genetic,
+}
+
+/// What a game is scored by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Lines cleared.
+    #[default]
+    Lines,
+    /// Points under the rules' scoring.
+    Points,
+}
+
+impl Unit {
+    /// Its name, as files and people have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Lines => "lines",
+            Unit::Points => "points",
+        }
+    }
+
+    /// The score of a game.
+    pub fn of(self, game: &Game) -> f64 {
+        match self {
+            Unit::Lines => game.lines as f64,
+            Unit::Points => game.score,
+        }
+    }
 }
 
 /// Everything that decides what comes out of a run.
@@ -41,6 +70,15 @@ pub struct Settings {
     pub final_games: u32,
     /// A game is cut after so many pieces; 0 for the server's limit.
     pub max_pieces: u64,
+    /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
+    #[serde(default)]
+    pub max_steps: u64,
+    /// What candidates are scored by.
+    #[serde(default)]
+    pub unit: Unit,
+    /// Whether placements that end the game are scored like any other, rather than the last choice.
+    #[serde(default)]
+    pub score_terminal: bool,
     /// The rules preset.
     pub rules: String,
     /// The rules version that every game must belong to.
@@ -82,21 +120,61 @@ struct Defaults {
     size: Option<(u32, u32)>,
     generations: u32,
     games: u32,
+    max_steps: u64,
+    unit: Unit,
+    score_terminal: bool,
 }
 
+const LITERATURE: Defaults = Defaults {
+    features: "thiery9",
+    rules: "simplified",
+    size: Some((10, 10)),
+    generations: 50,
+    games: 1,
+    max_steps: 0,
+    unit: Unit::Lines,
+    score_terminal: false,
+};
+
+/// The report on a genetic algorithm: a game for each individual, a point a piece and ten a line.
+const GENETIC: Defaults = Defaults {
+    features: "lab4",
+    rules: "genetic",
+    size: None,
+    generations: 15,
+    unit: Unit::Points,
+    score_terminal: true,
+    ..LITERATURE
+};
+
 fn defaults(preset: Preset) -> Defaults {
-    let literature = Defaults {
-        features: "thiery9",
-        rules: "simplified",
-        size: Some((10, 10)),
-        generations: 50,
-        games: 1,
-    };
     match preset {
-        Preset::Tetrion => Defaults { generations: 30, games: 5, ..literature },
-        Preset::ThieryScherrer => literature,
-        Preset::SzitaLorincz => Defaults { features: "bertsekas", ..literature },
-        Preset::Lab => Defaults { features: "lab4", rules: "lab", size: None, generations: 20, games: 1 },
+        Preset::Tetrion => Defaults { generations: 30, games: 5, ..LITERATURE },
+        Preset::ThieryScherrer => LITERATURE,
+        Preset::SzitaLorincz => Defaults { features: "bertsekas", ..LITERATURE },
+        Preset::Lab => Defaults {
+            features: "lab4",
+            rules: "lab",
+            size: None,
+            generations: 100,
+            max_steps: 1000,
+            score_terminal: true,
+            ..LITERATURE
+        },
+    }
+}
+
+/// The genetic algorithm's own numbers: its defaults, and what the flags say.
+fn genetic(args: &TrainArgs) -> GeneticConfig {
+    let config = GeneticConfig::default();
+    GeneticConfig {
+        tournament: args.tournament.unwrap_or(config.tournament),
+        crossover_probability: args.crossover.unwrap_or(config.crossover_probability),
+        blend_alpha: args.blend.unwrap_or(config.blend_alpha),
+        mutation_probability: args.mutation.unwrap_or(config.mutation_probability),
+        mutation_std: args.mutation_std.unwrap_or(config.mutation_std),
+        keep: args.keep.unwrap_or(config.keep),
+        ..config
     }
 }
 
@@ -106,17 +184,20 @@ impl Settings {
     /// # Errors
     /// A name the server does not know, rules it cannot play, or a parameter no search can run with.
     pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
-        let preset: Preset = args.preset.parse()?;
-        let defaults = defaults(preset);
+        let preset: Preset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
+        let defaults = match (args.optimizer, &args.preset) {
+            (Method::Cem, _) => defaults(preset),
+            (Method::Genetic, None) => GENETIC,
+            (Method::Genetic, Some(name)) => {
+                bail!("--preset {name} is of the cross-entropy method; leave it out with --optimizer genetic")
+            }
+        };
         let rules = args.rules.as_deref().unwrap_or(defaults.rules);
         let info = client.server_info(0).await?;
         let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
             let names: Vec<&str> = info.rules_presets.iter().map(|known| known.name.as_str()).collect();
             bail!("no rules are called {rules:?}, expected one of {}", names.join(", "));
         };
-        if !known.supported {
-            bail!("the server cannot play the rules {rules} yet; choose others with --rules");
-        }
         // The small playfield of the literature is for the literature's rules.
         let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
         let (width, height) = (args.width.unwrap_or(size.0), args.height.unwrap_or(size.1));
@@ -130,7 +211,7 @@ impl Settings {
         let generations = args.generations.unwrap_or(defaults.generations);
         let mut optimizer = match args.optimizer {
             Method::Cem => Config::preset(preset, generations),
-            Method::Genetic => Config::Genetic(GeneticConfig::default()),
+            Method::Genetic => Config::Genetic(genetic(args)),
         };
         if let Some(population) = args.population {
             match &mut optimizer {
@@ -139,7 +220,9 @@ impl Settings {
             }
         }
         let games = args.games.unwrap_or(defaults.games);
-        optimizer.start(features.columns.len() as u32, args.seed).context("--population")?;
+        optimizer
+            .start(features.columns.len() as u32, args.seed)
+            .context("the search cannot begin; see --population and the flags of the genetic algorithm")?;
         Ok(Settings {
             seed: args.seed,
             generations,
@@ -148,6 +231,9 @@ impl Settings {
             check_games: args.check_games,
             final_games: args.final_games,
             max_pieces: args.max_pieces,
+            max_steps: args.max_steps.unwrap_or(defaults.max_steps),
+            unit: defaults.unit,
+            score_terminal: defaults.score_terminal,
             rules: rules.to_owned(),
             rules_version: info.rules_version,
             width,
@@ -204,13 +290,15 @@ impl Settings {
 
     /// The rules, as they are asked for.
     pub fn rules_choice(&self) -> RulesChoice {
-        RulesChoice { preset: self.rules.clone(), width: Some(self.width), height: Some(self.height) }
+        let (width, height) = (Some(self.width), Some(self.height));
+        RulesChoice { preset: self.rules.clone(), width, height, ..RulesChoice::default() }
     }
 
     /// The controller with these weights.
     pub fn policy(&self, weights: &[f64]) -> Policy {
         let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
-        Policy::Linear { features, weights: weights.to_vec(), avoid_terminal: true }
+        let avoid_terminal = !self.score_terminal;
+        Policy::Linear { features, weights: weights.to_vec(), avoid_terminal, lookahead: 0 }
     }
 
     /// Candidates whose mean is told as the elite's.
@@ -231,7 +319,7 @@ impl Settings {
             },
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
-            terminal: "avoid".to_owned(),
+            terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
             rules: self.rules_note(rules),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
             score: Some(score),
