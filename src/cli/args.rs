@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{bench, evaluate, perft, serve, train};
+use super::{bench, evaluate, perft, reproduce, serve, train};
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -44,6 +44,8 @@ pub enum Command {
     Train(train::TrainArgs),
     /// Play many games with controllers: lines a game, with intervals
     Evaluate(evaluate::EvaluateArgs),
+    /// Play the tables of documents and papers again: their figures, ours with intervals, and a verdict
+    Reproduce(reproduce::ReproduceArgs),
     /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
     Perft(perft::PerftArgs),
     /// Measure how fast all of it is on this machine

@@ -8,6 +8,7 @@ pub mod args;
 pub mod bench;
 pub mod evaluate;
 pub mod perft;
+pub mod reproduce;
 pub mod serve;
 pub mod train;
 
@@ -30,6 +31,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Serve(args) => serve::run(args),
         args::Command::Train(args) => train::run(args),
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
     }

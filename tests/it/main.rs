@@ -78,6 +78,9 @@ mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.
 mod evaluate;
 
+/// The tables of documents and papers, from the command line.
+mod reproduce;
+
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 /// A server to talk to, and what tests say over and over.

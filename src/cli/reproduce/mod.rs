@@ -1,0 +1,194 @@
+//! `tetrion reproduce`: the tables of the documents and papers that this project grew from, played again.
+//!
+//! An experiment is data ([`experiments`]): rows, each with its rules, its player and the figures that somebody has printed
+//! of it. A row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]): what a
+//! document says, what other programs measured since, and what came out here, with its interval. A document's own mistakes
+//! are told as such, where they can be shown.
+
+pub mod experiments;
+mod report;
+mod search;
+pub mod verdict;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+use self::experiments::{Experiment, Player, Row, experiments};
+use self::report::{Report, RowReport};
+use self::search::{Step, search};
+use super::connection::{Connection, ConnectionArgs};
+use super::numbers::time;
+use super::progress::GamesProgress;
+use crate::client::{Client, EvaluationRequest, Game, Policy};
+
+/// The options of `tetrion reproduce`.
+#[derive(Debug, clap::Args)]
+pub struct ReproduceArgs {
+    /// Which experiments; `--list` names them all
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    pub name: Vec<String>,
+
+    /// Say which experiments there are
+    #[arg(long)]
+    pub list: bool,
+
+    /// Fewer games, and long ones cut
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only the rows whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub row: Option<String>,
+
+    /// Games a row, in place of the experiment's own numbers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: Option<u32>,
+
+    /// What the seeds of the games, and the draws of searches, come from
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print one JSON object an experiment
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+
+    /// Print tables in Markdown
+    #[arg(long)]
+    pub markdown: bool,
+
+    /// Write NAME.json and NAME.md for each experiment into this folder
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// What came of a row.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The games of the row's player; for one that was searched for, those of what the search handed in.
+    pub games: Vec<Game>,
+    /// What was known after each generation of a search.
+    pub steps: Vec<Step>,
+}
+
+/// Plays the experiments that were named, one after the other.
+///
+/// # Errors
+/// An unknown name, what the server refuses, or a file that cannot be written.
+pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
+    let known = experiments();
+    if args.list {
+        let mut stdout = std::io::stdout().lock();
+        for Experiment { name, title, source, .. } in &known {
+            writeln!(stdout, "{name:18} {title} ({source})").context("cannot write to stdout")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let find = |name: &String| match known.iter().find(|experiment| experiment.name == name.as_str()) {
+        Some(experiment) => Ok(experiment),
+        None => {
+            let names: Vec<&str> = known.iter().map(|experiment| experiment.name).collect();
+            bail!("no experiment is called {name:?}, expected some of {}", names.join(", "))
+        }
+    };
+    let wanted = args.name.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        tokio::select! {
+            done = reproduce(&args, &wanted) => done.map(|()| ExitCode::SUCCESS),
+            _ = tokio::signal::ctrl_c() => {
+                eprintln!("stopped; what was finished has been printed");
+                Ok(ExitCode::from(130))
+            }
+        }
+    });
+    runtime.shutdown_background();
+    code
+}
+
+async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Result<()> {
+    let connection = Connection::open(&args.connection).await?;
+    if let Some(folder) = &args.write {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    for experiment in wanted {
+        let report = play(args, &connection.client, experiment).await?;
+        if let Some(folder) = &args.write {
+            for (ending, text) in
+                [("json", report.to_json().to_string() + "\n"), ("md", report.to_markdown())]
+            {
+                let path = folder.join(format!("{}.{ending}", experiment.name));
+                std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            }
+        }
+        let text = if args.json {
+            format!("{}\n", report.to_json())
+        } else if args.markdown {
+            report.to_markdown()
+        } else {
+            report.to_text()
+        };
+        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+    }
+    Ok(())
+}
+
+/// Plays all rows of an experiment.
+async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) -> anyhow::Result<Report> {
+    let chosen = |row: &&Row| args.row.as_ref().is_none_or(|text| row.label.contains(text.as_str()));
+    let rows: Vec<&Row> = experiment.rows.iter().filter(chosen).collect();
+    if rows.is_empty() {
+        let labels: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+        bail!("no row of {} has that name, expected part of one of: {}", experiment.name, labels.join("; "));
+    }
+    let start = Instant::now();
+    let mut reports = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        let left = time_left(start.elapsed(), number, rows.len());
+        let label = format!("{} {} ({} of {}{left})", experiment.name, row.label, number + 1, rows.len());
+        let outcome = play_row(args, client, row, &label).await;
+        let outcome = outcome.with_context(|| format!("cannot play {label}"))?;
+        reports.push(RowReport::of(row, &outcome, args.quick));
+    }
+    Ok(Report { experiment: experiment.clone(), rows: reports, quick: args.quick, seed: args.seed })
+}
+
+/// A guess for the whole experiment; the games of a row tell of their own time.
+fn time_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
+    if rows_done == 0 {
+        return String::new();
+    }
+    let a_row = elapsed / rows_done as u32;
+    format!(", rows like those before would take {}", time(a_row * (num_rows - rows_done) as u32))
+}
+
+async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str) -> anyhow::Result<Outcome> {
+    let (policy, steps) = match &row.player {
+        Player::Named(name) => (Policy::named(name), Vec::new()),
+        Player::MonteCarlo(playouts) => {
+            let name = "monte_carlo".to_owned();
+            (Policy::Named { name, playouts: Some(*playouts), lookahead: None }, Vec::new())
+        }
+        Player::Linear(linear) => (linear.policy(), Vec::new()),
+        Player::Search(plan) => search(client, row, plan, args, label).await?,
+    };
+    let request = EvaluationRequest {
+        rules: row.rules.clone(),
+        rules_version: String::new(),
+        policies: vec![policy],
+        seed: args.seed,
+        num_games: args.games.unwrap_or(if args.quick { row.quick_games } else { row.games }),
+        max_pieces: row.max_pieces(args.quick),
+        max_steps: row.max_steps,
+    };
+    let mut progress = GamesProgress::new(label);
+    let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
+    Ok(Outcome { games: evaluated.games.into_iter().next().unwrap_or_default(), steps })
+}

@@ -1,0 +1,85 @@
+//! Rows whose player has to be found first: a short search, without the files and the second looks of `tetrion train`.
+
+use anyhow::Context;
+
+use super::ReproduceArgs;
+use super::experiments::{Linear, Row, SearchPlan};
+use crate::cli::progress::GamesProgress;
+use crate::client::{Client, Evaluated, EvaluationRequest, Game, Policy};
+use crate::engine::rng::{Tag, word};
+use crate::summary::Statistics;
+
+/// What was known after a generation.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The largest score of a candidate.
+    pub best: f64,
+    /// The mean score of all candidates.
+    pub mean: f64,
+    /// Their standard deviation, divided by n.
+    pub std: f64,
+    /// Lines a game of what the search would have handed in, on games of its own; absent where nobody asks for it.
+    pub lines: Option<Statistics>,
+}
+
+/// Searches, and hands in a player; tells what was known after each generation.
+pub async fn search(
+    client: &Client,
+    row: &Row,
+    plan: &SearchPlan,
+    args: &ReproduceArgs,
+    label: &str,
+) -> anyhow::Result<(Policy, Vec<Step>)> {
+    let generations = if args.quick { plan.quick_generations } else { plan.generations };
+    let info = client.server_info(row.rules.width.unwrap_or(0)).await?;
+    let set = info.feature_sets.iter().find(|set| set.name == plan.features);
+    let num_weights =
+        set.with_context(|| format!("the server has no features {}", plan.features))?.columns.len();
+    let config = plan.config(generations);
+    let mut optimizer = config.start(num_weights as u32, args.seed)?;
+    let mut steps = Vec::new();
+    let player = |weights: &[f64], score_terminal: bool| {
+        Linear::of_set(plan.features, weights.to_vec(), score_terminal).policy()
+    };
+    let mut number = 0;
+    while optimizer.generation() < generations {
+        let round = optimizer.ask();
+        let policies = round.candidates.iter().map(|weights| player(weights, plan.candidates_score_the_end));
+        let mut play =
+            async |policies: Vec<Policy>, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
+                // Games of their own for each generation, and for each purpose.
+                let seed = word(args.seed, Tag::Game, number);
+                number += 1;
+                let request = EvaluationRequest {
+                    rules: row.rules.clone(),
+                    rules_version: String::new(),
+                    policies,
+                    seed,
+                    num_games,
+                    max_pieces: row.max_pieces(args.quick),
+                    max_steps: row.max_steps,
+                };
+                let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
+                let mut progress = GamesProgress::new(&what);
+                Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)
+            };
+        let evaluated = play(policies.collect(), 1, "candidates").await?;
+        let score = |game: &Game| if plan.by_points { game.score } else { game.lines as f64 };
+        let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
+        let generation = optimizer.tell(&scores)?.context("a search of one look a generation")?;
+        let lines = match plan.check_games {
+            0 => None,
+            games => {
+                let incumbent = optimizer.incumbent().context("a generation is complete")?;
+                let checked =
+                    play(vec![player(&incumbent, plan.result_scores_the_end)], games, "the result so far")
+                        .await?;
+                Statistics::of(checked.games[0].iter().map(|game| game.lines as f64))
+            }
+        };
+        let (best, mean, std) = (generation.best_score, generation.mean_score, generation.std_score);
+        steps.push(Step { best, mean, std, lines });
+    }
+    let result = optimizer.incumbent().context("no generation was played")?;
+    Ok((player(&result, plan.result_scores_the_end), steps))
+}
