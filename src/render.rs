@@ -16,7 +16,8 @@ pub enum Format {
     Ascii,
     /// The course notebook's: rows numbered from the top between bars, two characters a cell.
     Lab,
-    /// The Leiden report's: `X` full, blank empty, the three rows above the field without bars.
+    /// The Leiden report's: `X` full, blank empty, the three rows above the field without bars; below, the columns' numbers
+    /// and the report's own sentences.
     Leiden,
     /// Colours by ANSI escape sequences, the falling piece in its own; the pieces, lines and pieces landed beside the playfield.
     Ansi,
@@ -81,7 +82,7 @@ pub fn max_bytes(format: Format, width: u8, height: u8) -> usize {
     match format {
         Format::Ascii => (width + 1) * height,
         Format::Lab => (2 * width + 6) * (height + 2),
-        Format::Leiden => (width + 3) * (height + 2),
+        Format::Leiden => (width + 3) * (height + 2) + MAX_SENTENCES,
         // Every cell may change the colour of the one before it.
         Format::Ansi => {
             (width * (FULL.len() + CELL.len()) + RESET.len() + MAX_ASIDE) * (height + 2) + MAX_FALLING
@@ -121,8 +122,12 @@ fn lab(scene: &Scene<'_>) -> String {
     text
 }
 
+/// The most bytes of the sentences below the Leiden form: the longest numbers in all of them.
+const MAX_SENTENCES: usize = 180;
+
 fn leiden(scene: &Scene<'_>) -> String {
-    let (width, height) = (scene.playfield.width(), scene.playfield.height());
+    let Scene { playfield, pieces, lines, num_pieces, .. } = scene;
+    let (width, height) = (playfield.width(), playfield.height());
     let cell = scene.cells();
     let mut text = String::new();
     for row in (0..height).rev() {
@@ -136,6 +141,14 @@ fn leiden(scene: &Scene<'_>) -> String {
     text.push_str(&"-".repeat(usize::from(width) + 2));
     text.push_str("\n ");
     text.extend((0..width).map(|column| char::from(b'0' + column % 10)));
+    let _ = write!(text, "\nThis was move {num_pieces}.");
+    let empties = playfield.rows().map(|row| u32::from(width) - row.count_ones());
+    if let Some((row, empties)) = empties.enumerate().filter(|(_, empties)| *empties < width.into()).last() {
+        let _ = write!(text, "\nTop row {row} has {empties} empties.");
+    }
+    if pieces.is_empty() {
+        let _ = write!(text, "\nDone! We have {lines} row(s) cleared, using {num_pieces} pieces.");
+    }
     text
 }
 

@@ -66,6 +66,41 @@ fn walks_reach_what_the_notebook_reaches() {
     assert!(blocked > 100, "only {blocked} pieces had no placement at all");
 }
 
+/// Lists that another program made of the notebook's ways.
+#[test]
+fn placements_are_those_of_the_notebook() {
+    let (mut lists, mut listed) = (0, 0);
+    for list in include_str!("../data/lab_placements.txt").split("\n\n").skip(1) {
+        let (head, rows) = list.trim_end().split_once('\n').unwrap();
+        let (letter, drawing) = head.split_once(" on ").unwrap();
+        let playfield = match drawing {
+            "empty" => Playfield::empty(10, 20),
+            drawing => Playfield::from_drawing(7, 12, drawing).unwrap(),
+        };
+        let (width, height) = (playfield.width(), playfield.height());
+        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
+        let piece = Tetromino::from_letter(letter.parse().unwrap()).unwrap();
+        let found: Vec<String> = placements(&rules, &playfield, piece)
+            .iter()
+            .map(|placement| {
+                let shape = placement.shape(&rules, piece).unwrap();
+                let row = playfield.landing_row(shape, placement.column);
+                let turns = [0, 1, 3, 2][usize::from(placement.orientation)];
+                let column = placement.column + shape.anchor_column;
+                let landed = FallingPiece { tetromino: piece, turns, column, row: row + shape.anchor_row };
+                let mut cells = landed.cells().map(|(row, column)| (column, height - 1 - row));
+                cells.sort();
+                let cells = cells.map(|(column, row)| format!("{column},{row}")).join(" ");
+                format!("{} {column} : {cells}", placement.orientation)
+            })
+            .collect();
+        assert_eq!(found, rows.lines().collect::<Vec<_>>(), "{head}");
+        lists += 1;
+        listed += found.len();
+    }
+    assert_eq!((lists, listed), (14, 17 * 3 + 9 + 34 * 3 + 11 * 3 + 6 + 22 * 3));
+}
+
 #[test]
 fn on_an_empty_playfield_every_column_is_reached() {
     for width in 4..=32 {

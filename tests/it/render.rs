@@ -56,8 +56,47 @@ fn leiden_has_three_rows_above_its_field_and_numbers_below() {
         "|XXXXXXXXXXX|",
         "-------------",
         " 01234567890",
+        "This was move 0.",
+        "Top row 3 has 10 empties.",
     ];
     check(Format::Leiden, &board, &expected);
+}
+
+#[test]
+fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
+    let empty = drawn(4, 5, "");
+    let field = ["     ", "     ", "     ", "|    |", "|    |", "------", " 0123"];
+    check(Format::Leiden, &empty, &[&field[..], &["This was move 0."]].concat());
+
+    let lost = drawn(4, 5, ".XX./XXX./XX.X");
+    let scene = Scene { playfield: &lost, falling: None, pieces: &[], lines: 3, num_pieces: 7 };
+    let expected = [
+        "     ",
+        "     ",
+        "  XX ",
+        "|XXX |",
+        "|XX X|",
+        "------",
+        " 0123",
+        "This was move 7.",
+        "Top row 2 has 2 empties.",
+        "Done! We have 3 row(s) cleared, using 7 pieces.",
+    ];
+    assert_eq!(render(Format::Leiden, &scene).split('\n').collect::<Vec<_>>(), expected);
+}
+
+/// Drawings of the notebook, each with the text that it prints of it.
+#[test]
+fn the_notebooks_pictures_come_out() {
+    let mut pictures = 0;
+    for part in include_str!("../data/lab_pictures.txt").split("\n\n").skip(1) {
+        let (drawing, picture) = part.split_once('\n').unwrap();
+        let rows: Vec<&str> = drawing.split('/').collect();
+        let playfield = drawn(rows[0].len() as u8, rows.len() as u8, drawing);
+        check(Format::Lab, &playfield, &picture.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
+        pictures += 1;
+    }
+    assert_eq!(pictures, 8);
 }
 
 #[test]
@@ -99,7 +138,9 @@ fn a_falling_piece_is_in_every_picture() {
         3 |[][]  [][]|\n   \
         o----------o";
     assert_eq!(render(Format::Lab, &scene), frame);
-    assert_eq!(render(Format::Leiden, &scene), "   XX \n   X  \n X   X\n|XX XX|\n-------\n 01234");
+    let sentences = "This was move 2.\nTop row 1 has 3 empties.";
+    let expected = format!("   XX \n   X  \n X   X\n|XX XX|\n-------\n 01234\n{sentences}");
+    assert_eq!(render(Format::Leiden, &scene), expected);
     let expected = "+----------+\n\
         |    \x1b[45m[][]\x1b[0m  |  piece  \x1b[1;35mT\x1b[0m\n\
         |    \x1b[45m[]\x1b[0m    |\n\
