@@ -255,7 +255,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "yiyuan-lee",
         feature_set: "height4",
         weights: &[-0.510066, 0.760666, -0.35663, -0.184483],
-        source: "Lee 2013, by a genetic algorithm with one piece of lookahead, which is not used here",
+        source: "Lee 2013, by a genetic algorithm, for play with one piece of lookahead",
         figures: &[
             on(10, 10).measured(2_000, 113.0, (109.0, 117.0)),
             on(10, 20).measured(400, 686.0, (626.0, 746.0)),
