@@ -44,6 +44,7 @@ class StepStream(Calls):
         """Opens a stream; see `Session.stream`."""
         self.session = session
         self._unanswered: deque[_Sent] = deque()
+        self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
         self._open()
 
     @property
@@ -52,7 +53,9 @@ class StepStream(Calls):
         return sum(not sent.own for sent in self._unanswered)
 
     def _open(self) -> None:
-        self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
+        # The thread that fed the stream before this one would wait for ever.
+        self._requests.put(None)
+        self._requests = queue.SimpleQueue()
         self._responses = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
