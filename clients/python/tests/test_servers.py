@@ -29,6 +29,12 @@ def count(server, counter):
     return sum(float(line.split()[-1]) for line in lines if line.startswith(counter))
 
 
+def connect(servers, three):
+    """Asks something until every server has been asked."""
+    while 0 in [count(server, INFO) for server in three]:
+        servers.server_info(width=10)
+
+
 def games(**options):
     return {"controllers": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.SeedRange(1, 40), "rules": RULES, **options}
 
@@ -41,6 +47,7 @@ def assert_same(ours, theirs):
 
 def test_evaluations_are_played_by_all(client, three):
     with tetrion.Servers(three) as servers:
+        connect(servers, three)
         seen = []
         result = servers.evaluate(**games(max_pieces=2000), progress_interval=0.05, on_progress=seen.append)
         assert_same(result, client.evaluate(**games(max_pieces=2000)))
@@ -103,8 +110,7 @@ def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
     drawing = tetrion.Drawing(["##.######."], "I")
     expected = client.enumerate_placements(drawing, features="bcts8").features
     with tetrion.Servers(three) as servers:
-        while 0 in [count(server, INFO) for server in three]:
-            servers.server_info(width=10)  # until all are connected
+        connect(servers, three)
         for index in range(60):
             if index == 30:
                 three[0]._process.kill()
