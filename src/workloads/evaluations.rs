@@ -53,13 +53,17 @@ impl Games {
             max_steps: u64::MAX,
             kernel: Kernel::best(),
         };
-        let (sender, results) = mpsc::channel::<GameResult>();
-        let sender = Mutex::new(sender);
+        let results = Arc::<Mutex<Vec<GameResult>>>::default();
+        // Nobody is woken for a game: whoever waits hears of the end, when the sink is dropped.
+        let (ending, ended) = mpsc::channel::<()>();
+        let (kept, ending) = (results.clone(), Mutex::new(ending));
         let sink = move |result, next: Next| {
-            let _ = sender.lock().expect("no panics").send(result);
+            let _ending = &ending;
+            kept.lock().expect("no panics").push(result);
             next();
         };
         spawn(pool, Arc::new(evaluation), 0, Arc::default(), Arc::default(), sink);
-        results.iter().map(|result| result.pieces).sum()
+        let _ = ended.recv();
+        results.lock().expect("no panics").iter().map(|result| result.pieces).sum()
     }
 }
