@@ -1,10 +1,12 @@
-"""The examples run, as they are."""
+"""The examples run, as they are, and so does what measures."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+CLIENT = Path(__file__).parent.parent
+EXAMPLES = CLIENT / "examples"
 
 
 def run(example, address):
@@ -25,3 +27,13 @@ def test_raw_stubs(server):
     output = run("raw_stubs.py", server.address)
     assert output.splitlines()[0].startswith("#"), output
     assert output.splitlines()[-1].endswith(" pieces")
+
+
+def test_bench(server):
+    command = [sys.executable, CLIENT / "benches/bench.py", "--quick", "--json", "--address", server.address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    report = json.loads(done.stdout)
+    names = {row["name"] for row in report["rows"]}
+    assert {"Step of 4096", "StepStream of 1", "EnumeratePlacements of 4096, 8 features"} <= names, names
+    for row in report["rows"]:
+        assert 0 < row["lowest"] <= row["median"] <= row["highest"], row
