@@ -25,6 +25,10 @@ fn every_figure_has_a_group_a_unit_and_a_median_within_its_range() {
     for group in only.split(',') {
         assert!(rows.iter().any(|row| row["group"] == group), "nothing of {group}");
     }
+    for actions in ["placements", "key presses"] {
+        let name = format!("{actions} in 4096 environments");
+        assert!(rows.iter().any(|row| row["name"] == name), "no {actions}");
+    }
     for kernel in kernels {
         let name = format!("`bcts8` 10 x 20, {}", kernel.as_str().unwrap());
         assert!(rows.iter().any(|row| row["name"] == name), "nothing of {name}");

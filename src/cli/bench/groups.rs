@@ -226,25 +226,18 @@ fn plural(count: usize) -> &'static str {
 fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     let mut table = Table::new(Group::Stepping);
     let mut engine = RandomPlacements::default();
-    let goal = Some(Goal::AtLeast(25e6));
-    table.add_with("placements in the bare engine", "placements", goal, move || Ok(engine.place(CHUNK)));
-    for num_envs in [1, MANY] {
-        let mut stepper = Stepper::new(Rules::default(), num_envs)?;
-        let name = format!("placements in {num_envs} environment{}", plural(num_envs as usize));
-        table.add(name, "steps", move || {
-            stepper.step();
-            Ok(num_envs.into())
-        });
-    }
+    table.add("placements in a game of the bare engine", "placements", move || Ok(engine.place(CHUNK)));
     let lab = Rules::preset("lab").context("there are no rules named lab")?;
-    for num_envs in [1, MANY] {
-        let Ok(mut stepper) = Stepper::new(lab, num_envs) else { continue };
-        let name = format!("key presses in {num_envs} environment{}", plural(num_envs as usize));
-        let goal = (num_envs == MANY).then_some(Goal::AtLeast(15e6));
-        table.add_with(name, "steps", goal, move || {
-            stepper.step();
-            Ok(num_envs.into())
-        });
+    for (actions, rules, goal) in [("placements", Rules::default(), 25e6), ("key presses", lab, 15e6)] {
+        for num_envs in [1, MANY] {
+            let mut stepper = Stepper::new(rules, num_envs)?;
+            let name = format!("{actions} in {num_envs} environment{}", plural(num_envs as usize));
+            let goal = (num_envs == MANY).then_some(Goal::AtLeast(goal));
+            table.add_with(name, "steps", goal, move || {
+                stepper.step();
+                Ok(num_envs.into())
+            });
+        }
     }
     table.measure(plan, progress)
 }
