@@ -3,10 +3,18 @@
 //! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield minus
 //! the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the shafts after.
 //! The height and the shafts before are the same for all placements, so that a linear controller without them makes the same
-//! choices: its numbers are small whole ones, of which sums are exact. That controller is `flat-stacking`, with a kernel
-//! to play on; this agent is that controller under the name of the protocol.
+//! choices: its numbers are small whole ones, of which sums are exact. That controller is `flat-stacking`; this agent is that
+//! controller under the name of the protocol.
+//!
+//! Its features are not among those that the kernels measure in lanes, and do not need to be: two of them are sums over
+//! columns of which a placement touches a few. [`FlatScorer`] keeps the sums of the playfield as it stands and looks only at
+//! the columns under the piece and beside them. The few placements that clear lines, or reach above the playfield, are
+//! measured whole. Scores are the bits of the features' own functions.
 
-use super::{Controller, ControllerError, LinearAgent};
+use super::{Controller, ControllerError, LinearAgent, TerminalPolicy};
+use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
+use crate::features::FeatureSet;
+use crate::features::kernel::{Choice, Job, Kernel, Lanes, dispatch};
 
 /// The agent at a width.
 ///
@@ -14,4 +22,172 @@ use super::{Controller, ControllerError, LinearAgent};
 /// None that the table of controllers allows: its features exist at every width.
 pub fn flat_stacking(width: u8) -> Result<LinearAgent, ControllerError> {
     Controller::named("flat-stacking")?.agent(width)
+}
+
+/// The features of the set `flatstack`, in its order.
+const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shafts"];
+
+/// A weight vector over the features of `flatstack`, prepared for playing games of straight drops.
+#[derive(Clone, Debug)]
+pub struct FlatScorer {
+    weights: [f64; 4],
+    terminal: TerminalPolicy,
+}
+
+/// A playfield, and what the placements of any piece on it have in common.
+struct Stack<C, const N: usize> {
+    tops: [u32; N],
+    /// Rows that are full from the left wall up to a column, that column excluded, and from a column to the right wall.
+    full_before: [C; N],
+    full_after: [C; N],
+    /// The shaft of each column: from its surface to the highest row that is full on both sides.
+    shafts: [u32; N],
+    num_holes: u32,
+    num_shafts: u32,
+    /// From this row on a piece may end the game: 0 where it is over already, as in a drawing.
+    high: u32,
+}
+
+impl FlatScorer {
+    /// Prepares a weight vector, or `None` if its features are others.
+    pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<FlatScorer> {
+        let names = set.names();
+        let is_flat = names.iter().map(String::as_str).eq(FEATURES);
+        Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal })
+    }
+
+    /// Chooses a placement of a tetromino, with the instructions of a kernel.
+    pub fn choose_on(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        piece: Tetromino,
+    ) -> Choice {
+        struct Choose<'a>(&'a FlatScorer, &'a Rules, &'a Playfield, Tetromino);
+        impl Job for Choose<'_> {
+            type Output = Choice;
+            #[inline(always)]
+            fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
+                let Choose(scorer, rules, playfield, piece) = self;
+                scorer.choose::<C, N>(&playfield.resized(), rules.shapes(piece), rules.top_out)
+            }
+        }
+        dispatch(kernel, rules.width, rules.height, Choose(self, rules, playfield, piece))
+    }
+
+    /// Chooses among all placements of a tetromino, given by its shapes.
+    #[inline(always)]
+    pub fn choose<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+    ) -> Choice {
+        let stack = Stack::new(playfield, top_out);
+        let first = Placement { orientation: 0, column: 0 };
+        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        for (shape, orientation) in shapes.iter().zip(0..) {
+            for column in 0..=playfield.width() - shape.width {
+                let score = self.score(&stack, playfield, shape, column, top_out);
+                if score > best.score {
+                    best = Choice { placement: Placement { orientation, column }, score };
+                }
+            }
+        }
+        best
+    }
+
+    /// The score of a placement; minus infinity where it ends the game and the end is avoided.
+    #[inline(always)]
+    fn score<C: Column, const N: usize>(
+        &self,
+        stack: &Stack<C, N>,
+        playfield: &PlayfieldOf<C, N>,
+        shape: &Shape,
+        column: u8,
+        top_out: TopOut,
+    ) -> f64 {
+        let words = playfield.words();
+        let width = usize::from(playfield.width());
+        let (left, right) = (usize::from(column), usize::from(column + shape.width));
+        let mut row = 0;
+        for (top, bottom) in stack.tops[left..right].iter().zip(shape.bottoms) {
+            row = row.max(*top as i32 - i32::from(bottom));
+        }
+        let row = row as u32;
+        let landing_top = row + u32::from(shape.height) - 1;
+        // What is under the piece, with the piece.
+        let mut touched = [C::EMPTY; 4];
+        let mut full = stack.full_before[left] & stack.full_after[right - 1];
+        for (j, touched) in touched.iter_mut().enumerate().take(right - left) {
+            *touched = words[left + j] | C::from_u64(shape.column_bits(j).into()) << row;
+            full &= *touched;
+        }
+        if full != C::EMPTY || landing_top >= stack.high {
+            let landing = playfield.land_at(shape, row as u8, column, top_out);
+            if landing.terminal && self.terminal == TerminalPolicy::Avoid {
+                return f64::NEG_INFINITY;
+            }
+            let after = Stack::new(&landing.afterstate, top_out);
+            return self.sum(landing.lines.into(), landing_top, after.num_holes, after.num_shafts);
+        }
+
+        let wall = C::below(playfield.height().into());
+        let with_piece = |column: usize| match column.checked_sub(left) {
+            Some(j) if column < right => touched[j],
+            _ => words[column],
+        };
+        let mut holes = stack.num_holes;
+        for (j, cells) in touched.iter().enumerate().take(right - left) {
+            let under = words[left + j];
+            holes += (cells.top() - cells.count()) - (under.top() - under.count());
+        }
+        let mut shafts = stack.num_shafts;
+        for column in left.saturating_sub(1)..(right + 1).min(width) {
+            let beside = (if column == 0 { wall } else { with_piece(column - 1) })
+                & (if column + 1 == width { wall } else { with_piece(column + 1) });
+            shafts += beside.top().saturating_sub(with_piece(column).top());
+            shafts -= stack.shafts[column];
+        }
+        self.sum(0, landing_top, holes, shafts)
+    }
+
+    #[inline(always)]
+    fn sum(&self, lines: u32, landing_top: u32, holes: u32, shafts: u32) -> f64 {
+        let values = [lines, landing_top, holes, shafts];
+        self.weights.iter().zip(values).fold(0.0, |sum, (weight, value)| sum + weight * f64::from(value))
+    }
+}
+
+impl<C: Column, const N: usize> Stack<C, N> {
+    #[inline(always)]
+    fn new(playfield: &PlayfieldOf<C, N>, top_out: TopOut) -> Stack<C, N> {
+        let columns = playfield.columns();
+        let wall = C::below(playfield.height().into());
+        let mut stack = Stack {
+            tops: [0; N],
+            full_before: [wall; N],
+            full_after: [wall; N],
+            shafts: [0; N],
+            num_holes: 0,
+            num_shafts: 0,
+            high: if playfield.is_topped_out(top_out) { 0 } else { u32::from(playfield.height()) - 3 },
+        };
+        let (mut before, mut after) = (wall, wall);
+        let last = columns.len() - 1;
+        for (n, column) in columns.iter().enumerate() {
+            stack.tops[n] = column.top();
+            stack.num_holes += column.top() - column.count();
+            let beside = (if n == 0 { wall } else { columns[n - 1] })
+                & (if n == last { wall } else { columns[n + 1] });
+            stack.shafts[n] = beside.top().saturating_sub(column.top());
+            stack.num_shafts += stack.shafts[n];
+            stack.full_before[n] = before;
+            before &= *column;
+            stack.full_after[last - n] = after;
+            after &= columns[last - n];
+        }
+        stack
+    }
 }

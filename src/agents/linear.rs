@@ -1,5 +1,6 @@
 //! The linear controller: a weight a feature, and the placement with the largest sum.
 
+use super::flat_stacking::FlatScorer;
 use crate::engine::{Playfield, Reach, Rules, Tetromino, every_placement_exists, placements};
 use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
 use crate::features::{FeatureSet, Seen};
@@ -18,6 +19,8 @@ pub struct LinearAgent {
     terminal: TerminalPolicy,
     /// The same, prepared for the fast kernels; `None` for features or weights they do not take.
     scorer: Option<Scorer>,
+    /// The same for the features of the set `flatstack`.
+    flat: Option<FlatScorer>,
 }
 
 /// Why weights make no controller.
@@ -54,7 +57,8 @@ impl LinearAgent {
             return Err(WeightError::Value { index, value: weights[index] });
         }
         let scorer = Scorer::new(&set, &weights, terminal);
-        Ok(LinearAgent { set, weights, terminal, scorer })
+        let flat = FlatScorer::new(&set, &weights, terminal);
+        Ok(LinearAgent { set, weights, terminal, scorer, flat })
     }
 
     /// The features, one a weight.
@@ -83,15 +87,20 @@ impl LinearAgent {
         self.scorer.as_ref().filter(|_| rules.reach == Reach::StraightDrop)
     }
 
+    /// Whether there is a faster way than by the features' own functions.
+    pub fn is_fast(&self) -> bool {
+        self.scorer.is_some() || self.flat.is_some()
+    }
+
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
     /// Where pieces walk along the top, the kernel can as long as nothing stands there.
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
-        match self.scorer() {
-            Some(scorer) if every_placement_exists(rules, playfield) => {
-                scorer.choose_on(kernel, rules, playfield, piece)
-            }
-            _ => self.choose_plainly(rules, playfield, piece),
+        match (&self.scorer, &self.flat) {
+            _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),
+            (Some(scorer), _) => scorer.choose_on(kernel, rules, playfield, piece),
+            (None, Some(flat)) => flat.choose_on(kernel, rules, playfield, piece),
+            (None, None) => self.choose_plainly(rules, playfield, piece),
         }
     }
 

@@ -75,7 +75,9 @@ enum Worth {
     Score(lookahead::Value),
 }
 
-/// About how long a plain look at a piece takes, in pieces of a kernel.
+/// About how long a look at a piece takes, in pieces of a kernel's own loop: on a fast path, and by the features' functions.
+const FAST: u64 = 4;
+/// See [`FAST`].
 const PLAIN: u64 = 32;
 /// About how many pieces of a random playout take as long as one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
@@ -124,7 +126,7 @@ impl Agent {
 
     /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
     pub fn cost(&self, rules: &Rules) -> u64 {
-        let cost_of = |agent: &LinearAgent| if agent.scorer_under(rules).is_some() { 2 } else { PLAIN };
+        let cost_of = |agent: &LinearAgent| if agent.is_fast() { FAST } else { PLAIN };
         match self {
             Agent::Linear(agent) => cost_of(agent),
             Agent::Lookahead(agent) => {

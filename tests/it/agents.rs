@@ -374,6 +374,50 @@ fn flat_stacking_chooses_by_the_reports_sum_and_is_the_controller() {
 }
 
 #[test]
+fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
+    let mut choices = 0;
+    for (n, top_out) in
+        [TopOut::Overflow, TopOut::TopRow, TopOut::AboveField, TopOut::SpawnBlocked].into_iter().enumerate()
+    {
+        for (width, height) in [(4, 4), (5, 7), (10, 10), (16, 12), (17, 9), (20, 15), (7, 33), (32, 40)] {
+            let rules = Rules { width, height, top_out, ..Rules::preset("leiden").unwrap() };
+            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
+                let seed = 1000 * n as u64 + 40 * u64::from(width) + u64::from(height);
+                let draw = |k: u64| engine_word(seed, Tag::Reseed, k);
+                // Odd weights, so that an order of sums that is another one shows.
+                let weights: Vec<f64> = (0..4).map(|k| draw(k) as f64 / 1e19 - 0.9).collect();
+                let agent = linear("flatstack", width, &weights, terminal);
+                assert!(agent.is_fast() && agent.scorer().is_none());
+                let mut playfield = Playfield::empty(width, height);
+                for k in 10..130 {
+                    let piece = Tetromino::ALL[(draw(k) % 7) as usize];
+                    if is_blocked(&rules, &playfield, piece) {
+                        break;
+                    }
+                    let plain = agent.choose_plainly(&rules, &playfield, piece);
+                    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                        let fast = agent.choose(kernel, &rules, &playfield, piece);
+                        assert_eq!(fast, plain, "{piece} under {top_out:?}, {terminal:?}\n{playfield}");
+                        assert_eq!(fast.score.to_bits(), plain.score.to_bits());
+                    }
+                    choices += 1;
+                    // Flat stacks by the report's own weights, and anything now and then.
+                    let all = placements(&rules, &playfield, piece);
+                    let flat = flat_stacking(width).unwrap().choose_plainly(&rules, &playfield, piece);
+                    let wild = all.nth((draw(1000 + k) % u64::from(all.len())) as u32).unwrap();
+                    let chosen = if k % 5 == 0 { wild } else { flat.placement };
+                    let shape = chosen.shape(&rules, piece).unwrap();
+                    if playfield.drop(shape, chosen.column, top_out).1 && k % 3 != 0 {
+                        break; // else on from where the game is over, as from a drawing
+                    }
+                }
+            }
+        }
+    }
+    assert!(choices > 2_000, "only {choices} choices compared");
+}
+
+#[test]
 fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
     let rules = Rules { height: 9, ..Rules::preset("genetic").unwrap() };
     for name in ["genetic", "lab-uniform", "dellacherie"] {
