@@ -120,6 +120,9 @@ fn figures_agree_within_three_standard_errors() {
     // An interval of 1.96 standard errors of 1, and ours of 1.
     check(Margin::Interval(48.04, 51.96), 50.0, ours(54.2, 10.0), false, Verdict::Agrees);
     check(Margin::Interval(48.04, 51.96), 50.0, ours(54.3, 10.0), false, Verdict::Differs);
+    // Nineteen of twenty say little against all of a hundred.
+    check(Margin::Share(20), 0.95, ours(1.0, 0.0), false, Verdict::Agrees);
+    check(Margin::Share(20), 0.5, ours(1.0, 0.0), false, Verdict::Differs);
     check(Margin::Factor(2.0), 50.0, ours(26.0, 1.0), false, Verdict::Agrees);
     check(Margin::Factor(2.0), 50.0, ours(104.0, 1.0), false, Verdict::Differs);
     // A lower bound says nothing of what is above it, and something of what is below.

@@ -20,6 +20,8 @@ pub struct Said {
 pub enum Margin {
     /// The mean of so many games.
     Games(u32),
+    /// The share of so many games.
+    Share(u32),
     /// The same with its decimals cut off, so that the mean was up to 1 more.
     CutOff(u32),
     /// A mean with its 95 % interval.
@@ -39,16 +41,30 @@ pub enum Verdict {
     Cut,
 }
 
+/// Fewer games do not tell how much games vary.
+const FEW: u64 = 10;
+
 /// How many standard errors of their difference two figures may be apart.
 const ERRORS: f64 = 3.0;
 
 impl Said {
     /// Compares a figure with ours, of which games may have been cut.
     pub fn compare(&self, ours: &Statistics, num_games: u64, cut: bool) -> Verdict {
-        let std = ours.spread.map_or(ours.mean.abs(), |spread| spread.std);
+        // The lengths of games are close to exponential: where a few of them cannot tell how much they vary, their mean can.
+        let std = match ours.spread {
+            Some(spread) if num_games >= FEW => spread.std,
+            Some(spread) => spread.std.max(ours.mean.abs()),
+            None => ours.mean.abs(),
+        };
         let error = std / (num_games as f64).sqrt();
         let (low, high, said_error) = match self.margin {
             Margin::Games(games) => (self.value, self.value, std / f64::from(games).sqrt()),
+            Margin::Share(games) => {
+                // Counted in few games, all or none may have met the same end by chance.
+                let spread = (self.value * (1.0 - self.value)).sqrt();
+                let errors = 1.0 / f64::from(games).sqrt() + 1.0 / (num_games as f64).sqrt();
+                (self.value, self.value, spread * errors)
+            }
             Margin::CutOff(games) => (self.value, self.value + 1.0, std / f64::from(games).sqrt()),
             Margin::Interval(low, high) => (self.value, self.value, (high - low) / 2.0 / 1.96),
             Margin::Factor(factor) => (self.value / factor, self.value * factor, 0.0),
