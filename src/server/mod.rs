@@ -33,16 +33,20 @@ use tracing::{info, warn};
 
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    Clock, Environments, Evaluations, ServerFacts, SessionStore, StoreLimits, reap_forever,
+    Clock, Environments, Evaluations, ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
+use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_EVALUATIONS;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
 use web::Activity;
 
 /// The services that health answers for, besides "" for the whole server.
-const SERVICES: [&str; 2] =
-    [environment_service_server::SERVICE_NAME, evaluation_service_server::SERVICE_NAME];
+const SERVICES: [&str; 3] = [
+    environment_service_server::SERVICE_NAME,
+    evaluation_service_server::SERVICE_NAME,
+    dm_env_rpc_server::SERVICE_NAME,
+];
 
 /// What one stream may have on its way to the server before it must wait. Messages of a megabyte travel at full speed from
 /// here on; 64 KiB, HTTP/2's own default, makes them five times slower.
@@ -136,6 +140,7 @@ pub struct Server {
 struct Services {
     store: Arc<SessionStore>,
     environments: Environments,
+    worlds: Worlds,
     evaluations: Evaluations,
 }
 
@@ -147,6 +152,7 @@ impl Services {
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
             environments: Environments::new(store.clone(), facts),
+            worlds: Worlds::new(store.clone()),
             evaluations: Evaluations::new(pool, config.max_evaluations),
             store,
         })
@@ -249,6 +255,7 @@ fn app(
     );
     let routes = Routes::new(services.environments.into_server())
         .add_service(services.evaluations.into_server())
+        .add_service(services.worlds.into_server())
         .add_service(health)
         .add_service(reflection().build_v1().expect(broken))
         .add_service(reflection().build_v1alpha().expect(broken))

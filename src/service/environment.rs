@@ -40,7 +40,8 @@ impl Environments {
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
             .accept_compressed(CompressionEncoding::Gzip)
             .accept_compressed(CompressionEncoding::Zstd)
-            // Never gzip: Python's gRPC asks for it in every call, and it costs more time than the bytes do.
+            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields, and a
+            // gigabit line 0.4 ms for the bytes.
             .send_compressed(CompressionEncoding::Zstd)
     }
 
@@ -58,7 +59,8 @@ impl Environments {
             name: request.request_id.clone(),
             digest: xxh3_128(&request.encode_to_vec()),
         });
-        let new = NewSession { request, num_envs: config.env.num_envs, ttl, config: (&config).into() };
+        let new =
+            NewSession { request, num_envs: config.env.num_envs, ttl, config: (&config).into(), door: None };
         self.store.create(new, || State::new(config, &seeding))
     }
 
@@ -253,6 +255,6 @@ fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
 }
 
 /// A seed for those who give none, from the operating system.
-fn random_seed() -> u64 {
+pub(super) fn random_seed() -> u64 {
     getrandom::u64().expect("the operating system has randomness")
 }

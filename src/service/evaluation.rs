@@ -72,7 +72,8 @@ impl Evaluations {
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
             .accept_compressed(CompressionEncoding::Gzip)
             .accept_compressed(CompressionEncoding::Zstd)
-            // Never gzip: Python's gRPC asks for it in every call, and it costs more time than the bytes do.
+            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields, and a
+            // gigabit line 0.4 ms for the bytes.
             .send_compressed(CompressionEncoding::Zstd)
     }
 
@@ -309,7 +310,7 @@ impl Games {
         }
     }
 
-    /// The summary of all games. It is added up on the pool: a million games take some milliseconds.
+    /// The summary of all games. It is added up on the pool, for there may be a million of them.
     async fn summary(
         &self,
         pool: &Arc<Pool>,

@@ -26,8 +26,17 @@ pub struct ServerFacts {
 }
 
 /// What is built whatever the rules are; the rest is found by asking the environments.
-const CAPABILITIES: [&str; 8] =
-    ["evaluation", "gzip", "placements", "positions", "render", "snapshots", "step_stream", "zstd"];
+const CAPABILITIES: [&str; 9] = [
+    "dm_env_rpc",
+    "evaluation",
+    "gzip",
+    "placements",
+    "positions",
+    "render",
+    "snapshots",
+    "step_stream",
+    "zstd",
+];
 
 impl ServerFacts {
     /// The answer of GetServerInfo.

@@ -4,6 +4,7 @@
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
 //! * [`evaluation`] plays whole games and streams their results.
 //! * [`sessions`] knows who is here; `session` what one of them does; `sequence` what was answered last.
+//! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] tells what this server is, can and allows.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
@@ -12,6 +13,7 @@
 //! server either: that is around every call, in the server.
 
 pub mod clock;
+pub mod dm_env_rpc;
 pub mod environment;
 pub mod evaluation;
 pub mod info;
@@ -22,8 +24,10 @@ mod enumerate;
 mod layout;
 mod sequence;
 mod session;
+mod world;
 
 pub use clock::Clock;
+pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::Evaluations;
 pub use info::ServerFacts;

@@ -6,6 +6,8 @@ use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
 use crate::render::{self, Scene};
+use crate::wire::dm_env_rpc;
+use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::positions::Positions;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
@@ -14,6 +16,7 @@ use crate::wire::{DecodeError, InField, features, fields, pb, positions, sequenc
 use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::sequence::Sequence;
 use super::status::Refusal;
+use super::world::World;
 
 /// The part of a session that calls change.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub(super) struct State {
     sequence: Sequence,
     layout: Layout,
     max_response_bytes: u32,
+    /// Where the first environment stands as a world of dm_env_rpc.
+    world: World,
 }
 
 impl State {
@@ -34,7 +39,13 @@ impl State {
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(State { batch, sequence: Sequence::default(), layout, max_response_bytes })
+        Ok(State {
+            batch,
+            sequence: Sequence::default(),
+            layout,
+            max_response_bytes,
+            world: World::default(),
+        })
     }
 
     /// Adds to a summary of the session what its environments know.
@@ -183,6 +194,33 @@ impl State {
                 infos: layout.infos(batch, env_ids),
                 sequence,
             })
+        })
+    }
+
+    /// A step of dm_env_rpc, which has no numbers for its requests.
+    pub fn step_world(
+        &mut self,
+        request: &dm_env_rpc::pb::StepRequest,
+    ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
+        let State { batch, sequence, world, .. } = self;
+        sequence.run(0, request, |_| world.step(batch, request))
+    }
+
+    /// The agent of a world asks for another episode.
+    pub fn reset_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
+        let State { sequence, world, .. } = self;
+        sequence.run(0, &(), |_| {
+            world.reset(dealt);
+            Ok(())
+        })
+    }
+
+    /// Somebody ends the episode of a world, whoever is in it.
+    pub fn cut_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
+        let State { sequence, world, .. } = self;
+        sequence.run(0, &(), |_| {
+            world.cut(dealt);
+            Ok(())
         })
     }
 

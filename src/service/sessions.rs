@@ -20,6 +20,7 @@ use crate::wire::{DecodeError, pb};
 use super::clock::Clock;
 use super::session::State;
 use super::status::Refusal;
+use super::world::Door;
 
 /// How many sessions that ended by their lease are remembered, to tell their clients what happened.
 const REMEMBERED: usize = 4096;
@@ -88,6 +89,7 @@ pub(super) struct Session {
     sequence: AtomicU64,
     /// Every default filled in.
     config: pb::SessionConfig,
+    door: Option<Arc<Door>>,
     state: tokio::sync::Mutex<State>,
 }
 
@@ -105,6 +107,8 @@ pub(super) struct NewSession {
     pub num_envs: u32,
     pub ttl: Duration,
     pub config: pb::SessionConfig,
+    /// Of a world of dm_env_rpc.
+    pub door: Option<Door>,
 }
 
 impl SessionStore {
@@ -156,7 +160,7 @@ impl SessionStore {
         self.check_room(new.num_envs)?;
         let state = make()?;
         let made = self.clock.elapsed();
-        let NewSession { request, num_envs, ttl, config } = new;
+        let NewSession { request, num_envs, ttl, config, door } = new;
         let mut table = self.write();
         let session = Arc::new(Session {
             id: random_id(),
@@ -169,6 +173,7 @@ impl SessionStore {
             ended: AtomicBool::new(false),
             sequence: AtomicU64::new(0),
             config,
+            door: door.map(Arc::new),
             state: tokio::sync::Mutex::new(state),
         });
         table.next_serial += 1;
@@ -202,6 +207,13 @@ impl SessionStore {
             None if table.reaped_ids.contains(&id) => Err(Refusal::SessionExpired(name.to_owned())),
             None => Err(Refusal::SessionNotFound(name.to_owned())),
         }
+    }
+
+    /// Whether there is a session of this name. Renews nothing.
+    pub(super) fn exists(&self, name: &str) -> bool {
+        let now = nanoseconds(self.clock.elapsed());
+        let Ok(Some(id)) = decode_name("name", name) else { return false };
+        self.read().sessions.get(&id).is_some_and(|session| session.expires.load(Ordering::Relaxed) > now)
     }
 
     /// Ends a session; calls that wait for it will not find it any more.
@@ -323,6 +335,11 @@ impl Session {
     /// `sessions/ID`.
     pub fn name(&self) -> String {
         format!("{PREFIX}{:032x}", self.id)
+    }
+
+    /// Who is in it, if it is a world of dm_env_rpc.
+    pub fn door(&self) -> Option<Arc<Door>> {
+        self.door.clone()
     }
 
     /// Where it stands in the order of age.

@@ -115,6 +115,15 @@ pub enum Refusal {
         /// Which; never empty.
         actions: Vec<RefusedAction>,
     },
+    /// A request of dm_env_rpc that is for those who have joined a world.
+    #[error("this connection has joined no world")]
+    NotJoined,
+    /// A connection of dm_env_rpc that is in a world already.
+    #[error("this connection has joined world {0:?} already")]
+    AlreadyJoined(String),
+    /// A world of dm_env_rpc that somebody is in.
+    #[error("somebody has joined world {0:?}")]
+    WorldInUse(String),
     /// The server wants a bearer token, and the call has none or another one.
     #[error("this server wants the metadata `authorization: Bearer TOKEN`")]
     InvalidToken,
@@ -331,6 +340,9 @@ impl Refusal {
             Refusal::EpisodeEnded { env_ids } => {
                 Row::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
             }
+            Refusal::NotJoined => Row::new(FailedPrecondition, "NOT_JOINED"),
+            Refusal::AlreadyJoined(_) => Row::new(FailedPrecondition, "ALREADY_JOINED"),
+            Refusal::WorldInUse(_) => Row::new(FailedPrecondition, "WORLD_IN_USE"),
             Refusal::Decode(DecodeError::RulesMismatch(_)) => Row::new(FailedPrecondition, "RULES_MISMATCH"),
             Refusal::Decode(DecodeError::RulesVersionMismatch { expected, got }) => {
                 Row::new(FailedPrecondition, "RULES_VERSION_MISMATCH")

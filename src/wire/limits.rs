@@ -20,6 +20,13 @@ pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 /// Bytes of a request. The largest sensible ones, thousands of snapshots or weight vectors, are some megabytes.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
 
+/// Bytes of memory that a message may take once it is decoded, tensors not counted. The heaviest one that all other bounds let
+/// through, thousands of drawings row by row, takes a little less.
+pub const MAX_DECODED_BYTES: u64 = 2 * MAX_REQUEST_BYTES as u64;
+
+/// Bytes of a request to a call that takes no bulk: the longest name and the longest explicit sequence are a tenth of it.
+pub const MAX_SMALL_REQUEST_BYTES: u32 = 1 << 20;
+
 /// Bytes of an answer unless the client asks for more: what gRPC clients accept unless they are told otherwise.
 pub const DEFAULT_RESPONSE_BYTES: u32 = 4 << 20;
 

@@ -9,6 +9,7 @@
 pub mod error;
 pub mod limits;
 
+pub mod dm_env_rpc;
 pub mod evaluation;
 pub mod features;
 pub mod fields;
@@ -20,7 +21,6 @@ pub mod session;
 pub mod tensor;
 
 pub use error::{DecodeError, Fault, InField};
-pub use packages::dm_env_rpc::v1 as dm_env_rpc;
 pub use packages::google::rpc;
 pub use packages::tetrion::v1 as pb;
 

@@ -32,6 +32,9 @@ mod placements;
 /// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
 mod service;
 
+/// The second door: worlds of dm_env_rpc, which are sessions of one environment.
+mod dm_env_rpc;
+
 /// Every bound on a request, at it and one past it.
 mod limits;
 

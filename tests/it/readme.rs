@@ -6,6 +6,7 @@ use tetrion::engine::PRESETS;
 use tetrion::env::check_rules;
 use tetrion::features::{FEATURE_SETS, FEATURES};
 use tetrion::wire::FILE_DESCRIPTOR_SET;
+use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
 const README: &str = include_str!("../../README.md");
 
@@ -59,4 +60,20 @@ fn a_preset_is_called_planned_as_long_as_it_cannot_be_played() {
         let row = README.lines().find(|line| line.starts_with(&format!("| `{}` |", preset.name))).unwrap();
         assert_eq!(row.contains("planned"), check_rules(&preset.rules).is_err(), "{row}");
     }
+}
+
+#[test]
+fn the_table_of_settings_is_that_of_the_code() {
+    for setting in &SETTINGS {
+        let also = if setting.at_reset { " (also at a reset)" } else { "" };
+        let row = format!("| `{}` | {} | {}{also} |", setting.name, setting.takes, setting.description);
+        assert!(README.contains(&row), "the README has no row {row}");
+    }
+    assert_eq!(table("### dm_env_rpc").len(), SETTINGS.len());
+}
+
+#[test]
+fn the_python_program_is_the_one_that_is_tested() {
+    let program = include_str!("../../clients/python/examples/raw_stubs.py");
+    assert!(README.contains(&format!("```python\n{program}```\n")), "clients/python/examples/raw_stubs.py");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits};
+use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds};
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
@@ -69,6 +69,7 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(16 << 20)
         .add_service(service)
+        .add_service(Worlds::new(store.clone()).into_server())
         .serve_with_incoming(incoming);
     let serving = tokio::spawn(async move { serving.await.expect("a server that serves") });
     TestServer { addr, clock, store, serving }
@@ -77,13 +78,18 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
 impl TestServer {
     /// A client with a connection of its own.
     pub async fn client(&self) -> Client {
+        let channel = self.channel().await;
+        EnvironmentServiceClient::new(channel).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+    }
+
+    /// A connection.
+    pub async fn channel(&self) -> Channel {
         let endpoint = Endpoint::from_shared(format!("http://{}", self.addr)).expect("an address");
         let endpoint = endpoint
             .tcp_nodelay(true)
             .initial_stream_window_size(4 << 20)
             .initial_connection_window_size(16 << 20);
-        let channel = endpoint.connect().await.expect("a server that listens");
-        EnvironmentServiceClient::new(channel).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+        endpoint.connect().await.expect("a server that listens")
     }
 }
 

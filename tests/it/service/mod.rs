@@ -7,7 +7,7 @@ mod sessions;
 mod sequence;
 
 /// Steps over one long call.
-mod stream;
+pub mod stream;
 
 /// Each row of the table of errors, and that a refusal changed nothing.
 mod refusals;

@@ -57,7 +57,7 @@ fn error(answer: Answered) -> rpc::Status {
 }
 
 /// The reason in the details of an error that came as a message.
-pub(super) fn reason(error: &rpc::Status) -> String {
+pub fn reason(error: &rpc::Status) -> String {
     use prost::Message;
     let status =
         tonic::Status::with_details(error.code.into(), &*error.message, error.encode_to_vec().into());

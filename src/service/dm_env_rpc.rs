@@ -1,0 +1,217 @@
+//! `dm_env_rpc.v1.Environment`: the second door, for clients that speak DeepMind's protocol.
+//!
+//! A world is a session of one environment: made by the same store, counted in the same limits, listed with the others, ended
+//! by the same lease; its name is a session's name, so `Render` or `SaveState` work on it. What this protocol adds is who is
+//! in it. One agent at a time can join a world, and a world is gone when neither its maker's connection nor an agent's is
+//! left, so that a client which vanishes leaves nothing behind.
+//!
+//! The whole protocol is one stream: requests and answers in turn. A request that fails is answered with `error` and has
+//! changed nothing; the stream goes on.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_stream::{Stream, StreamExt};
+use tonic::codec::CompressionEncoding;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::wire::DecodeError;
+use crate::wire::dm_env_rpc::pb;
+use crate::wire::dm_env_rpc::pb::environment_request::Payload as Asked;
+use crate::wire::dm_env_rpc::pb::environment_response::Payload as Answered;
+use crate::wire::dm_env_rpc::pb::environment_server::{Environment, EnvironmentServer};
+use crate::wire::dm_env_rpc::{settings, specs};
+use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
+
+use super::environment::random_seed;
+use super::session::State;
+use super::sessions::{NewSession, Session, SessionStore};
+use super::status::Refusal;
+use super::world::Door;
+
+/// The service: worlds in a store of sessions.
+#[derive(Clone, Debug)]
+pub struct Worlds {
+    store: Arc<SessionStore>,
+}
+
+impl Worlds {
+    /// A service on a store.
+    pub fn new(store: Arc<SessionStore>) -> Worlds {
+        Worlds { store }
+    }
+
+    /// The service as tonic serves it, with the bound on requests set.
+    pub fn into_server(self) -> EnvironmentServer<Worlds> {
+        EnvironmentServer::new(self)
+            .max_decoding_message_size(MAX_SMALL_REQUEST_BYTES as usize)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .accept_compressed(CompressionEncoding::Zstd)
+            .send_compressed(CompressionEncoding::Zstd)
+    }
+}
+
+#[tonic::async_trait]
+impl Environment for Worlds {
+    type ProcessStream = Pin<Box<dyn Stream<Item = Result<pb::EnvironmentResponse, Status>> + Send>>;
+
+    /// As in StepStream, a request is taken from the connection when the one before it has been answered.
+    async fn process(
+        &self,
+        request: Request<Streaming<pb::EnvironmentRequest>>,
+    ) -> Result<Response<Self::ProcessStream>, Status> {
+        let connection = Arc::new(Connection { store: self.store.clone(), presence: Mutex::default() });
+        let answers = request.into_inner().then(move |request| {
+            let connection = connection.clone();
+            async move {
+                let answer = connection.answer(request?).await;
+                let payload = answer.unwrap_or_else(|refusal| Answered::Error(refusal.into()));
+                Ok(pb::EnvironmentResponse { payload: Some(payload) })
+            }
+        });
+        Ok(Response::new(Box::pin(answers)))
+    }
+}
+
+/// One stream, and what it has to leave behind as it was.
+#[derive(Debug)]
+struct Connection {
+    store: Arc<SessionStore>,
+    presence: Mutex<Presence>,
+}
+
+/// Worlds by name. They are looked up for every request, so that no connection keeps a world past its lease.
+#[derive(Debug, Default)]
+struct Presence {
+    joined: Option<String>,
+    made: Vec<String>,
+}
+
+impl Connection {
+    async fn answer(&self, request: pb::EnvironmentRequest) -> Result<Answered, Refusal> {
+        match request.payload {
+            Some(Asked::CreateWorld(create)) => self.create(&create).map(Answered::CreateWorld),
+            Some(Asked::JoinWorld(join)) => self.join(&join).await.map(Answered::JoinWorld),
+            Some(Asked::Step(step)) => self.step(&step).await.map(Answered::Step),
+            Some(Asked::Reset(reset)) => self.reset(&reset).await.map(Answered::Reset),
+            Some(Asked::ResetWorld(reset)) => self.reset_world(&reset).await.map(Answered::ResetWorld),
+            Some(Asked::LeaveWorld(_)) => {
+                self.leave();
+                Ok(Answered::LeaveWorld(pb::LeaveWorldResponse {}))
+            }
+            Some(Asked::DestroyWorld(destroy)) => self.destroy(&destroy).map(Answered::DestroyWorld),
+            Some(Asked::Extension(_)) => {
+                Err(DecodeError::NotImplemented("this server has no extensions".to_owned()).into())
+            }
+            None => Err(DecodeError::missing("payload").into()),
+        }
+    }
+
+    fn create(&self, request: &pb::CreateWorldRequest) -> Result<pb::CreateWorldResponse, Refusal> {
+        let settings::WorldConfig { session: config, seeding, ttl } =
+            settings::decode(&request.settings, random_seed)?;
+        let new = NewSession {
+            request: None,
+            num_envs: config.env.num_envs,
+            ttl,
+            config: (&config).into(),
+            door: Some(Door::new()),
+        };
+        let world_name = self.store.create(new, || State::new(config, &seeding))?.name();
+        let mut presence = self.presence();
+        // Those that somebody else or their lease has ended need no end any more.
+        presence.made.retain(|name| self.store.exists(name));
+        presence.made.push(world_name.clone());
+        Ok(pb::CreateWorldResponse { world_name })
+    }
+
+    async fn join(&self, request: &pb::JoinWorldRequest) -> Result<pb::JoinWorldResponse, Refusal> {
+        settings::decode_join(&request.settings)?;
+        if let Some(joined) = &self.presence().joined
+            && self.store.exists(joined)
+        {
+            return Err(Refusal::AlreadyJoined(joined.clone()));
+        }
+        let (world, door) = self.world(&request.world_name)?;
+        if !door.enter() {
+            return Err(Refusal::WorldInUse(request.world_name.clone()));
+        }
+        // From here on the end of the connection lets it out again.
+        self.presence().joined = Some(request.world_name.clone());
+        let specs = world.call(|state| Ok(specs::encode(state.batch()))).await?;
+        // Whoever was in it before may have left in the middle of an episode.
+        world.call(|state| state.reset_world(None)).await?;
+        Ok(pb::JoinWorldResponse { specs: Some(specs) })
+    }
+
+    async fn step(&self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+        self.joined()?.call(|state| state.step_world(request)).await
+    }
+
+    async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+        let world = self.joined()?;
+        let dealt = settings::decode_reset(&request.settings)?;
+        let reset = |state: &mut State| state.reset_world(dealt).map(|()| specs::encode(state.batch()));
+        let specs = world.call(reset).await?;
+        Ok(pb::ResetResponse { specs: Some(specs) })
+    }
+
+    async fn reset_world(&self, request: &pb::ResetWorldRequest) -> Result<pb::ResetWorldResponse, Refusal> {
+        let (world, _) = self.world(&request.world_name)?;
+        let dealt = settings::decode_reset(&request.settings)?;
+        world.call(|state| state.cut_world(dealt)).await?;
+        Ok(pb::ResetWorldResponse {})
+    }
+
+    fn destroy(&self, request: &pb::DestroyWorldRequest) -> Result<pb::DestroyWorldResponse, Refusal> {
+        let (_, door) = self.world(&request.world_name)?;
+        if !door.close() {
+            return Err(Refusal::WorldInUse(request.world_name.clone()));
+        }
+        self.store.remove("world_name", &request.world_name)?;
+        self.presence().made.retain(|name| *name != request.world_name);
+        Ok(pb::DestroyWorldResponse {})
+    }
+
+    fn leave(&self) {
+        let Some(name) = self.presence().joined.take() else { return };
+        if let Ok((_, door)) = self.world(&name)
+            && door.leave()
+        {
+            let _ = self.store.remove("world_name", &name);
+        }
+    }
+
+    /// The world that the connection is in.
+    fn joined(&self) -> Result<Arc<Session>, Refusal> {
+        let name = self.presence().joined.clone().ok_or(Refusal::NotJoined)?;
+        Ok(self.world(&name)?.0)
+    }
+
+    /// A world by name, its lease renewed.
+    fn world(&self, name: &str) -> Result<(Arc<Session>, Arc<Door>), Refusal> {
+        let session = self.store.find("world_name", name)?;
+        match session.door() {
+            Some(door) => Ok((session, door)),
+            None => Err(Refusal::field("world_name", "is the name of a session, not of a world")),
+        }
+    }
+
+    fn presence(&self) -> MutexGuard<'_, Presence> {
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.leave();
+        let made = std::mem::take(&mut self.presence().made);
+        for name in made {
+            if let Ok((_, door)) = self.world(&name)
+                && door.abandon()
+            {
+                let _ = self.store.remove("world_name", &name);
+            }
+        }
+    }
+}

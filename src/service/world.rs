@@ -1,0 +1,150 @@
+//! An environment as dm_env_rpc sees it: a sequence of states, from one episode to the next.
+//!
+//! There is no call that begins an episode in that protocol: the step after the end of one does, and its actions are ignored.
+//! So the end of an episode, a reset, and a new world are all the same here: what comes next is a first step.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::env::{EnvBatch, Episodes, StepOutcome};
+use crate::wire::dm_env_rpc::pb;
+use crate::wire::dm_env_rpc::pb::EnvironmentStateType as Told;
+use crate::wire::dm_env_rpc::settings::Dealt;
+use crate::wire::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
+use crate::wire::dm_env_rpc::tensor;
+
+use super::status::Refusal;
+
+/// Where a world stands between two steps.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    phase: Phase,
+    /// What the next episode deals, if a reset said so.
+    dealt: Option<Dealt>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// No episode is under way, and whoever is joined knows it: the next step begins one.
+    #[default]
+    Between,
+    /// An episode is under way.
+    Running,
+    /// The episode was cut from outside: the next step says so, and no more.
+    Cut,
+}
+
+impl World {
+    /// The agent asks for another episode.
+    pub fn reset(&mut self, dealt: Option<Dealt>) {
+        *self = World { phase: Phase::Between, dealt };
+    }
+
+    /// Somebody ends the episode for everyone: an agent in the middle of it is told by its next step.
+    pub fn cut(&mut self, dealt: Option<Dealt>) {
+        let phase = if self.phase == Phase::Between { Phase::Between } else { Phase::Cut };
+        *self = World { phase, dealt };
+    }
+
+    /// Steps, or begins an episode. A refused step has changed nothing.
+    pub fn step(
+        &mut self,
+        batch: &mut EnvBatch,
+        request: &pb::StepRequest,
+    ) -> Result<pb::StepResponse, Refusal> {
+        let wanted = decode_wanted(batch, &request.requested_observations)?;
+        let mut reward = 0.0;
+        let state = match self.phase {
+            Phase::Between => {
+                match &self.dealt {
+                    None => batch.reset(None, Episodes::Next)?,
+                    Some(Dealt::Seed(seed)) => batch.reset(None, Episodes::Seeds(&[*seed]))?,
+                    Some(Dealt::Pieces(pieces)) => {
+                        batch.reset(None, Episodes::Sequences(std::slice::from_ref(pieces)))?;
+                    }
+                }
+                self.dealt = None;
+                Told::Running
+            }
+            Phase::Cut => Told::Interrupted,
+            // Somebody stepped the world by the other door.
+            Phase::Running if batch.has_ended(0) => Told::Interrupted,
+            Phase::Running => {
+                let StepOutcome { rewards, terminated, truncated, .. } =
+                    batch.step(&[decode_action(&request.actions)?], None)?;
+                reward = rewards[0];
+                match (terminated[0], truncated[0]) {
+                    (true, _) => Told::Terminated,
+                    (false, true) => Told::Interrupted,
+                    (false, false) => Told::Running,
+                }
+            }
+        };
+        self.phase = if state == Told::Running { Phase::Running } else { Phase::Between };
+        let observe = |observation| match observation {
+            Observation::Reward => tensor::float(reward),
+            Observation::Field(field) => {
+                let spec = batch.spec(field);
+                let mut data = Vec::new();
+                batch.observe(field, None, &mut data);
+                tensor::from_bytes(spec.dtype, &spec.shape, data)
+            }
+        };
+        let observations = wanted.into_iter().map(|(uid, observation)| (uid, observe(observation)));
+        Ok(pb::StepResponse { state: state.into(), observations: observations.collect() })
+    }
+}
+
+/// Who is in a world, and whether its maker is still connected.
+///
+/// A world whose maker has left goes with the last one who leaves it.
+#[derive(Debug)]
+pub(super) struct Door(Mutex<Presence>);
+
+#[derive(Clone, Copy, Debug)]
+struct Presence {
+    joined: bool,
+    maker: bool,
+    closed: bool,
+}
+
+impl Door {
+    /// Of a new world: nobody is in it, its maker is there.
+    pub fn new() -> Door {
+        Door(Mutex::new(Presence { joined: false, maker: true, closed: false }))
+    }
+
+    /// Lets an agent in; false if there is one in it already, or none will ever be again.
+    pub fn enter(&self) -> bool {
+        let mut presence = self.presence();
+        let free = !presence.joined && !presence.closed;
+        presence.joined |= free;
+        free
+    }
+
+    /// The agent leaves; true if that was the last of the world.
+    pub fn leave(&self) -> bool {
+        let mut presence = self.presence();
+        presence.joined = false;
+        presence.closed |= !presence.maker;
+        presence.closed
+    }
+
+    /// The maker's connection has ended; true if that was the last of the world.
+    pub fn abandon(&self) -> bool {
+        let mut presence = self.presence();
+        presence.maker = false;
+        presence.closed |= !presence.joined;
+        presence.closed
+    }
+
+    /// Lets nobody in any more; false if somebody is in it.
+    pub fn close(&self) -> bool {
+        let mut presence = self.presence();
+        presence.closed |= !presence.joined;
+        presence.closed
+    }
+
+    fn presence(&self) -> MutexGuard<'_, Presence> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,334 @@
+//! Settings: tensors by name, one table of them, and the configuration that they make.
+//!
+//! They are the fields of `SessionConfig` and `Rules` that make sense for one environment, and are read by writing exactly
+//! those messages: every bound and every default is that of a session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::Tetromino;
+use crate::env::Seeding;
+
+use super::super::error::{DecodeError, Fault, InField};
+use super::super::limits::check_name;
+use super::super::session::{self, SessionConfig};
+use super::super::{pb, sequences};
+use super::{pb as dm, tensor};
+
+/// A setting of a world.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Element type and shape, in words.
+    pub takes: &'static str,
+    /// Its meaning and its default, in a sentence.
+    pub description: &'static str,
+    /// Whether Reset and ResetWorld take it too.
+    pub at_reset: bool,
+    put: fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>,
+}
+
+/// What settings are written into.
+#[derive(Default)]
+struct Draft {
+    config: pb::SessionConfig,
+    rules: pb::Rules,
+    ttl: Option<prost_types::Duration>,
+}
+
+/// What a world is made of.
+#[derive(Debug)]
+pub struct WorldConfig {
+    /// Its configuration: one environment, no autoreset, actions that do not exist end the episode.
+    pub session: SessionConfig,
+    /// Where its pieces come from.
+    pub seeding: Seeding,
+    /// How long it stays when nobody calls.
+    pub ttl: Duration,
+}
+
+/// The episode that a reset asks for in place of the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dealt {
+    /// Episode 0 of a seed.
+    Seed(u64),
+    /// Explicit pieces.
+    Pieces(Arc<[Tetromino]>),
+}
+
+/// Every setting.
+pub static SETTINGS: [Setting; 17] = [
+    Setting {
+        name: "preset",
+        takes: "STRING",
+        description: "the rules that the others change; `simplified`",
+        at_reset: false,
+        put: |tensor, draft| put(tensor::name(tensor), |preset| draft.rules.preset = preset.to_owned()),
+    },
+    Setting {
+        name: "width",
+        takes: "an integer",
+        description: "columns; the preset's",
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |width| draft.rules.width = Some(width)),
+    },
+    Setting {
+        name: "height",
+        takes: "an integer",
+        description: "rows; the preset's",
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |height| draft.rules.height = Some(height)),
+    },
+    Setting {
+        name: "preview",
+        takes: "an integer",
+        description: "next pieces shown; the preset's",
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |preview| draft.rules.preview = Some(preview)),
+    },
+    Setting {
+        name: "randomizer",
+        takes: "STRING",
+        description: "`uniform`, `bag7` or `balanced`; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            let randomizer = choice(tensor, "RANDOMIZER_", pb::Randomizer::from_str_name)?;
+            draft.rules.randomizer = Some(randomizer.into());
+            Ok(())
+        },
+    },
+    Setting {
+        name: "action_model",
+        takes: "STRING",
+        description: "`placement` or `keypress`; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            let action_model = choice(tensor, "ACTION_MODEL_", pb::ActionModel::from_str_name)?;
+            draft.rules.action_model = Some(action_model.into());
+            Ok(())
+        },
+    },
+    Setting {
+        name: "top_out",
+        takes: "STRING",
+        description: "`overflow`, `spawn_blocked`, `top_row` or `above_field`; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            let top_out = choice(tensor, "TOP_OUT_", pb::TopOut::from_str_name)?;
+            draft.rules.top_out = Some(top_out.into());
+            Ok(())
+        },
+    },
+    Setting {
+        name: "orientation_table",
+        takes: "STRING",
+        description: "`literature`, `lab`, `survey` or `leiden`; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            let table = choice(tensor, "ORIENTATION_TABLE_", pb::OrientationTable::from_str_name)?;
+            draft.rules.orientation_table = Some(table.into());
+            Ok(())
+        },
+    },
+    Setting {
+        name: "reach",
+        takes: "STRING",
+        description: "`straight_drop` or `sideways_walk`; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            let reach = choice(tensor, "REACH_", pb::Reach::from_str_name)?;
+            draft.rules.reach = Some(reach.into());
+            Ok(())
+        },
+    },
+    Setting {
+        name: "scoring.piece",
+        takes: "a number",
+        description: "points for a piece; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number(tensor), |points| {
+                draft.rules.scoring.get_or_insert_default().piece = Some(points)
+            })
+        },
+    },
+    Setting {
+        name: "scoring.lines",
+        takes: "numbers [4]",
+        description: "points for 1, 2, 3 and 4 lines at once; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number_row(tensor, 4), |points| {
+                draft.rules.scoring.get_or_insert_default().lines = points
+            })
+        },
+    },
+    Setting {
+        name: "scoring.game_end",
+        takes: "a number",
+        description: "points for the end of a game; the preset's",
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number(tensor), |points| {
+                draft.rules.scoring.get_or_insert_default().game_end = Some(points)
+            })
+        },
+    },
+    Setting {
+        name: "features",
+        takes: "STRING, or STRING [n]",
+        description: "a feature set by name, or a list of features: makes the observation `features`; none",
+        at_reset: false,
+        put: |tensor, draft| {
+            let names = tensor::texts(tensor)?.to_vec();
+            let selection = draft.config.features.get_or_insert_default();
+            // A name alone is that of a set; a list of one feature is a row.
+            match (tensor.shape.is_empty(), names) {
+                (true, mut names) => selection.set = names.swap_remove(0),
+                (false, names) => selection.features = names,
+            }
+            Ok(())
+        },
+    },
+    Setting {
+        name: "max_episode_steps",
+        takes: "an integer",
+        description: "episodes are interrupted when they have taken so many steps; 0, no limit",
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.config.max_episode_steps = steps),
+    },
+    Setting {
+        name: "ttl_seconds",
+        takes: "a number",
+        description: "how long the world stays when nobody calls, at most a day; 600",
+        at_reset: false,
+        put: |tensor, draft| {
+            let seconds = tensor::number(tensor)?;
+            let ttl = Duration::try_from_secs_f64(seconds).ok();
+            let ttl = ttl.and_then(|ttl| prost_types::Duration::try_from(ttl).ok());
+            draft.ttl = Some(ttl.ok_or_else(|| DecodeError::field("", format!("is {seconds}")))?);
+            Ok(())
+        },
+    },
+    Setting {
+        name: "seed",
+        takes: "an integer",
+        description: "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server",
+        at_reset: true,
+        put: |tensor, draft| put(tensor::integer(tensor), |seed| draft.config.env_seeds = vec![seed]),
+    },
+    Setting {
+        name: "pieces",
+        takes: "STRING",
+        description: "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none",
+        at_reset: true,
+        put: |tensor, draft| {
+            put(tensor::text(tensor), |pieces| draft.config.piece_sequences = vec![pieces.to_owned()])
+        },
+    },
+];
+
+/// Reads the settings of a new world; `draw_seed` is asked for a seed if there is none among them.
+///
+/// # Errors
+/// [`DecodeError`] with the path `settings.NAME`; [`Fault::UnknownName`] for a name that no setting has.
+pub fn decode(
+    settings: &HashMap<String, dm::Tensor>,
+    draw_seed: impl FnOnce() -> u64,
+) -> Result<WorldConfig, DecodeError> {
+    let read = || {
+        let Draft { config, rules, ttl } = draft(settings, |_| true)?;
+        let config = pb::SessionConfig {
+            rules: Some(rules),
+            autoreset_mode: pb::AutoresetMode::Disabled.into(),
+            invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
+            ..config
+        };
+        let (session, seeding) = session::decode(&config, draw_seed).map_err(by_setting)?;
+        let ttl = session::decode_ttl(ttl.as_ref()).map_err(by_setting)?;
+        Ok(WorldConfig { session, seeding, ttl })
+    };
+    read().in_field("settings")
+}
+
+/// Reads the settings of a reset.
+///
+/// # Errors
+/// As [`decode`]; most settings belong to the making of a world.
+pub fn decode_reset(settings: &HashMap<String, dm::Tensor>) -> Result<Option<Dealt>, DecodeError> {
+    let read = || {
+        let Draft { config, .. } = draft(settings, |setting| setting.at_reset)?;
+        match (config.env_seeds.as_slice(), config.piece_sequences.as_slice()) {
+            ([], []) => Ok(None),
+            ([seed], []) => Ok(Some(Dealt::Seed(*seed))),
+            ([], sequences) => {
+                let mut sequences = sequences::decode(sequences, 1).map_err(by_setting)?;
+                Ok(Some(Dealt::Pieces(sequences.swap_remove(0))))
+            }
+            _ => Err(DecodeError::field("seed", "is given beside pieces, expected one of the two")),
+        }
+    };
+    read().in_field("settings")
+}
+
+/// Reads the settings of a join, of which there are none.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_join(settings: &HashMap<String, dm::Tensor>) -> Result<(), DecodeError> {
+    draft(settings, |_| false).in_field("settings").map(drop)
+}
+
+/// Writes settings down, in the order of their names.
+fn draft(
+    settings: &HashMap<String, dm::Tensor>,
+    taken: impl Fn(&Setting) -> bool,
+) -> Result<Draft, DecodeError> {
+    let mut draft = Draft::default();
+    for (name, tensor) in settings.iter().collect::<BTreeMap<_, _>>() {
+        check_name("", name)?;
+        let known = SETTINGS.iter().filter(|setting| taken(setting));
+        let Some(setting) = known.clone().find(|setting| setting.name == name) else {
+            let known: Vec<&str> = known.map(|setting| setting.name).collect();
+            let problem = match known.as_slice() {
+                [] => format!("no setting is called {name:?}; joining takes none"),
+                known => format!("no setting is called {name:?}, expected one of {}", known.join(", ")),
+            };
+            return Err(DecodeError::invalid(Fault::UnknownName, "", problem));
+        };
+        (setting.put)(tensor, &mut draft).in_field(name)?;
+    }
+    Ok(draft)
+}
+
+fn put<T>(value: Result<T, DecodeError>, put: impl FnOnce(T)) -> Result<(), DecodeError> {
+    value.map(put)
+}
+
+/// A word in place of the number of an enum: `bag7` for `RANDOMIZER_BAG7`.
+fn choice<T>(
+    tensor: &dm::Tensor,
+    prefix: &str,
+    from_name: impl Fn(&str) -> Option<T>,
+) -> Result<T, DecodeError> {
+    let word = tensor::name(tensor)?;
+    let name = format!("{prefix}{}", word.to_uppercase());
+    from_name(&name)
+        .ok_or_else(|| DecodeError::invalid(Fault::UnknownName, "", format!("{word:?} is none of them")))
+}
+
+/// The setting in place of the field that it was written into.
+fn by_setting(mut error: DecodeError) -> DecodeError {
+    if let DecodeError::Invalid { field, .. } = &mut error {
+        let name = field.strip_prefix("rules.").unwrap_or(field);
+        *field = match name.split(['[', '.']).next() {
+            Some("env_seeds") => "seed".to_owned(),
+            Some("piece_sequences") => "pieces".to_owned(),
+            Some("ttl") => "ttl_seconds".to_owned(),
+            _ => name.to_owned(),
+        };
+    }
+    error
+}

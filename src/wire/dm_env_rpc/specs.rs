@@ -1,0 +1,151 @@
+//! Actions and observations of a world: their numbers, names, types and bounds.
+//!
+//! There is a `reward` and no `discount`: the state of a step tells it (0 when TERMINATED, else 1), and dm_env_rpc's own
+//! adaptor gets it right from there only; a tensor of that name it would take for the first step's as well, which has none.
+
+use std::collections::HashMap;
+
+use crate::engine::ActionModel;
+use crate::env::{DataType, EnvBatch, FIELDS, Field, FieldSpec};
+
+use super::super::error::{DecodeError, Fault, InField};
+use super::super::fields::action_spec;
+use super::pb::tensor::*;
+use super::pb::tensor_spec::Value;
+use super::pb::tensor_spec::value::Payload as Bound;
+use super::{pb, tensor};
+
+/// The number of the one action. A step that leaves it out does action 0.
+pub const ACTION: u64 = 1;
+
+/// Something that a step can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// What the step was worth.
+    Reward,
+    /// A field of the environment.
+    Field(Field),
+}
+
+/// What there is to be seen of a world, by number.
+///
+/// A field has the same number in every world, whatever its rules are.
+pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
+    let fields = FIELDS.iter().zip(2..).filter(|(info, _)| is_shown(info.field, batch));
+    let fields = fields.map(|(info, uid)| (uid, Observation::Field(info.field)));
+    std::iter::once((1, Observation::Reward)).chain(fields)
+}
+
+/// Whether a field has anything to show under the rules of a world.
+fn is_shown(field: Field, batch: &EnvBatch) -> bool {
+    let falls = matches!(field, Field::Falling | Field::FallingCells);
+    let keys = batch.config().rules.action_model == ActionModel::Keypress;
+    batch.spec(field).shape.iter().all(|&size| size > 0) && (keys || !falls)
+}
+
+/// What a connection is told of a world that it joins.
+pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
+    let action = action_spec(&batch.config().rules);
+    let bound = |bound: Option<f64>| bound.map(|bound| int32_bound(bound as i32));
+    let action = pb::TensorSpec {
+        name: action.name,
+        shape: vec![],
+        dtype: pb::DataType::Int32.into(),
+        min: bound(action.low),
+        max: bound(action.high),
+    };
+    let observations = observations(batch).map(|(uid, observation)| (uid, spec(batch, observation)));
+    pb::ActionObservationSpecs {
+        actions: HashMap::from([(ACTION, action)]),
+        observations: observations.collect(),
+    }
+}
+
+/// Reads the list of observations wanted; each comes once, however often it is named.
+///
+/// # Errors
+/// [`Fault::UnknownName`] for a number that nothing has.
+pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Observation>, DecodeError> {
+    let known: HashMap<u64, Observation> = observations(batch).collect();
+    let mut wanted = HashMap::new();
+    for uid in uids {
+        let Some(observation) = known.get(uid) else {
+            let problem = format!("no observation of this world has the number {uid}");
+            return Err(DecodeError::invalid(Fault::UnknownName, "requested_observations", problem));
+        };
+        wanted.insert(*uid, *observation);
+    }
+    Ok(wanted)
+}
+
+/// Reads the action of a step.
+///
+/// # Errors
+/// [`DecodeError`] for a number that nothing has, or a tensor that is no scalar of type INT32. Whether the rules have such an
+/// action is for the environment to say.
+pub fn decode_action(actions: &HashMap<u64, pb::Tensor>) -> Result<i32, DecodeError> {
+    if let Some(uid) = actions.keys().filter(|uid| **uid != ACTION).min() {
+        let problem = format!("no action of this world has the number {uid}");
+        return Err(DecodeError::invalid(Fault::UnknownName, "actions", problem));
+    }
+    match actions.get(&ACTION) {
+        Some(action) => tensor::int32(action).in_field("actions[1]"),
+        None => Ok(0),
+    }
+}
+
+fn spec(batch: &EnvBatch, observation: Observation) -> pb::TensorSpec {
+    let FieldSpec { name, dtype, shape, low, high, .. } = match observation {
+        Observation::Field(field) => batch.spec(field),
+        Observation::Reward => FieldSpec {
+            name: "reward",
+            dtype: DataType::Float32,
+            shape: vec![],
+            low: None,
+            high: None,
+            description: "points of the step",
+        },
+    };
+    pb::TensorSpec {
+        name: name.to_owned(),
+        shape: shape.iter().map(|&size| size as i32).collect(),
+        dtype: pb::DataType::from(dtype).into(),
+        min: low.and_then(|low| bound(dtype, low)),
+        max: high.and_then(|high| bound(dtype, high)),
+    }
+}
+
+/// A bound for all elements, in the type that they have. Truth values have none in this protocol.
+fn bound(dtype: DataType, number: f64) -> Option<Value> {
+    let payload = match dtype {
+        DataType::Bool => return None,
+        DataType::Uint8 => Bound::Uint8s(Uint8Array { array: vec![number as u8].into() }),
+        DataType::Int8 => Bound::Int8s(Int8Array { array: vec![number as i8 as u8].into() }),
+        DataType::Int32 => return Some(int32_bound(number as i32)),
+        DataType::Uint16 | DataType::Uint32 => Bound::Uint32s(Uint32Array { array: vec![number as u32] }),
+        DataType::Uint64 => Bound::Uint64s(Uint64Array { array: vec![number as u64] }),
+        DataType::Float32 => Bound::Floats(FloatArray { array: vec![number as f32] }),
+        DataType::Float64 => Bound::Doubles(DoubleArray { array: vec![number] }),
+    };
+    Some(Value { payload: Some(payload) })
+}
+
+fn int32_bound(number: i32) -> Value {
+    Value { payload: Some(Bound::Int32s(Int32Array { array: vec![number] })) }
+}
+
+/// There is no 16-bit type in this protocol.
+impl From<DataType> for pb::DataType {
+    fn from(dtype: DataType) -> pb::DataType {
+        match dtype {
+            DataType::Uint8 => pb::DataType::Uint8,
+            DataType::Int8 => pb::DataType::Int8,
+            DataType::Int32 => pb::DataType::Int32,
+            DataType::Uint16 | DataType::Uint32 => pb::DataType::Uint32,
+            DataType::Uint64 => pb::DataType::Uint64,
+            DataType::Float32 => pb::DataType::Float,
+            DataType::Float64 => pb::DataType::Double,
+            DataType::Bool => pb::DataType::Bool,
+        }
+    }
+}
