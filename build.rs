@@ -20,10 +20,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(ROOTS, ["proto"])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    let mut config = tonic_prost_build::Config::new();
+    config.enable_type_names(); // the codec looks messages up by their names
     tonic_prost_build::configure()
+        .codec_path("crate::wire::codec::WeighedCodec")
         // Tensor data and snapshots are slices of the message they came in, not copies of it.
         .bytes(".tetrion.v1")
         .bytes(".dm_env_rpc.v1")
-        .compile_fds(descriptors)?;
+        .compile_fds_with_config(descriptors, config)?;
     Ok(())
 }

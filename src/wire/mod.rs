@@ -6,6 +6,7 @@
 //! The comments of the generated items are those of the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
 
+pub mod codec;
 pub mod error;
 pub mod limits;
 

@@ -1,0 +1,304 @@
+//! How messages leave and reach the wire: as prost does it, but weighed before they are read.
+//!
+//! Two bytes on the wire can stand for a message of two hundred in memory, so a request within the bound on its size can ask
+//! for gigabytes: 64 MiB of empty `agents` took 5.6 GB. Here the bytes are walked once with the descriptors at hand, without
+//! taking memory, and what they would take is added up; only then are they decoded. Long fields, the tensors that large
+//! messages are made of, are stepped over.
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use bytes::Buf;
+use prost::encoding::{WireType, decode_varint};
+use prost::{Message, Name};
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
+use tonic::Status;
+use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder};
+use tonic_prost::{ProstCodec, ProstDecoder, ProstEncoder};
+
+use super::FILE_DESCRIPTOR_SET;
+use super::limits::MAX_DECODED_BYTES;
+
+/// The codec of the generated clients and servers.
+#[derive(Debug)]
+pub struct WeighedCodec<T, U>(PhantomData<(T, U)>);
+
+impl<T, U> Default for WeighedCodec<T, U> {
+    fn default() -> WeighedCodec<T, U> {
+        WeighedCodec(PhantomData)
+    }
+}
+
+impl<T, U> Codec for WeighedCodec<T, U>
+where
+    T: Message + Send + 'static,
+    U: Message + Name + Default + Send + 'static,
+{
+    type Encode = T;
+    type Decode = U;
+    type Encoder = ProstEncoder<T>;
+    type Decoder = WeighedDecoder<U>;
+
+    fn encoder(&mut self) -> ProstEncoder<T> {
+        ProstCodec::<T, U>::default().encoder()
+    }
+
+    fn decoder(&mut self) -> WeighedDecoder<U> {
+        WeighedDecoder { inner: ProstCodec::<T, U>::default().decoder(), plan: plan_of(&U::full_name()) }
+    }
+}
+
+/// Decodes messages that are not too heavy.
+#[derive(Debug)]
+pub struct WeighedDecoder<U> {
+    inner: ProstDecoder<U>,
+    plan: Option<&'static Plan>,
+}
+
+impl<U: Message + Default> Decoder for WeighedDecoder<U> {
+    type Item = U;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
+        // The message lies in one piece.
+        let bytes = buf.chunk();
+        if let Some(plan) = self.plan
+            && bytes.len() as u64 * MOST_PER_BYTE > MAX_DECODED_BYTES
+        {
+            let weight = plan.weigh(bytes, 0);
+            if weight > MAX_DECODED_BYTES {
+                let problem = format!(
+                    "the message of {} bytes would take {weight} bytes, the limit is {MAX_DECODED_BYTES}",
+                    bytes.len()
+                );
+                return Err(Status::out_of_range(problem));
+            }
+        }
+        self.inner.decode(buf)
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        self.inner.buffer_settings()
+    }
+}
+
+/// Messages so small that nothing in them could be too heavy are not weighed: no message of ours takes more than twice as
+/// many bytes as this for each of the two that are its least on the wire.
+const MOST_PER_BYTE: u64 = 512;
+
+/// How deep messages lie in messages at most, as in prost.
+const MAX_DEPTH: usize = 100;
+
+/// What the fields of a kind of message take in memory, by their numbers.
+#[derive(Debug, Default)]
+struct Plan {
+    fields: HashMap<u32, Field>,
+}
+
+/// What a field takes each time that it occurs, beside what its message counts for it.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    /// A message: `own` bytes for itself if it is one of a list, and what is in it.
+    Message { own: u64, name: &'static str },
+    /// A text: `own` if it is one of a list, and its length.
+    Text { own: u64 },
+    /// Bytes, which are not copied: `own` if they are one of a list.
+    Bytes { own: u64 },
+    /// Numbers of a list, so many bytes each.
+    Numbers { each: u64 },
+    /// A number, which its message has counted.
+    Number,
+}
+
+impl Plan {
+    /// Bytes that a message would take. What cannot be read weighs nothing: decoding it will fail.
+    fn weigh(&self, mut bytes: &[u8], depth: usize) -> u64 {
+        let mut weight = 0;
+        while !bytes.is_empty() && depth < MAX_DEPTH {
+            let Ok(key) = decode_varint(&mut bytes) else { break };
+            let Ok(wire_type) = WireType::try_from(key & 7) else { break };
+            let field = self.fields.get(&((key >> 3) as u32)).copied();
+            let length = match wire_type {
+                WireType::Varint if decode_varint(&mut bytes).is_ok() => 0,
+                WireType::LengthDelimited => match decode_varint(&mut bytes) {
+                    Ok(length) => length,
+                    Err(_) => break,
+                },
+                WireType::ThirtyTwoBit => 4,
+                WireType::SixtyFourBit => 8,
+                _ => break,
+            };
+            let Some((inside, rest)) = usize::try_from(length).ok().and_then(|at| bytes.split_at_checked(at))
+            else {
+                break;
+            };
+            bytes = rest;
+            weight += match (field, wire_type) {
+                (Some(Field::Message { own, name }), WireType::LengthDelimited) => {
+                    own + plan_of(name).map_or(0, |plan| plan.weigh(inside, depth + 1))
+                }
+                (Some(Field::Text { own }), WireType::LengthDelimited) => own + length,
+                (Some(Field::Bytes { own }), WireType::LengthDelimited) => own,
+                // Packed: a number ends with each byte that has no mark for more, and takes four bytes or eight otherwise.
+                (Some(Field::Numbers { each }), WireType::LengthDelimited) => {
+                    each * inside.iter().filter(|byte| **byte < 0x80).count() as u64
+                }
+                (Some(Field::Numbers { each }), _) => each,
+                _ => 0,
+            };
+        }
+        weight
+    }
+}
+
+/// The plan of a kind of message by its full name; none for those that are not of our files.
+fn plan_of(name: &str) -> Option<&'static Plan> {
+    static PLANS: OnceLock<HashMap<String, Plan>> = OnceLock::new();
+    PLANS.get_or_init(plans).get(name)
+}
+
+fn plans() -> HashMap<String, Plan> {
+    // They are kept for as long as the process, and refer to each other by name.
+    static SET: OnceLock<FileDescriptorSet> = OnceLock::new();
+    let set = SET.get_or_init(|| {
+        FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("a descriptor set written by build.rs")
+    });
+    let mut messages = HashMap::new();
+    for file in &set.file {
+        let FileDescriptorProto { message_type, .. } = file;
+        collect(file.package(), message_type, &mut messages);
+    }
+    messages.iter().map(|(name, message)| (name.clone(), plan(message, &messages))).collect()
+}
+
+fn collect<'a>(
+    prefix: &str,
+    messages: &'a [DescriptorProto],
+    all: &mut HashMap<String, &'a DescriptorProto>,
+) {
+    for message in messages {
+        let name = format!("{prefix}.{}", message.name());
+        collect(&name, &message.nested_type, all);
+        all.insert(name, message);
+    }
+}
+
+fn plan(message: &'static DescriptorProto, all: &HashMap<String, &'static DescriptorProto>) -> Plan {
+    let mut plan = Plan::default();
+    for field in &message.field {
+        let list = field.label() == Label::Repeated;
+        let one_of_list = |bytes| if list { bytes } else { 0 };
+        let planned = match field.r#type() {
+            Type::Message | Type::Group => {
+                let name = field.type_name().trim_start_matches('.');
+                let own = all.get(name).map_or(0, |message| size(message, all, 0));
+                Field::Message { own: one_of_list(own), name }
+            }
+            Type::String => Field::Text { own: one_of_list(TEXT) },
+            Type::Bytes => Field::Bytes { own: one_of_list(BYTES) },
+            numeric if list => Field::Numbers { each: number_size(numeric) },
+            _ => Field::Number,
+        };
+        plan.fields.insert(field.number() as u32, planned);
+    }
+    plan
+}
+
+/// A `String` or a `Vec`.
+const TEXT: u64 = 24;
+/// A `Bytes`.
+const BYTES: u64 = 32;
+
+/// Bytes of a message in memory, rounded up: every field with its mark of presence.
+fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProto>, depth: usize) -> u64 {
+    let field = |field: &prost_types::FieldDescriptorProto| match (field.label(), field.r#type()) {
+        (Label::Repeated, Type::Message) => 2 * TEXT, // a map takes two
+        (Label::Repeated, _) | (_, Type::String) => TEXT,
+        (_, Type::Bytes) => BYTES,
+        (_, Type::Message | Type::Group) => match all.get(field.type_name().trim_start_matches('.')) {
+            Some(inner) if depth < MAX_DEPTH => 8 + size(inner, all, depth + 1),
+            _ => 8,
+        },
+        (_, numeric) => 8 + number_size(numeric),
+    };
+    message.field.iter().map(field).sum()
+}
+
+fn number_size(numeric: Type) -> u64 {
+    match numeric {
+        Type::Double | Type::Int64 | Type::Uint64 | Type::Fixed64 | Type::Sfixed64 | Type::Sint64 => 8,
+        Type::Bool => 1,
+        _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dm_env_rpc::pb as dm;
+    use super::super::pb;
+    use super::*;
+
+    fn weight<M: Message + Name>(message: &M) -> u64 {
+        plan_of(&M::full_name()).expect("a message of ours").weigh(&message.encode_to_vec(), 0)
+    }
+
+    #[test]
+    fn a_message_weighs_what_it_takes() {
+        let agents = |count| pb::EvaluatePoliciesRequest {
+            agents: vec![pb::Agent::default(); count],
+            ..Default::default()
+        };
+        let agent = size_of::<pb::Agent>() as u64;
+        assert_eq!(weight(&agents(0)), 0);
+        let each = weight(&agents(1000)) / 1000;
+        assert!((agent..=2 * agent).contains(&each), "{each} bytes for an agent, who takes {agent}");
+
+        // Inside of messages, and texts with what is in them.
+        let drawing = pb::Drawing { rows: vec!["#.#.".to_owned(); 10], ..Default::default() };
+        let positions = pb::Positions { drawings: vec![drawing; 100], ..Default::default() };
+        let request = pb::EnumeratePlacementsRequest {
+            source: Some(pb::enumerate_placements_request::Source::Positions(positions)),
+            ..Default::default()
+        };
+        let least = 100 * (size_of::<pb::Drawing>() + 10 * (size_of::<String>() + 4)) as u64;
+        let told = weight(&request);
+        assert!((least..=2 * least).contains(&told), "{told} bytes, expected about {least}");
+
+        // Bytes are not copied; packed numbers are written out.
+        let tensor = pb::Tensor { data: vec![0; 10_000].into(), ..Default::default() };
+        assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
+        let request = pb::StepRequest { env_ids: vec![1; 10_000], ..Default::default() };
+        assert_eq!(weight(&request), 40_000);
+        let entries = (0..100).map(|i| (format!("{i:03}"), dm::Tensor::default())).collect();
+        let request = dm::CreateWorldRequest { settings: entries };
+        let least = 100 * size_of::<(String, dm::Tensor)>() as u64;
+        assert!(weight(&request) >= least, "{} bytes, expected at least {least}", weight(&request));
+    }
+
+    #[test]
+    fn nothing_is_too_heavy_for_its_size_unless_it_is_weighed() {
+        for (name, plan) in plans() {
+            for (number, field) in &plan.fields {
+                let own = match field {
+                    Field::Message { own, .. } | Field::Text { own } | Field::Bytes { own } => *own,
+                    Field::Numbers { each } => 2 * each,
+                    Field::Number => 0,
+                };
+                // A tag and a length.
+                assert!(own <= 2 * MOST_PER_BYTE, "{name} {number}: {own} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_weighs_nothing() {
+        let plan = plan_of("tetrion.v1.EvaluatePoliciesRequest").unwrap();
+        for bytes in
+            [&b"\xff"[..], b"\x22", b"\x22\x05", b"\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\x23"]
+        {
+            assert_eq!(plan.weigh(bytes, 0), 0, "{bytes:?}");
+        }
+    }
+}
