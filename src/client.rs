@@ -5,8 +5,12 @@
 //! the others are asked for again by their indices, from whoever answers. Results depend on the request alone, never on
 //! how many servers there were or which of them were lost.
 //!
+//! Sessions are in [`session`]: each lives on one server, and is stepped, saved and restored there.
+//!
 //! The surprising decision: tonic could balance over the addresses itself, but it draws them at random and goes on
 //! drawing a dead one. Here every server has a connection of its own, two calls at most, and a rest after a failure.
+
+pub mod session;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -16,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Status, Streaming};
 use tonic_types::StatusExt;
 
@@ -28,6 +32,8 @@ use crate::wire::pb::evaluate_policies_response;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::tensor::{self, Dim, Element};
 
+/// How long a server may take to answer a call that is no work.
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a silent server is asked whether it is there, and how long it may take to say so.
@@ -60,13 +66,16 @@ pub struct Client {
 pub struct ConnectOptions {
     /// The token that the servers want, if they want one.
     pub token: Option<String>,
+    /// Certificates, as the text of a PEM file, of the authorities that may vouch for `https://` servers; without them, those
+    /// that this machine trusts.
+    pub authorities: Option<String>,
     /// How long to go on trying when no server answers any more.
     pub patience: Duration,
 }
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { token: None, patience: Duration::from_secs(60) }
+        ConnectOptions { token: None, authorities: None, patience: Duration::from_secs(60) }
     }
 }
 
@@ -82,6 +91,17 @@ pub enum Features {
     },
     /// A list of features.
     List(Vec<String>),
+}
+
+impl Features {
+    fn encode(&self) -> pb::FeatureSelection {
+        match self.clone() {
+            Features::Set { name, version } => {
+                pb::FeatureSelection { set: name, version, features: Vec::new() }
+            }
+            Features::List(features) => pb::FeatureSelection { features, ..Default::default() },
+        }
+    }
 }
 
 /// Who plays.
@@ -129,6 +149,18 @@ pub struct RulesChoice {
     pub randomizer: Option<String>,
     /// Next pieces shown.
     pub preview: Option<u32>,
+}
+
+impl RulesChoice {
+    fn encode(&self) -> pb::Rules {
+        let RulesChoice { preset, width, height, randomizer, preview } = self.clone();
+        // A name that nobody knows becomes a number that nobody knows, and the server says so.
+        let randomizer = randomizer.map(|name| {
+            let name = format!("RANDOMIZER_{}", name.to_uppercase());
+            pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()
+        });
+        pb::Rules { preset, width, height, randomizer, preview, ..Default::default() }
+    }
 }
 
 /// Games to be played: every policy on the same pieces.
@@ -350,18 +382,28 @@ impl Client {
         let mut servers = Vec::new();
         for address in addresses {
             let url = if address.contains("://") { address.clone() } else { format!("http://{address}") };
-            let endpoint = Endpoint::from_shared(url).map_err(|_| unreadable(address))?;
-            let endpoint = endpoint
+            let unreachable = |error: tonic::transport::Error| ClientError::Connect {
+                address: address.clone(),
+                reason: innermost(&error),
+            };
+            let mut endpoint = Endpoint::from_shared(url)
+                .map_err(|_| unreadable(address))?
                 .connect_timeout(CONNECT_TIMEOUT)
                 .tcp_nodelay(true)
                 .initial_stream_window_size(STREAM_WINDOW)
                 .initial_connection_window_size(CONNECTION_WINDOW)
                 .http2_keep_alive_interval(KEEPALIVE.0)
                 .keep_alive_timeout(KEEPALIVE.1);
-            let channel = endpoint.connect().await.map_err(|error| ClientError::Connect {
-                address: address.clone(),
-                reason: innermost(&error),
-            })?;
+            if endpoint.uri().scheme_str() == Some("https") {
+                let tls = match &options.authorities {
+                    Some(authorities) => {
+                        ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities))
+                    }
+                    None => ClientTlsConfig::new().with_native_roots(),
+                };
+                endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
+            }
+            let channel = endpoint.connect().await.map_err(unreachable)?;
             servers.push(Server { address: address.clone(), channel, authorization: authorization.clone() });
         }
         Ok(Client { servers, patience: options.patience })
@@ -370,12 +412,13 @@ impl Client {
     /// What the first server is and can; feature sets are written out for this width, 0 for 10.
     ///
     /// # Errors
-    /// [`ClientError::Lost`] if it does not answer.
+    /// [`ClientError::Lost`] if it does not answer, or takes longer than half a minute for it.
     pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
         let server = &self.servers[0];
         let mut client = EnvironmentServiceClient::new(server.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-        let request = server.request(pb::GetServerInfoRequest { width });
+        let mut request = server.request(pb::GetServerInfoRequest { width });
+        request.set_timeout(CALL_TIMEOUT);
         let info = client.get_server_info(request).await.map_err(|status| server.error(&status))?;
         let info = info.into_inner();
         let feature_set = |set: pb::FeatureSet| FeatureSetInfo {
@@ -738,18 +781,12 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePoliciesRequest {
-    let RulesChoice { preset, width, height, randomizer, preview } = request.rules.clone();
-    // A name that nobody knows becomes a number that nobody knows, and the server says so.
-    let randomizer = randomizer.map(|name| {
-        let name = format!("RANDOMIZER_{}", name.to_uppercase());
-        pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()
-    });
     let pairs = pairs.map(|pairs| {
         let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
     });
     pb::EvaluatePoliciesRequest {
-        rules: Some(pb::Rules { preset, width, height, randomizer, preview, ..Default::default() }),
+        rules: Some(request.rules.encode()),
         rules_version: request.rules_version.clone(),
         agents: request.policies.iter().map(encode_policy).collect(),
         games: Some(Games::SeedRange(pb::SeedRange { seed: request.seed, count: request.num_games })),
@@ -767,16 +804,10 @@ fn encode_policy(policy: &Policy) -> pb::Agent {
             pb::Agent { name: name.clone(), playouts: *playouts, lookahead: *lookahead, ..Default::default() }
         }
         Policy::Linear { features, weights, avoid_terminal, lookahead } => {
-            let features = match features.clone() {
-                Features::Set { name, version } => {
-                    pb::FeatureSelection { set: name, version, features: Vec::new() }
-                }
-                Features::List(features) => pb::FeatureSelection { features, ..Default::default() },
-            };
             let terminal = if *avoid_terminal { pb::TerminalScore::Avoid } else { pb::TerminalScore::Score };
             pb::Agent {
                 name: "linear".to_owned(),
-                features: Some(features),
+                features: Some(features.encode()),
                 weights: weights.clone(),
                 terminal: terminal.into(),
                 lookahead: Some(*lookahead),

@@ -4,24 +4,30 @@
 //! for evaluations and no second one to keep right.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::args::read_text;
 use crate::client::{Client, ConnectOptions};
 use crate::server::{Server, ServerConfig};
 
 /// The options that say which servers play.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {
-    /// A server to play on, HOST:PORT; give several to share the work among them. Without one, a server is started inside
-    /// this process
+    /// A server to play on, HOST:PORT, or https://HOST:PORT where it has a certificate; give several to share the work among
+    /// them. Without one, a server is started inside this process
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub server: Vec<String>,
 
     /// The token that the servers want; better given in the environment, where other users of the machine do not see it
     #[arg(long, value_name = "TOKEN", requires = "server")]
     pub token: Option<String>,
+
+    /// A PEM file with the authorities that may vouch for https servers, in place of those that this machine trusts
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub ca_cert: Option<PathBuf>,
 
     /// Seconds to go on trying when no server answers any more
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
@@ -52,8 +58,11 @@ impl Connection {
     /// # Errors
     /// If a server cannot be started, or one that was named does not answer.
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Connection> {
-        let options =
-            ConnectOptions { token: args.token.clone(), patience: Duration::from_secs_f64(args.patience) };
+        let options = ConnectOptions {
+            token: args.token.clone(),
+            authorities: args.ca_cert.as_deref().map(read_text).transpose()?,
+            patience: Duration::from_secs_f64(args.patience),
+        };
         if !args.server.is_empty() {
             let client = Client::connect(&args.server, options).await?;
             return Ok(Connection { client, _own_server: None });

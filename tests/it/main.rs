@@ -75,6 +75,8 @@ mod info;
 
 /// The benchmark as a person starts it.
 mod bench;
+/// Sessions through our own client.
+mod sessions_client;
 
 /// The program as a person starts it.
 mod command_line;

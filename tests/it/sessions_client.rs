@@ -1,0 +1,190 @@
+//! Sessions through our own client: every call, what it does when one is lost, and what it says when one is refused.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tetrion::client::session::{Autoreset, Picture, SessionRequest, Start};
+use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
+use tetrion::server::{Server, ServerConfig};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+async fn start() -> (String, DropGuard) {
+    let config =
+        ServerConfig { listen: ([127, 0, 0, 1], 0).into(), num_threads: 1, ..ServerConfig::default() };
+    let server = Server::bind(config).await.unwrap();
+    let address = server.local_addr().to_string();
+    let stop = CancellationToken::new();
+    tokio::spawn(server.run(stop.clone().cancelled_owned()));
+    (address, stop.drop_guard())
+}
+
+fn request() -> SessionRequest {
+    SessionRequest {
+        rules: RulesChoice { width: Some(8), height: Some(8), ..Default::default() },
+        num_envs: 3,
+        seed: Some(5),
+        action_mask: true,
+        features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
+        ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn a_session_from_its_making_to_its_end() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut session = client.create_session(&request()).await.unwrap();
+    assert_eq!((session.num_envs(), session.num_actions()), (3, 32));
+    let seen = session.reset(&[], Start::Next).await.unwrap();
+    let board = seen.observations.column::<u8>("board").unwrap();
+    assert_eq!((board.shape, board.elements.iter().max()), (vec![3, 8, 8], Some(&0)));
+    assert_eq!(seen.action_mask.len(), 3 * 32);
+    assert!(seen.observations.column::<f32>("board").is_err(), "another type");
+    assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
+
+    // The best by the features, added up in their order, is what the server says it is worth.
+    let placements = session.enumerate(&[], None).await.unwrap();
+    assert_eq!(placements.row_offsets.len(), 4);
+    let rows = placements.actions.len();
+    assert_eq!(placements.features.shape, [rows as u32, 8]);
+    assert_eq!(placements.feature_names.len(), 8);
+    assert_eq!(
+        (placements.lines.len(), placements.terminal.len(), placements.rewards.len()),
+        (rows, rows, rows)
+    );
+    let first: Vec<i32> =
+        placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
+    let holes = session.enumerate(&[2, 0], Some(&Features::List(vec!["holes".into()]))).await.unwrap();
+    assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
+
+    let saved = session.save(&[]).await.unwrap();
+    let stepped = session.step(&first, &[]).await.unwrap();
+    assert_eq!(stepped.seen.infos.column::<u64>("pieces").unwrap().elements, [1, 1, 1]);
+    assert_eq!(
+        (stepped.rewards.len(), stepped.terminated, stepped.truncated),
+        (3, vec![false; 3], vec![false; 3])
+    );
+    let drawn = session.render(Picture::Ascii, &[]).await.unwrap();
+    assert!(drawn.iter().all(|frame| frame.matches('#').count() == 4), "{drawn:?}");
+    // Back, and the same step gives the same picture; under another future the current piece is still the same.
+    session.restore(&[], &saved, None).await.unwrap();
+    session.step(&first, &[]).await.unwrap();
+    assert_eq!(session.render(Picture::Ascii, &[]).await.unwrap(), drawn);
+    let forked = session.restore(&[], &saved[..1], Some(9)).await.unwrap();
+    let current = forked.observations.column::<i8>("current").unwrap().elements;
+    assert_eq!(current, [current[0]; 3]);
+
+    let refused = session.step(&[1000; 3], &[]).await.unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused { reason, .. } if reason == "ACTION_OUT_OF_RANGE"),
+        "{refused:?}"
+    );
+    let seen = session.reset(&[1], Start::Pieces(vec!["OI".into()])).await.unwrap();
+    assert_eq!(seen.observations.column::<i8>("current").unwrap().elements, [1]);
+    session.renew().await.unwrap();
+    let name = session.name().to_owned();
+    session.delete().await.unwrap();
+    assert!(name.starts_with("sessions/"));
+}
+
+#[tokio::test]
+async fn a_stream_gives_what_single_steps_give() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let request = SessionRequest { autoreset: Autoreset::SameStep, ..request() };
+    let (mut one, mut other) =
+        (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
+    one.reset(&[], Start::Seeds(vec![1, 2, 3])).await.unwrap();
+    other.reset(&[], Start::Seeds(vec![1, 2, 3])).await.unwrap();
+    // Each in its own column of the first placement that always exists in the open, until it no longer does.
+    let mut stream = one.stream().await.unwrap();
+    for _ in 0..20 {
+        stream.send(&[1, 3, 2], &[]).await.unwrap();
+    }
+    let mut ends = 0;
+    let mut refused = false;
+    for _ in 0..20 {
+        match (stream.next().await, other.step(&[1, 3, 2], &[]).await) {
+            (Ok(Some(streamed)), Ok(stepped)) => {
+                assert_eq!(streamed.rewards, stepped.rewards);
+                assert_eq!(streamed.terminated, stepped.terminated);
+                let board = |stepped: &tetrion::client::session::Stepped| {
+                    stepped.seen.observations.column::<u8>("board").unwrap()
+                };
+                assert_eq!(board(&streamed), board(&stepped));
+                assert_eq!(streamed.finals.is_some(), stepped.terminated.contains(&true));
+                ends += u32::from(streamed.finals.is_some());
+            }
+            (Err(ClientError::Refused { .. }), Err(ClientError::Refused { .. })) => refused = true,
+            (streamed, stepped) => panic!("{streamed:?} {stepped:?}"),
+        }
+        if refused {
+            break;
+        }
+    }
+    assert!(ends > 0 || refused);
+}
+
+/// A door before a server that can be slammed: every connection through it breaks, and new ones are let in.
+async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notify>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (count, slam) = (Arc::new(AtomicU32::new(0)), Arc::new(tokio::sync::Notify::new()));
+    let (counted, slammed) = (count.clone(), slam.clone());
+    tokio::spawn(async move {
+        while let Ok((mut from, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let (server, slammed) = (server.clone(), slammed.clone());
+            tokio::spawn(async move {
+                let mut to = TcpStream::connect(server).await.unwrap();
+                tokio::select! {
+                    _ = copy_bidirectional(&mut from, &mut to) => {}
+                    () = slammed.notified() => {}
+                }
+            });
+        }
+    });
+    (address, count, slam)
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
+    let (server, _guard) = start().await;
+    let (address, connections, slam) = door(server.clone()).await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let direct = Client::connect(&[server], ConnectOptions::default()).await.unwrap();
+    let request = SessionRequest { num_envs: 1, ..request() };
+    let (mut session, mut undisturbed) =
+        (client.create_session(&request).await.unwrap(), direct.create_session(&request).await.unwrap());
+    session.reset(&[], Start::Next).await.unwrap();
+    undisturbed.reset(&[], Start::Next).await.unwrap();
+    for i in 0..40 {
+        let placements = undisturbed.enumerate(&[], None).await.unwrap();
+        let action = placements.actions.first().copied().unwrap_or(0);
+        if i % 8 == 3 {
+            slam.notify_waiters();
+        }
+        let (disturbed, expected) =
+            (session.step(&[action], &[]).await.unwrap(), undisturbed.step(&[action], &[]).await.unwrap());
+        let length = |stepped: &tetrion::client::session::Stepped| {
+            stepped.seen.infos.column::<u64>("length").unwrap().elements
+        };
+        assert_eq!(length(&disturbed), length(&expected), "step {i}");
+    }
+    assert!(connections.load(Ordering::SeqCst) >= 4, "{connections:?} connections");
+}
+
+#[tokio::test]
+async fn patience_ends() {
+    let (address, guard) = start().await;
+    let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };
+    let client = Client::connect(&[address], options).await.unwrap();
+    let mut session = client.create_session(&request()).await.unwrap();
+    session.reset(&[], Start::Next).await.unwrap();
+    drop(guard);
+    let lost = session.step(&[0; 3], &[]).await.unwrap_err();
+    assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
+}
