@@ -12,7 +12,7 @@ use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use super::args::read_text;
-use crate::server::{Server, ServerConfig, Tls};
+use crate::server::{Origins, Server, ServerConfig, Tls};
 use crate::service::StoreLimits;
 use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_SESSIONS};
 
@@ -60,6 +60,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
+    /// An origin whose pages may call from a browser, such as https://lab.example; give several if there are several, `*` for
+    /// any. Without one: pages of the browser's own machine
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
+    pub allow_origin: Vec<String>,
+
     /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
@@ -82,6 +87,19 @@ fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     let range = 0.0..=1e6;
     if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
+}
+
+/// An origin as browsers name it, for which they compare letter by letter.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let plain = |host: &str| {
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@,\"".contains(&byte))
+    };
+    if text == "*" || host.is_some_and(plain) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("expected SCHEME://HOST or SCHEME://HOST:PORT without a path, or *".to_owned())
+    }
 }
 
 /// Serves until told to stop.
@@ -127,6 +145,11 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         }
         _ => None, // clap saw to it that there are both or none
     };
+    let origins = match args.allow_origin.as_slice() {
+        [] => Origins::Loopback,
+        listed if listed.iter().any(|origin| origin == "*") => Origins::Any,
+        listed => Origins::Listed(listed.iter().map(|origin| origin.parse()).collect::<Result<_, _>>()?),
+    };
     Ok(ServerConfig {
         listen: args.listen,
         num_threads: args.threads as usize,
@@ -135,6 +158,7 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
         token: args.token.clone(),
         tls,
+        origins,
     })
 }
 

@@ -71,8 +71,8 @@ grpcurl -plaintext HOST:PORT describe tetrion.v1.EnvironmentService</pre>
     )
 }
 
-/// The upper bounds of the buckets that calls are counted in, in seconds: a step takes 100 microseconds, an evaluation
-/// minutes.
+/// The upper bounds of the buckets that calls are counted in, in seconds: from a step of one environment to an evaluation
+/// that goes on for minutes.
 const BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, 100.0];
 
 /// The process' metrics, installed by the first server in it; several servers in one process count together.

@@ -18,6 +18,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use tonic_reflection::pb::v1::{ListServiceResponse, ServerReflectionRequest};
 use tonic_types::StatusExt;
 
+use crate::evaluate::tetrion;
 use crate::evaluation::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
@@ -99,7 +100,9 @@ async fn it_says_where_it_listens_and_that_it_is_well() {
     assert!(process.address.ip().is_loopback());
     assert_ne!(process.address.port(), 0);
     let channel = process.channel().await;
-    for service in ["", "tetrion.v1.EnvironmentService", "tetrion.v1.EvaluationService"] {
+    for service in
+        ["", "tetrion.v1.EnvironmentService", "tetrion.v1.EvaluationService", "dm_env_rpc.v1.Environment"]
+    {
         assert_eq!(health(channel.clone(), service).await, Ok(ServingStatus::Serving), "{service}");
     }
     assert_eq!(health(channel, "no.such.Service").await, Err(Code::NotFound));
@@ -120,6 +123,7 @@ async fn reflection_lists_every_service() {
     for name in [
         "tetrion.v1.EnvironmentService",
         "tetrion.v1.EvaluationService",
+        "dm_env_rpc.v1.Environment",
         "grpc.reflection.v1.ServerReflection",
     ] {
         assert!(names.contains(&name), "{name} is not among {names:?}");
@@ -217,6 +221,46 @@ async fn with_a_certificate_it_speaks_tls_and_nothing_else() {
 }
 
 #[test]
+fn evaluate_and_train_speak_tls_with_those_that_they_trust() {
+    let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (certificate, key, authority) = (file("cert.pem"), file("key.pem"), file("ca.pem"));
+    let process = Process::start(&["--tls-cert", &certificate, "--tls-key", &key, "--token", "open sesame"]);
+    let address = format!("https://localhost:{}", process.address.port());
+    let there = ["--server", &address, "--token", "open sesame"];
+    let evaluate = |flags: &[&str]| {
+        let games = "evaluate --controller bcts --height 7 --games 3 --seed 1 --json";
+        tetrion(&games.split(' ').collect::<Vec<_>>()).args(flags).output().unwrap()
+    };
+    let mean = |output: std::process::Output| {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let told: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{stderr}"));
+        told["results"][0]["mean_lines"].as_f64().unwrap_or_else(|| panic!("{told}"))
+    };
+    let trusting = [&there[..], &["--ca-cert", &authority]].concat();
+    assert_eq!(mean(evaluate(&trusting)), mean(evaluate(&[])), "the games are those of a server of its own");
+
+    // This machine does not trust that authority.
+    let refused = evaluate(&there);
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("no server answers at https://"), "{stderr}");
+
+    let run = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("trained_over_tls");
+    let _ = std::fs::remove_dir_all(&run);
+    let search = "train --height 7 --generations 2 --population 6 --games 2 --check-games 2 --final-games 2 \
+                  --max-pieces 200 --seed 1";
+    let trained = tetrion(&search.split_whitespace().collect::<Vec<_>>())
+        .args(there)
+        .arg("--out")
+        .arg(&run)
+        .env("TETRION_TRAIN_CA_CERT", &authority)
+        .output()
+        .unwrap();
+    assert!(trained.status.success(), "{}", String::from_utf8_lossy(&trained.stderr));
+}
+
+#[test]
 fn a_key_without_a_certificate_is_refused() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_tetrion")).args(["serve", "--tls-key", "x"]).output().unwrap();
@@ -286,29 +330,101 @@ async fn plain_http_shows_a_page_and_the_metrics() {
     }
 }
 
-#[test]
-fn browsers_reach_it_over_grpc_web_from_any_origin() {
-    let process = Process::start(&[]);
-    let preflight = process.http(
-        b"OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://page.example\r\nconnection: close\r\n\
-          access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n",
+/// What a browser is told that asks whether a page of this origin may call: the origin that may, if any.
+fn preflight(process: &Process, origin: &str) -> Option<String> {
+    let request = format!(
+        "OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: {origin}\r\nconnection: close\r\n\
+         access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n"
     );
-    let preflight = String::from_utf8(preflight).unwrap();
-    assert!(preflight.starts_with("HTTP/1.1 200"), "{preflight}");
-    assert!(preflight.contains("access-control-allow-origin: *\r\n"), "{preflight}");
-    assert!(preflight.contains("access-control-allow-headers: authorization,x-grpc-web\r\n"), "{preflight}");
+    let answer = String::from_utf8(process.http(request.as_bytes())).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("access-control-allow-headers: authorization,x-grpc-web\r\n"), "{answer}");
+    let allowed = answer.lines().find_map(|line| line.strip_prefix("access-control-allow-origin: "));
+    allowed.map(str::to_owned)
+}
 
+#[test]
+fn browsers_reach_it_over_grpc_web() {
+    let process = Process::start(&[]);
     // An empty message: no compression, no bytes.
     let answer = process.http(
-        b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://page.example\r\nconnection: close\r\n\
+        b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://localhost:8080\r\nconnection: close\r\n\
           content-type: application/grpc-web+proto\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0",
     );
     let text = String::from_utf8_lossy(&answer).to_lowercase();
     assert!(text.starts_with("http/1.1 200"), "{text}");
-    assert!(text.contains("access-control-allow-origin: *\r\n"), "{text}");
+    assert!(text.contains("access-control-allow-origin: http://localhost:8080\r\n"), "{text}");
     let exposed = "access-control-expose-headers: grpc-status,grpc-message,grpc-status-details-bin\r\n";
     assert!(text.contains(exposed), "{text}");
     // A message of two bytes: field 1, SERVING. Then the trailers, as a message of their own.
     assert!(answer.windows(7).any(|bytes| bytes == b"\0\0\0\0\x02\x08\x01"), "{text}");
     assert!(text.contains("grpc-status:0"), "{text}");
+}
+
+#[test]
+fn pages_of_other_machines_may_call_where_they_are_let_in() {
+    let process = Process::start(&[]);
+    for origin in ["http://localhost", "http://localhost:3000", "https://127.0.0.1:1", "http://[::1]:80"] {
+        assert_eq!(preflight(&process, origin).as_deref(), Some(origin));
+    }
+    for origin in [
+        "http://page.example",
+        "http://localhost.page.example",
+        "http://127.0.0.1.page.example",
+        "null",
+        "localhost",
+    ] {
+        assert_eq!(preflight(&process, origin), None, "{origin}");
+    }
+    let process = Process::start(&["--allow-origin", "https://lab.example", "--allow-origin", "http://a:8"]);
+    for origin in ["https://lab.example", "http://a:8"] {
+        assert_eq!(preflight(&process, origin).as_deref(), Some(origin));
+    }
+    for origin in ["http://lab.example", "https://lab.example:8443", "http://localhost", "http://a"] {
+        assert_eq!(preflight(&process, origin), None, "{origin}");
+    }
+    let process = Process::start(&["--allow-origin", "*"]);
+    assert_eq!(preflight(&process, "http://page.example").as_deref(), Some("*"));
+    let output = Command::new(env!("CARGO_BIN_EXE_tetrion"))
+        .args(["serve", "--allow-origin", "https://lab.example/"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "an origin has no path");
+}
+
+/// The most memory that the process has had, in bytes.
+#[cfg(target_os = "linux")]
+fn most_memory(process: &Process) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn many_small_parts_do_not_make_a_request_of_gigabytes() {
+    let process = Process::start(&[]);
+    for (call, part) in [
+        ("EvaluationService/EvaluatePolicies", &b"\x22\0"[..]), // agents
+        ("EvaluationService/EvaluatePolicies", b"\x3a\x02\x0a\0"), // piece_sequences.sequences
+        ("EnvironmentService/EnumeratePlacements", b"\x12\x02\x1a\0"), // positions.drawings
+        ("EnvironmentService/CreateSession", b"\x0a\x02\x1a\0"), // config.observation_fields
+        ("EnvironmentService/Reset", b"\x22\0"),                // piece_sequences
+    ] {
+        let message = part.repeat((16 << 20) / part.len());
+        let mut request = format!(
+            "POST /tetrion.v1.{call} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+             content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",
+            message.len() + 5
+        )
+        .into_bytes();
+        request.push(0);
+        request.extend((message.len() as u32).to_be_bytes());
+        request.extend(message);
+        let answer = String::from_utf8_lossy(&process.http(&request)).to_lowercase();
+        // OUT_OF_RANGE for what is too heavy, INVALID_ARGUMENT for what has too many parts.
+        assert!(answer.contains("grpc-status: 11") || answer.contains("grpc-status: 3"), "{call}: {answer}");
+    }
+    let most = most_memory(&process);
+    assert!(most < 512 << 20, "{} MiB", most >> 20);
 }
