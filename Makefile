@@ -1,5 +1,5 @@
-# What a developer types. Everything but proto-lint and what is about Python needs cargo and nothing else.
-.PHONY: test test-python test-python-oldest test-ray wheel test-wheel lint doc bench proto-lint
+# What a developer types. Everything but proto-lint, test-buf and what is about Python needs cargo and nothing else.
+.PHONY: test test-python test-python-oldest test-buf test-ray wheel test-wheel lint doc bench proto-lint
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -64,5 +64,19 @@ doc: ## the crate's documentation, warnings refused
 bench: ## micro-benchmarks with named playfields
 	cargo bench
 
-proto-lint: ## the proto files, as buf sees them (npm install @bufbuild/buf)
-	buf lint && buf format --diff --exit-code
+# Pinned, and out of git's sight.
+BUF_VERSION = 1.75.0
+BUF_FOLDER = .tools/buf-$(BUF_VERSION)
+BUF = $(BUF_FOLDER)/node_modules/.bin/buf
+
+$(BUF):
+	npm install --silent --no-fund --no-audit --no-save --prefix $(BUF_FOLDER) @bufbuild/buf@$(BUF_VERSION)
+
+proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
+	$(BUF) lint && $(BUF) format --diff --exit-code
+
+test-buf: proto-lint ## the README's session with buf curl, against a real server (needs npm and Python 3.10)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/readme_console.py "$(or $(TETRION_SERVER),$(TARGET)/debug/tetrion)"
