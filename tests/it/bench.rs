@@ -63,3 +63,10 @@ fn the_table_comes_as_text_and_as_markdown() {
     let output = tetrion(&["bench", "--only", "everything"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_token_for_servers_of_ones_own_is_not_for_the_one_that_is_measured() {
+    let mut command = tetrion(&["bench", "--quick", "--only", "calls"]);
+    let output = command.env("TETRION_SERVE_TOKEN", "secret").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

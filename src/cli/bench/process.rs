@@ -23,8 +23,15 @@ impl ServerProcess {
     /// If the process cannot be started, or ends without a word.
     pub fn start() -> anyhow::Result<ServerProcess> {
         let program = std::env::current_exe().context("cannot find this program")?;
+        let mut command = Command::new(&program);
+        // What the user has set for servers of their own (tokens, certificates) is not meant for this one.
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("TETRION_")) {
+                command.env_remove(name);
+            }
+        }
         let start = Instant::now();
-        let mut child = Command::new(&program)
+        let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--exit-on-stdin-eof"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
