@@ -1,5 +1,10 @@
 """The second door through the eyes of dm_env_rpc's own client: its compliance suite and dm_env's tests, all of them."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import grpc
 import numpy as np
 import pytest
@@ -101,6 +106,14 @@ class TestDmEnv(Connected, test_utils.EnvironmentTestMixin, absltest.TestCase):
 def test_nothing_is_left_out():
     suites = [TestCreateDestroyWorld, TestJoinLeaveWorld, TestReset, TestResetWorld, TestStep, TestDmEnv]
     assert sum(name.startswith("test_") for suite in suites for name in dir(suite)) == 44
+
+
+def test_the_lines_of_the_readme(server):
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    (lines,) = re.findall(r"```python\n(from dm_env_rpc.*?)```", readme, re.DOTALL)
+    lines = lines.replace("127.0.0.1:50451", server.address) + "print(step.step_type.name)"
+    done = subprocess.run([sys.executable, "-c", lines], stdout=subprocess.PIPE, text=True, check=True, timeout=20)
+    assert done.stdout == "MID\n"
 
 
 def test_a_game_through_the_adaptor(server):
