@@ -44,6 +44,10 @@ impl Key {
     }
 }
 
+/// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, since nobody can guess
+/// the next key.
+const MOVES: [(i8, u8); 6] = [(0, 0), (-1, 0), (1, 0), (0, 3), (0, 1), (0, 0)];
+
 /// A tetromino on its way down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FallingPiece {
@@ -111,11 +115,13 @@ impl FallingPiece {
     #[inline]
     pub fn is_free<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
         let shape = self.shape();
-        self.row >= shape.anchor_row
-            && self.row < playfield.height()
-            && self.column >= shape.anchor_column
-            && self.column - shape.anchor_column <= playfield.width() - shape.width
-            && playfield.is_free(shape, self.row - shape.anchor_row, self.column - shape.anchor_column)
+        let (row, column) =
+            (self.row.wrapping_sub(shape.anchor_row), self.column.wrapping_sub(shape.anchor_column));
+        // What sticks out on the left or below has wrapped around to where it is out of range.
+        self.row < playfield.height()
+            && row <= self.row
+            && column <= playfield.width() - shape.width
+            && playfield.is_free(shape, row, column)
     }
 
     /// Whether it cannot fall any further.
@@ -134,17 +140,13 @@ impl FallingPiece {
     /// When the tetromino is not [free](FallingPiece::is_free) to begin with; it is again afterwards.
     #[inline]
     pub fn step<C: Column, const N: usize>(self, key: Key, playfield: &PlayfieldOf<C, N>) -> Fall {
-        let mut piece = self;
-        match key {
-            Key::Idle | Key::Drop => {}
-            Key::Left => piece.column = piece.column.wrapping_sub(1),
-            Key::Right => piece.column += 1,
-            Key::RotateLeft => piece.turns = (piece.turns + 3) % 4,
-            Key::RotateRight => piece.turns = (piece.turns + 1) % 4,
-        }
-        if !piece.is_free(playfield) {
-            piece = self;
-        }
+        let (columns, turns) = MOVES[key as usize];
+        let moved = FallingPiece {
+            turns: (self.turns + turns) % 4,
+            column: self.column.wrapping_add_signed(columns),
+            ..self
+        };
+        let mut piece = if moved.is_free(playfield) { moved } else { self };
         let (row, column) = piece.corner();
         let depth = row - playfield.resting_row(piece.shape(), row, column);
         let fallen = if key == Key::Drop { depth } else { depth.min(1) };

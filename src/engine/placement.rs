@@ -149,7 +149,7 @@ pub fn every_placement_exists<C: Column, const N: usize>(
 /// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
 fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> bool {
     let height = u32::from(playfield.height());
-    playfield.columns().iter().fold(C::EMPTY, |all, column| all | *column).top() <= height - 3
+    playfield.occupied_rows().top() <= height - 3
 }
 
 /// The columns that a shape reaches from where it appears, along the top.
@@ -178,6 +178,10 @@ pub fn is_blocked<C: Column, const N: usize>(
         let (column, row) = shape.spawn(rules.width, rules.height);
         if !playfield.is_free(shape, row, column) {
             return true;
+        }
+        // Where it appears it can at least be dropped.
+        if rules.reach == Reach::SidewaysWalk {
+            return false;
         }
     }
     rules.reach == Reach::SidewaysWalk && placements(rules, playfield, tetromino).is_empty()

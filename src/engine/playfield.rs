@@ -271,6 +271,23 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.columns().iter().fold(C::below(self.height.into()), |full, column| full & *column)
     }
 
+    /// The rows in which any cell is full, as bits.
+    #[inline(always)]
+    pub fn occupied_rows(&self) -> C {
+        self.columns.iter().fold(C::EMPTY, |rows, column| rows | *column)
+    }
+
+    /// Four columns, for the four that a shape may have. What would lie behind the last word is the first ones, where a shape
+    /// within the walls has no cells.
+    #[inline(always)]
+    fn under(&self, shape: &Shape, column: u8) -> [C; 4] {
+        assert!(
+            usize::from(column) + usize::from(shape.width) <= usize::from(self.width),
+            "outside of the wall"
+        );
+        std::array::from_fn(|j| self.columns[(usize::from(column) + j) % N])
+    }
+
     /// The row of the shape's lowest cells when it comes to rest with its leftmost column at `column`, falling straight
     /// down from above the wall.
     ///
@@ -278,12 +295,19 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// When the shape sticks out of the right wall.
     #[inline(always)]
     pub fn landing_row(&self, shape: &Shape, column: u8) -> u8 {
-        let mut row = 0;
-        let under = &self.columns[usize::from(column)..usize::from(column + shape.width)];
-        for (cells, bottom) in under.iter().zip(shape.bottoms) {
-            row = row.max(cells.top() as i32 - i32::from(bottom));
+        self.surface(shape, column).top() as u8
+    }
+
+    /// The rows that the shape's lowest cells cannot pass: those of the full cells under each of its columns, as much lower as
+    /// that column's own lowest cell is above them. One number for all columns, so that nothing has to be compared.
+    #[inline(always)]
+    fn surface(&self, shape: &Shape, column: u8) -> C {
+        let mut surface = C::EMPTY;
+        for (j, cells) in self.under(shape, column).into_iter().enumerate() {
+            let is_column = shape.column_bits(j) != 0;
+            surface |= if is_column { cells >> shape.bottoms[j].into() } else { C::EMPTY };
         }
-        row as u8
+        surface
     }
 
     /// The same for a shape that falls from `row`, where it is free: what lies above it does not stop it.
@@ -292,13 +316,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// When the shape sticks out of the right wall.
     #[inline]
     pub fn resting_row(&self, shape: &Shape, row: u8, column: u8) -> u8 {
-        let mut resting = 0;
-        let columns = &self.columns[usize::from(column)..usize::from(column + shape.width)];
-        for (cells, bottom) in columns.iter().zip(shape.bottoms) {
-            let under = *cells & C::below((row + bottom).into());
-            resting = resting.max(under.top() as i32 - i32::from(bottom));
-        }
-        resting as u8
+        (self.surface(shape, column) & C::below(row.into())).top() as u8
     }
 
     /// Whether a shape can be with its lower left corner at this row and column: no cell of it is full. Above the height
@@ -309,10 +327,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     #[inline]
     pub fn is_free(&self, shape: &Shape, row: u8, column: u8) -> bool {
         let mut overlap = C::EMPTY;
-        for (j, cells) in
-            self.columns[usize::from(column)..usize::from(column + shape.width)].iter().enumerate()
-        {
-            overlap |= *cells & C::from_u64(shape.column_bits(j).into()) << row.into();
+        for (j, cells) in self.under(shape, column).into_iter().enumerate() {
+            overlap |= cells & C::from_u64(shape.column_bits(j).into()) << row.into();
         }
         overlap == C::EMPTY
     }
@@ -337,7 +353,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         while rows != C::EMPTY {
             let row = rows.top() - 1;
             let under = C::below(row);
-            for column in &mut self.columns[..usize::from(self.width)] {
+            for column in &mut self.columns {
                 *column = *column & under | *column >> 1 & !under;
             }
             rows &= under;
@@ -417,8 +433,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
         };
-        let bit = C::from_u64(1 << row);
-        self.columns().iter().any(|column| *column & bit != C::EMPTY)
+        self.occupied_rows() & C::from_u64(1 << row) != C::EMPTY
     }
 
     /// The same cells in a playfield of another type.

@@ -90,6 +90,8 @@ pub struct Shape {
     pub bottoms: [u8; 4],
     /// Per column, the row just above its highest cell; 0 beyond `width`.
     pub tops: [u8; 4],
+    /// Per column, its cells as bits, bit 0 at the bottom of the box; 0 beyond `width`.
+    bits: [u8; 4],
     /// Column of the anchor cell in the bounding box.
     pub anchor_column: u8,
     /// Row of the anchor cell above the bottom of the box.
@@ -98,12 +100,30 @@ pub struct Shape {
 
 impl Shape {
     /// The shape with no cells, which fills unused places of tables.
-    const NONE: Shape =
-        Shape { width: 0, height: 0, bottoms: [0; 4], tops: [0; 4], anchor_column: 0, anchor_row: 0 };
+    const NONE: Shape = Shape {
+        width: 0,
+        height: 0,
+        bottoms: [0; 4],
+        tops: [0; 4],
+        bits: [0; 4],
+        anchor_column: 0,
+        anchor_row: 0,
+    };
 
     /// The cells of one column as bits, bit 0 at the bottom of the box.
+    #[inline(always)]
     pub const fn column_bits(&self, column: usize) -> u32 {
-        (1 << self.tops[column]) - (1 << self.bottoms[column])
+        self.bits[column] as u32
+    }
+
+    /// The shape with its columns as bits, once the runs of cells are known.
+    const fn with_bits(mut self) -> Shape {
+        let mut column = 0;
+        while column < 4 {
+            self.bits[column] = (1 << self.tops[column]) - (1 << self.bottoms[column]);
+            column += 1;
+        }
+        self
     }
 
     /// The cells of one row as bits, bit 0 at the left of the box; row 0 is its lowest.
@@ -164,7 +184,7 @@ impl Shape {
             }
             column += 1;
         }
-        shape
+        shape.with_bits()
     }
 
     /// This shape turned a quarter counter-clockwise.
@@ -194,7 +214,7 @@ impl Shape {
             }
             column += 1;
         }
-        turned
+        turned.with_bits()
     }
 
     /// Whether the cells are the same, wherever the anchor is.
