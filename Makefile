@@ -1,5 +1,5 @@
 # What a developer types. Everything but proto-lint, test-buf and what is about Python needs cargo and nothing else.
-.PHONY: test test-python test-python-oldest test-buf test-ray wheel test-wheel lint doc bench proto-lint
+.PHONY: test test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -32,14 +32,35 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
-test-ray: ## evaluations and training on a Ray cluster of several nodes on this machine (pip installs Ray, 70 MB)
+test-integrations: $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: PyTorch, Stable-Baselines3, Ray, notebook (downloads 2.5 GB)
 ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
+	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+		.venv-integrations/bin/pytest tests/integrations
+	.ci/integrations record
+
+$(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py requirements-integrations.txt) $(wildcard proto/tetrion/v1/*.proto)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-integrations
-	$(PYTHON_CLIENT)/.venv-integrations/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test,ray]"
+	cd $(PYTHON_CLIENT) && .venv-integrations/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-integrations.txt --editable .
+	touch $@
+
+test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of these, evaluations and training on a Ray cluster of several nodes on this machine
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
+
+test-python-newest: ## its tests with the newest ones, those of requirements-newest.txt
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-newest
+	$(PYTHON_CLIENT)/.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
+		--constraint $(PYTHON_CLIENT)/requirements-newest.txt --editable $(PYTHON_CLIENT) pytest==9.2.0
+	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+		.venv-newest/bin/pytest --ignore tests/integrations
 
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
 ifeq ($(TETRION_SERVER),)

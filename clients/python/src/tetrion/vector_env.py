@@ -280,7 +280,9 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         return None
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the session."""
+        """Ends the session, if making the environment got that far: Gymnasium closes what it throws away."""
+        if not hasattr(self, "_stream"):
+            return
         self._stream.close()
         self.session.close()
         if self._owns_client:

@@ -1,0 +1,233 @@
+"""Learns what afterstates are worth, from nothing, by approximate policy iteration with rollouts.
+
+    python afterstate_values.py [--address host:port] [--iterations 20] [--states 2000] [--plot curve.svg]
+
+The value of an afterstate, the playfield after a placement, is linear in nine features of it (the set `thiery9`), and the
+policy plays the placement with the largest value. One iteration improves it:
+
+1. Play many games at once with the policy, and stop them somewhere: these are the states.
+2. In each state try the most promising placements: a copy of the game takes each of them, and the policy plays on for
+   twenty pieces. The lines that come of it are the value of the placement. All copies of a state are dealt the same
+   pieces, so that their differences are those of the placements and not of luck.
+3. Find the weights whose choices lose the fewest lines against the best placement tried, over all states of the last few
+   iterations: a small cross-entropy search, in memory.
+
+This is direct policy iteration as in Lagoudakis and Parr (2003) and Gabillon, Ghavamzadeh and Scherrer (2013), whose
+classification-based policy iteration learned the controllers dt-10 and dt-20. What is learned is measured in the end on
+seeds that nothing was chosen by.
+
+numpy is all it needs. Two requests travel together: a step, and the question for the placements that it leads to.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import tetrion
+
+RULES = {"width": 10, "height": 10}
+FEATURES = "thiery9"
+# The critic sees how full the playfield is, too.
+CRITIC = [0.0, 2.5, 5.0, 7.5, 10.0]
+
+
+def best_rows(scores, starts):
+    """For each group of rows the first with the largest score; groups start at `starts` and none is empty."""
+    largest = np.repeat(np.maximum.reduceat(scores, starts), np.diff(np.append(starts, len(scores))))
+    hits = np.flatnonzero(scores == largest)
+    return hits[np.searchsorted(hits, starts)]
+
+
+class Learner:
+    """The policy, the games it plays, and what it remembers of its trials."""
+
+    def __init__(self, client, args):
+        self.rng = np.random.default_rng(args.seed)
+        self.args = args
+        self.weights = None  # Random play to begin with.
+        self.memory, self.iteration = [], 0
+        names = next(item.columns for item in client.server_info().feature_sets if item.name == FEATURES)
+        self.critic = None
+        names = [*names, "total_height"]
+        lean = {"rules": RULES, "features": names, "observations": ["current"], "infos": ["lines"], "action_mask": False}
+        self.games = client.create_session(args.states, seed=args.seed, snapshot_every=0, **lean)
+        self.copies = client.create_session(4096, autoreset="disabled", snapshot_every=0, **lean)
+        self.stream, self.trials = self.games.stream(), self.copies.stream()
+        self.stream.reset()
+        self.pieces = 0
+
+    def scores(self, placements):
+        """What the policy thinks of each placement."""
+        if self.weights is None:
+            scores = self.rng.random(len(placements.actions), np.float32)
+        else:
+            scores = placements.features[:, :9] @ self.weights.astype(np.float32)
+        scores[placements.terminal] = -1e30
+        return scores
+
+    def choose(self, placements):
+        """The rows that the policy plays, for the environments that have placements at all."""
+        some = np.diff(placements.row_offsets) > 0
+        return best_rows(self.scores(placements), placements.row_offsets[:-1][some].astype(np.int64))
+
+    def seen(self, features):
+        """What the critic makes of afterstates: a constant, the nine features, and bumps over the mean height."""
+        bumps = np.exp(-(((features[:, 9:] / RULES["width"] - CRITIC) / 2.0) ** 2) / 2)
+        return np.hstack([np.ones((len(features), 1)), features[:, :9], bumps])
+
+    def play(self, steps):
+        """Plays on in all games, and learns what afterstates are worth to this policy: LSTD (Bradtke and Barto 1996).
+
+        The value of an afterstate is the discounted sum of the lines that come behind it.
+        """
+        size = 10 + len(CRITIC)
+        matrix, vector = 1e-2 * np.eye(size), np.zeros(size)
+        before, follows = np.zeros((self.args.states, size)), np.zeros(self.args.states, bool)
+        for _ in range(steps):
+            placements = self.stream.enumerate_placements()
+            # Games that have ended have no placements, and begin anew with any action.
+            alive = np.diff(placements.row_offsets) > 0
+            rows = self.choose(placements)
+            actions, now = np.zeros(self.args.states, np.int32), np.zeros((self.args.states, size))
+            actions[alive], now[alive] = placements.actions[rows], self.seen(placements.features[rows])
+            stepped = self.stream.step(actions)
+            now[stepped.terminated] = 0
+            matrix += before[follows].T @ (before - self.args.gamma * now)[follows]
+            vector += before[follows].T @ stepped.rewards[follows]
+            before, follows = now, alive & ~stepped.terminated
+        self.critic = np.linalg.solve(matrix, vector)
+
+    def rollouts(self, states, actions):
+        """What each action brings: the lines of the policy's play behind it, and the value of where that leads to."""
+        values = np.zeros(len(states))
+        for first in range(0, len(states), self.copies.num_envs):
+            some = slice(first, first + self.copies.num_envs)
+            ids = np.arange(len(states[some]))
+            self.trials.restore(states[some], ids)
+            chosen, features, discount = actions[some], None, 1.0
+            for step in range(self.args.horizon + 1):
+                everyone = len(ids) == self.copies.num_envs
+                self.trials.send_step(chosen, None if everyone else ids)
+                self.trials.send_placements(None if everyone else ids)
+                stepped, placements = self.trials.receive_step(), self.trials.receive_placements()
+                self.pieces += len(ids)
+                values[first + ids] += discount * stepped.rewards
+                alive = ~stepped.terminated
+                if step == self.args.horizon:
+                    values[first + ids[alive]] += discount * self.seen(features[alive]) @ self.critic
+                ids = ids[alive]
+                if not ids.size or step == self.args.horizon:
+                    break
+                rows = self.choose(placements)
+                chosen, features = placements.actions[rows], placements.features[rows]
+                discount *= self.args.gamma
+        return values
+
+    def improve(self):
+        """One iteration."""
+        self.play(30 if self.memory else 10)
+        placements = self.stream.enumerate_placements()
+        counts = np.diff(placements.row_offsets.astype(np.int64))
+        owners = np.repeat(np.arange(self.args.states), counts)
+        # The placements that look best; to begin with, any.
+        scores = self.scores(placements)
+        order = np.lexsort([-scores, owners])
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        tried = np.sort(order[(rank < self.args.candidates) & ~placements.terminal[order]])
+        states = self.games.save()
+        values = self.rollouts([states[owner] for owner in owners[tried]], placements.actions[tried])
+        _, starts = np.unique(owners[tried], return_index=True)
+        sizes = np.diff(np.append(starts, len(tried)))
+        losses = np.repeat(np.maximum.reduceat(values, starts), sizes) - values
+        self.memory = [*self.memory, (placements.features[tried, :9], losses, sizes)][-self.args.memory :]
+        # Trials are noisy and so is a fit to them: steps grow shorter, and the weights become a mean of many fits.
+        found = self.fit()
+        self.iteration += 1
+        step = min(0.5, 2 / self.iteration)
+        self.weights = found if self.weights is None else (1 - step) * self.weights + step * found
+
+    def fit(self):
+        """The weights whose choices lose least, over all trials remembered."""
+        features = np.concatenate([features for features, _, _ in self.memory])
+        losses = np.concatenate([losses for _, losses, _ in self.memory]).astype(np.float32)
+        sizes = np.concatenate([sizes for _, _, sizes in self.memory])
+        starts = np.cumsum(sizes) - sizes
+        scale = features.std(axis=0) + 1e-6
+        scaled = (features / scale).T.astype(np.float32)
+        mean, deviation = np.zeros(9), np.ones(9)
+        if self.weights is not None:
+            mean, deviation = self.weights * scale / np.linalg.norm(self.weights * scale), np.full(9, 0.4)
+        for _ in range(30):
+            samples = mean + deviation * self.rng.standard_normal((60, 9))
+            samples /= np.linalg.norm(samples, axis=1, keepdims=True)
+            total = [losses[best_rows(sample.astype(np.float32) @ scaled, starts)].sum() for sample in samples]
+            elite = samples[np.argsort(total)[:10]]
+            mean, deviation = elite.mean(axis=0), elite.std(axis=0)
+        weights = mean / scale
+        return weights / np.linalg.norm(weights)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--states", type=int, default=2000, help="states of an iteration")
+    parser.add_argument("--candidates", type=int, default=16, help="placements tried in a state")
+    parser.add_argument("--gamma", type=float, default=0.98, help="discount of later lines")
+    parser.add_argument("--horizon", type=int, default=10, help="pieces played after each of them")
+    parser.add_argument("--memory", type=int, default=6, help="iterations remembered")
+    parser.add_argument("--games", type=int, default=2000, help="games of the last measurement")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    args = parser.parse_args()
+
+    client = tetrion.Client(args.address)
+
+    def measure(weights, seeds, **kwargs):
+        result = client.evaluate(weights=weights, features=FEATURES, seeds=seeds, rules=RULES, **kwargs)
+        return result.summary.policies[0].lines
+
+    learner = Learner(client, args)
+    began = time.perf_counter()
+    curve = []
+    for iteration in range(1, args.iterations + 1):
+        learner.improve()
+        lines = measure(learner.weights, tetrion.SeedRange(seed=1000 + iteration, count=max(args.games // 20, 10)))
+        curve.append((time.perf_counter() - began, lines.mean, lines.ci95_low, lines.ci95_high))
+        print(
+            f"{iteration:3d}  {curve[-1][0]:5.0f} s  {learner.pieces / 1e6:5.1f} M pieces tried  "
+            f"{lines.mean:6,.0f} lines a game, 95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}",
+            flush=True,
+        )
+    learner.trials.close()
+    learner.stream.close()
+    lines = measure(learner.weights, tetrion.SeedRange(seed=1, count=args.games))
+    for name, weight in zip(learner.games.feature_names[:9], learner.weights / np.abs(learner.weights).max(), strict=True):
+        print(f"{weight:+.3f}  {name}")
+    print(
+        f"{lines.mean:,.0f} lines a game over {args.games} fresh games, "
+        f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
+    )
+    if args.plot:
+        plot(curve, args.plot)
+
+
+def plot(curve, path):
+    """Draws mean lines a game over seconds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    seconds, mean, low, high = np.array(curve).T
+    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
+    axes.fill_between(seconds, low, high, alpha=0.25)
+    axes.plot(seconds, mean, marker="o", markersize=3)
+    axes.set(xlabel="seconds", ylabel="lines a game, 10 x 10", title="Rollouts on afterstates", ylim=(0, None))
+    axes.grid(alpha=0.3)
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""MaskablePPO of Stable-Baselines3 on many games at once.
+
+    pip install "tetrion[sb3]"
+    python maskable_ppo.py [--address host:port] [--steps 300000] [--plot curve.svg]
+
+On a narrow playfield, 6 x 12, with a point a line, a tenth of a point a piece, and one off for losing: an agent that places
+at random clears next to nothing on 10 x 20, and would learn from that for hours. What it sees is the playfield, the heights
+and the current piece, as one row of numbers.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+import tetrion
+from tetrion.sb3 import TetrisVecEnv
+
+RULES = {"width": 6, "height": 12, "scoring": {"piece": 0.1, "lines": [1, 2, 3, 4], "game_end": -1}}
+
+
+class Curve(BaseCallback):
+    """Keeps the lines of every game that ends, and reports their mean now and then."""
+
+    def __init__(self):
+        super().__init__()
+        self.began = time.perf_counter()
+        self.lines, self.points = [], []
+
+    def _on_step(self):
+        self.lines += [info["lines"] for info in self.locals["infos"] if "lines" in info]
+        return True
+
+    def _on_rollout_end(self):
+        if self.lines:
+            seconds, lines = time.perf_counter() - self.began, np.mean(self.lines)
+            self.points.append((self.num_timesteps, lines))
+            print(f"{self.num_timesteps:8,d} steps  {seconds:5.0f} s  {lines:7.2f} lines a game", flush=True)
+            self.lines = []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--steps", type=int, default=300_000)
+    parser.add_argument("--envs", type=int, default=64)
+    parser.add_argument("--games", type=int, default=200, help="games of the last measurement")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    args = parser.parse_args()
+
+    client = tetrion.Client(args.address)
+    seen = {"rules": RULES, "observations": ["board", "heights", "current"]}
+    envs = TetrisVecEnv(args.envs, client, **seen)
+    model = MaskablePPO(
+        "MlpPolicy", envs, n_steps=128, batch_size=1024, n_epochs=4, gamma=0.97, ent_coef=0.005, learning_rate=1e-3,
+        policy_kwargs={"net_arch": [128, 128]}, seed=args.seed, device="cpu",
+    )  # fmt: skip
+    curve = Curve()
+    model.learn(args.steps, callback=curve)
+    envs.close()
+
+    # The trained policy without its dice, against random play, in fresh games.
+    for name, trained in (("random", None), ("trained", model)):
+        lines = play(TetrisVecEnv(args.games, client, max_episode_steps=5000, **seen), trained, args.seed + 1000)
+        half = 1.96 * lines.std(ddof=1) / np.sqrt(len(lines))
+        print(f"{name}: {lines.mean():.2f} lines a game over {len(lines)} games, 95 % within +- {half:.2f}")
+    if args.plot:
+        plot(curve.points, args.plot)
+
+
+def play(envs, model, seed):
+    """The lines of one game in each environment."""
+    rng = np.random.default_rng(seed)
+    envs.seed(seed)
+    observations = envs.reset()
+    lines = np.full(envs.num_envs, -1)
+    while (lines < 0).any():
+        masks = envs.action_masks()
+        if model is None:
+            actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        else:
+            actions, _ = model.predict(observations, action_masks=masks, deterministic=True)
+        observations, _, _, infos = envs.step(actions)
+        for env, info in enumerate(infos):
+            if "lines" in info and lines[env] < 0:
+                lines[env] = info["lines"]
+    envs.close()
+    return lines
+
+
+def plot(points, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    steps, lines = np.array(points).T
+    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
+    axes.plot(steps, lines)
+    axes.set(xlabel="steps", ylabel="lines a game, 6 x 12", title="MaskablePPO", ylim=(0, None))
+    axes.grid(alpha=0.3)
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    main()
