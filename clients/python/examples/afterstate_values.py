@@ -1,14 +1,15 @@
 """Learns what afterstates are worth, from nothing, by approximate policy iteration with rollouts.
 
-    python afterstate_values.py [--address host:port] [--iterations 20] [--states 2000] [--plot curve.svg]
+    python afterstate_values.py [--address host:port] [--iterations 13] [--states 2000] [--plot curve.svg]
 
 The value of an afterstate, the playfield after a placement, is linear in nine features of it (the set `thiery9`), and the
 policy plays the placement with the largest value. One iteration improves it:
 
 1. Play many games at once with the policy, and stop them somewhere: these are the states.
 2. In each state try the most promising placements: a copy of the game takes each of them, and the policy plays on for
-   twenty pieces. The lines that come of it are the value of the placement. All copies of a state are dealt the same
-   pieces, so that their differences are those of the placements and not of luck.
+   ten pieces. The discounted lines that come of it, and what a critic makes of where it ends, are the value of the
+   placement. All copies of a state are dealt the same pieces, so that their differences are those of the placements and not
+   of luck. The critic is learned from the games of step 1 by temporal differences (LSTD).
 3. Find the weights whose choices lose the fewest lines against the best placement tried, over all states of the last few
    iterations: a small cross-entropy search, in memory.
 
@@ -171,7 +172,7 @@ class Learner:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", help="host:port of a server; left out, one is started")
-    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--iterations", type=int, default=13)
     parser.add_argument("--states", type=int, default=2000, help="states of an iteration")
     parser.add_argument("--candidates", type=int, default=16, help="placements tried in a state")
     parser.add_argument("--gamma", type=float, default=0.98, help="discount of later lines")

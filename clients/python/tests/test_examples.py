@@ -1,6 +1,7 @@
 """The examples run, as they are, and so does what measures."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,17 @@ def test_bench(server):
     assert {"Step of 4096", "StepStream of 1", "EnumeratePlacements of 4096, 8 features"} <= names, names
     for row in report["rows"]:
         assert 0 < row["lowest"] <= row["median"] <= row["highest"], row
+
+
+def test_afterstate_values(server):
+    args = ["--address", server.address, "--iterations", "4", "--states", "300", "--games", "200"]
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "afterstate_values.py", *args],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=200,
+    )
+    # Random play clears no line on 10 x 10; four small iterations are enough for dozens.
+    lines = float(re.search(r"([\d,]+) lines a game over 200 fresh games", done.stdout)[1].replace(",", ""))
+    assert lines > 20, done.stdout
