@@ -204,9 +204,6 @@ pub enum RulesError {
     /// Two choices that cannot go together.
     #[error("{0}")]
     Contradiction(&'static str),
-    /// Rules that whoever was asked to play them cannot play yet.
-    #[error("{0} is not built yet")]
-    NotImplemented(&'static str),
 }
 
 impl Default for Rules {

@@ -45,7 +45,6 @@ mod state;
 mod step;
 
 pub use columns::Statistics;
-pub use moves::check_rules;
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
     CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
@@ -189,7 +188,7 @@ impl EnvBatch {
     /// # Errors
     /// [`CreateError`] for rules that cannot be played, no environments, or seeds that do not fit their number.
     pub fn new(config: EnvConfig, seeding: &Seeding) -> Result<EnvBatch, CreateError> {
-        check_rules(&config.rules)?;
+        config.rules.check()?;
         if config.num_envs == 0 {
             return Err(CreateError::NoEnvironments);
         }

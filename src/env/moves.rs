@@ -5,16 +5,8 @@
 //! whatever they do.
 
 use crate::engine::{
-    ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, RulesError, Shape, Tetromino, placements,
+    ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, Shape, Tetromino, placements,
 };
-
-/// Says whether environments can play by these rules.
-///
-/// # Errors
-/// As [`Rules::check`]: environments play whatever makes sense.
-pub fn check_rules(rules: &Rules) -> Result<(), RulesError> {
-    rules.check()
-}
 
 /// A shape over the column of its leftmost cell.
 #[derive(Clone, Copy, Debug)]

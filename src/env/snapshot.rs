@@ -36,7 +36,6 @@ use crate::engine::{
     Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
 };
 
-use super::check_rules;
 use super::columns::{EpisodeIndex, LastLanding, Rest, Statistics, Visible};
 use super::state::EnvState;
 
@@ -272,7 +271,7 @@ impl<'a> Reader<'a> {
                 game_end: self.f64()?,
             },
         };
-        check_rules(&rules).map_err(|_| Corrupt("its rules cannot be played"))?;
+        rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
     }
 

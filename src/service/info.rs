@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
-use crate::engine::{ActionModel, PRESETS, RULES_VERSION, Randomizer, Reach, Rules, TopOut};
-use crate::env::{Field, check_rules};
+use crate::engine::{PRESETS, RULES_VERSION};
+use crate::env::Field;
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::policies::encode_terminal;
@@ -25,15 +25,19 @@ pub struct ServerFacts {
     pub num_threads: u32,
 }
 
-/// What is built whatever the rules are; the rest is found by asking the environments.
-const CAPABILITIES: [&str; 9] = [
+/// What this server can do, in the order of the alphabet.
+const CAPABILITIES: [&str; 13] = [
+    "balanced",
     "dm_env_rpc",
     "evaluation",
     "gzip",
+    "keypress",
     "placements",
     "positions",
     "render",
+    "sideways_walk",
     "snapshots",
+    "spawn_blocked",
     "step_stream",
     "zstd",
 ];
@@ -59,7 +63,7 @@ impl ServerFacts {
         Ok(pb::GetServerInfoResponse {
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rules_version: RULES_VERSION.to_owned(),
-            capabilities: capabilities(),
+            capabilities: CAPABILITIES.map(str::to_owned).to_vec(),
             rules_presets: PRESETS.iter().map(rules_preset).collect(),
             features: FEATURES.iter().flat_map(forms).collect(),
             feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
@@ -110,29 +114,13 @@ impl ServerFacts {
     }
 }
 
-fn capabilities() -> Vec<String> {
-    let rules = Rules::default();
-    let lab = Rules::preset("lab").unwrap_or_default();
-    let genetic = Rules::preset("genetic").unwrap_or_default();
-    let by_rules = [
-        ("balanced", Rules { randomizer: Randomizer::Balanced, ..rules }),
-        ("keypress", Rules { action_model: ActionModel::Keypress, ..lab }),
-        ("sideways_walk", Rules { reach: Reach::SidewaysWalk, ..genetic }),
-        ("spawn_blocked", Rules { top_out: TopOut::SpawnBlocked, ..rules }),
-    ];
-    let playable = by_rules.into_iter().filter(|(_, rules)| check_rules(rules).is_ok()).map(|(name, _)| name);
-    let mut names: Vec<String> = CAPABILITIES.into_iter().chain(playable).map(str::to_owned).collect();
-    names.sort();
-    names
-}
-
 fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
     let resolved = ResolvedRules { preset: preset.name, rules: preset.rules };
     pb::RulesPreset {
         name: preset.name.to_owned(),
         source: preset.source.to_owned(),
         rules: Some(pb::Rules::from(&resolved)),
-        supported: check_rules(&preset.rules).is_ok(),
+        supported: preset.rules.check().is_ok(),
     }
 }
 

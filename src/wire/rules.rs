@@ -4,7 +4,6 @@ use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
     ActionModel, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
 };
-use crate::env::check_rules;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -77,8 +76,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         if let Some(preview) = message.preview {
             rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
         }
-        // Rules that have an engine but no way to be played over the wire yet are refused for every call alike.
-        check_rules(&rules)?;
+        rules.check()?;
         Ok(ResolvedRules { preset: preset.name, rules })
     }
 }
@@ -135,7 +133,6 @@ impl From<RulesError> for DecodeError {
             RulesError::Preview(_) => DecodeError::field("preview", problem),
             RulesError::Points { field, .. } => DecodeError::field(field, problem),
             RulesError::Contradiction(_) => DecodeError::invalid(Fault::Rules, "", problem),
-            RulesError::NotImplemented(_) => DecodeError::NotImplemented(problem),
         }
     }
 }

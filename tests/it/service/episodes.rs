@@ -156,19 +156,12 @@ async fn every_choice_that_is_documented_can_be_made() {
     let mut client = server.client().await;
     let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap().into_inner();
     let plain = pb::Rules::default;
-    let mut choices: Vec<pb::Rules> = info
-        .rules_presets
-        .iter()
-        .filter(|preset| preset.supported)
-        .filter_map(|preset| preset.rules.clone())
-        .collect();
+    let mut choices: Vec<pb::Rules> =
+        info.rules_presets.iter().filter_map(|preset| preset.rules.clone()).collect();
     assert!(choices.len() >= 3);
-    let has = |name: &str| info.capabilities.iter().any(|capability| capability == name);
     use pb::{OrientationTable, Randomizer, TopOut};
     for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
-        if randomizer != Randomizer::Balanced || has("balanced") {
-            choices.push(pb::Rules { randomizer: Some(randomizer.into()), ..plain() });
-        }
+        choices.push(pb::Rules { randomizer: Some(randomizer.into()), ..plain() });
     }
     for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
         choices.push(pb::Rules { top_out: Some(top_out.into()), ..plain() });
