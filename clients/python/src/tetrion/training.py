@@ -95,6 +95,8 @@ def train(
     games: int = 5,
     check_games: int = 100,
     max_pieces: int = 500_000,
+    max_steps: int = 0,
+    terminal: str | None = None,
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
@@ -116,6 +118,10 @@ def train(
         games: Games of each candidate, and four times as many for those that get a second look.
         check_games: Games after each generation that tell what the search would hand in, at least 2.
         max_pieces: Cuts a game after so many pieces; 0: the server's limit.
+        max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
+            notebook's search, which `tetrion train --preset lab` is, has 1000.
+        terminal: What a placement that ends the game is worth: `avoid`, which is the default, or `score`, as in the
+            notebook.
         seed: What weights and games are drawn from.
         state: `search.state()` of a run with the same arguments, to go on with it.
         on_progress: Called now and then while games are played.
@@ -139,6 +145,8 @@ def train(
             rules=playfield,
             seeds=SeedRange(word(seed, GAME, number), num_games),
             max_pieces=max_pieces,
+            max_steps=max_steps,
+            terminal=terminal,
             on_progress=on_progress,
         )
 
