@@ -17,7 +17,7 @@
 //! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`render`] | playfields as text | who asks |
 //! | [`placements`] | what the pieces of many positions can do | sessions, requests |
-//! | [`env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
+//! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 

@@ -60,7 +60,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// An origin whose pages may call from a browser, such as https://lab.example; give several if there are several, `*` for
+    /// An origin whose pages may call from a browser, such as `https://lab.example`; give several if there are several, `*` for
     /// any. Without one: pages of the browser's own machine
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,

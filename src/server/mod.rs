@@ -9,7 +9,7 @@
 //! messages, calls in progress are answered, and what is left after [`ServerConfig::drain_timeout`] is dropped.
 //!
 //! The surprising decision: no service knows of any of this. What happens around every call (counting, the token, a panic,
-//! the end) is one layer of [`calls`], so that a service cannot forget it.
+//! the end) is one layer of `calls`, so that a service cannot forget it.
 
 mod calls;
 mod web;

@@ -2,12 +2,12 @@
 //!
 //! Between the threads that play and the task that talks lies an inbox. The threads put finished games into it and never
 //! wait; the task builds a message when there is something to tell and room in the connection to tell it. A caller who reads
-//! slowly makes the inbox fill up, and from [`MAX_UNREAD`] on a finished game is not followed by another one until he has
+//! slowly makes the inbox fill up, and from `MAX_UNREAD` on a finished game is not followed by another one until he has
 //! read: the pool goes on with other work meanwhile.
 //!
 //! The end of an evaluation, whatever brings it about, is the end of that task: when the caller leaves, its deadline passes or
 //! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag. A caller
-//! who stays and does not read for [`PATIENCE`] has given his place away.
+//! who stays and does not read for `PATIENCE` has given his place away.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! `tetrion reproduce`: the tables of the documents and papers that this project grew from, played again.
 //!
-//! An experiment is data ([`experiments`]): rows, each with its rules, its player and the figures that somebody has printed
+//! An experiment is data ([`mod@experiments`]): rows, each with its rules, its player and the figures that somebody has printed
 //! of it. A row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]): what a
 //! document says, what other programs measured since, and what came out here, with its interval. A document's own mistakes
 //! are told as such, where they can be shown.
