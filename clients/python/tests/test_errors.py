@@ -22,6 +22,13 @@ def test_invalid_request_names_the_field(client):
     assert [field for field, _ in caught.value.violations] == ["config.rules.preset"]
 
 
+def test_rules_without_such_a_field(client):
+    with pytest.raises(ValueError, match="rules has no field 'widht', expected preset, width, height"):
+        client.create_session(rules={"widht": 6})
+    with pytest.raises(ValueError, match="scoring has no field 'line', expected piece, lines, game_end"):
+        tetrion.TetrisEnv(client, rules={"scoring": {"line": 1}})
+
+
 def test_errors_travel_between_processes(client):
     with pytest.raises(tetrion.InvalidRequest) as caught:
         client.create_session(rules="no_such_preset")
@@ -121,7 +128,7 @@ def test_unauthenticated():
 def test_server_unavailable():
     with tetrion.Server() as server:
         address = server.address
-    with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailable, match="check the address"):
+    with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailable, match="address is `host:port`"):
         client.server_info()
 
 

@@ -4,8 +4,21 @@
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
 
-Both start a server of their own when they are given no address. `Client` is the way to everything else: placements with
-features and afterstates, snapshots, streams, evaluation of weight vectors and controllers.
+Both start a server of their own when they are given no address. What there is:
+
+- Environments: `TetrisEnv`, `TetrisVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`; `Flattener` makes rows of
+  numbers of what they show, and `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
+- `Client`, the way to everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
+  as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
+- `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
+- `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, as an `Evaluation` of
+  `Games`, or an `EvaluationRun` while it goes on.
+- `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, the search alone.
+- `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
+- `TetrionError` and its kinds, each of which says what to do.
+
+`help(tetrion.TetrisEnv)`, and so on, tells shapes, types, ranges and errors. Shapes are written N for environments or
+games, A for actions, P for policies, F for features.
 
 No rules of the game live in this package. What it needs to know, it asks the server.
 """

@@ -111,6 +111,12 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             ttl: Seconds that the server keeps the session when nothing is done with it.
             snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
             render_mode: `human` draws in the terminal at every step, `ansi` gives coloured text, `rgb_array` a picture.
+
+        Raises:
+            InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
+            ValueError: There is no such render mode, or rules have no field of that name.
+            ServerNotFound: There is no address, and no server program to start.
+            ServerUnavailable: Nobody answers at the address.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode is {render_mode!r}, expected one of {self.metadata['render_modes']}")
@@ -137,7 +143,15 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         self.action_space = spaces.action_space(self.session.message.action_spec)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode; see "Starting State"."""
+        """Begins an episode; see "Starting State".
+
+        Args:
+            seed: 0 to 2**64 - 1; None: the next episode of the last seed.
+            options: `{"piece_sequence": "IOTZ..."}`, or nothing.
+
+        Returns:
+            The observation and the info, as "Observation Space" and "Information" tell.
+        """
         super().reset(seed=seed)
         sequence = (options or {}).get("piece_sequence")
         observed = self._stream.reset(
@@ -146,7 +160,22 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         return self._seen(observed)
 
     def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Does one action; see "Action Space"."""
+        """Does one action.
+
+        Args:
+            action: 0 to A - 1; see "Action Space".
+
+        Returns:
+            The observation; the reward; whether the episode has ended by the rules (terminated); whether a limit has cut
+            it (truncated); the info, of which `lines` and the like are those of the whole episode.
+
+        Raises:
+            IllegalAction: The action is outside the action space, or, with `invalid_action="reject"`, forbidden by the
+                mask. Nothing has changed.
+            EpisodeEnded: The episode is over; call `reset`.
+            ResetNeeded: No episode has begun.
+            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+        """
         stepped = self._stream.step(np.array([action]))
         observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
         return (
@@ -182,7 +211,11 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         return np.array(self._mask)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """The current picture in the render mode; nothing for `human`, which has drawn it already."""
+        """The current picture in the render mode; nothing for `human`, which has drawn it already.
+
+        Returns:
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels.
+        """
         if self.render_mode == "ansi":
             return rendering.ansi(self.session)[0]
         if self.render_mode == "rgb_array":

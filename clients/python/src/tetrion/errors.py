@@ -133,7 +133,10 @@ class Unauthenticated(TetrionError, PermissionError):
 class ServerUnavailable(TetrionError, ConnectionError):
     """The server cannot be reached, or is going down."""
 
-    advice = "check the address and that the server runs; snapshots (`Session.save`) can be restored on another one"
+    advice = (
+        "check that the server runs, that the address is `host:port` without a scheme, and that tls=True is said if and "
+        "only if it has a certificate; snapshots (`Session.save`) can be restored on another one"
+    )
 
 
 class NotBuilt(TetrionError, NotImplementedError):

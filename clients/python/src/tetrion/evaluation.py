@@ -26,7 +26,7 @@ class SeedRange:
 
     Attributes:
         seed: Any number from 0 to 2**64 - 1.
-        count: How many.
+        count: How many, 1 to 1,048,576.
     """
 
     seed: int

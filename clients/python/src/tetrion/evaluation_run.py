@@ -59,7 +59,13 @@ class EvaluationRun:
         return self._chunks
 
     def result(self) -> Evaluation:
-        """Waits for all games and sums them up, those taken before included."""
+        """Waits for all games and sums them up, those taken before included.
+
+        Raises:
+            RuntimeError: It was closed before its end.
+            InvalidRequest: The server refuses the request; `violations` says what and why.
+            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+        """
         for _ in self._chunks:
             pass
         if self.started is None or self._summary is None:

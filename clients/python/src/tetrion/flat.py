@@ -23,7 +23,11 @@ class Flattener:
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
-        """For observations of this space, that of a single environment."""
+        """For observations of this space, that of a single environment.
+
+        Raises:
+            TypeError: It is no `Dict` space.
+        """
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"a Flattener takes the Dict space of a Tetrion environment, not {space}")
         self._fields: list[tuple[str, int, int]] = []  # name, lowest value, number of values; 0 if it is an amount
@@ -49,7 +53,11 @@ class Flattener:
         self.space = spaces.Box(np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32))
 
     def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
-        """The rows of a batch of observations, each field with a leading dimension N."""
+        """The rows of a batch of observations, float32 [N, size].
+
+        Args:
+            observations: The fields of the space by name, each with a leading dimension N; others are passed over.
+        """
         columns = []
         for name, lowest, values in self._fields:
             field = np.asarray(observations[name])

@@ -89,25 +89,48 @@ _RULES_ENUMS: dict[str, EnumType] = {
 
 
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
-    """Rules from a preset's name, or from the fields of the message by name.
+    """Rules from a preset's name, or from the fields of the message by name; fields left out are the preset's.
+
+    - `preset`: `simplified` (if left out), `lab`, `survey`, `genetic` or `leiden`; `Client.server_info().rules_presets`
+      has all their fields
+    - `width` (4 to 32), `height` (4 to 40), `preview` (0 to 6 next pieces shown)
+    - `randomizer`: `uniform`, `bag7` or `balanced`
+    - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
+    - `action_model`: `placement` or `keypress`; `top_out`, `orientation_table` and `reach` as `rules.proto` tells
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
+
+    Raises:
+        ValueError: There is no such field, or no such value. What is out of range the server refuses, by an
+            `InvalidRequest`.
     """
     if rules is None or isinstance(rules, rules_pb2.Rules):
         return rules
     if isinstance(rules, str):
         return rules_pb2.Rules(preset=rules)
-    fields = dict(rules)
+    fields = _known(rules, rules_pb2.Rules)
     for name, enum in _RULES_ENUMS.items():
         if isinstance(fields.get(name), str):
             fields[name] = enum_value(enum, fields[name])
     if isinstance(fields.get("scoring"), Mapping):
-        fields["scoring"] = rules_pb2.Scoring(**fields["scoring"])
+        fields["scoring"] = rules_pb2.Scoring(**_known(fields["scoring"], rules_pb2.Scoring))
     return rules_pb2.Rules(**fields)
 
 
+def _known(fields: Mapping[str, Any], message: type[rules_pb2.Rules] | type[rules_pb2.Scoring]) -> dict[str, Any]:
+    """The same fields, all of which the message has."""
+    names = [field.name for field in message.DESCRIPTOR.fields]
+    for name in fields:
+        if name not in names:
+            raise ValueError(f"{message.__name__.lower()} has no field {name!r}, expected {', '.join(names)}")
+    return dict(fields)
+
+
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
-    """A selection of features from the name of a set, or from the names of features."""
+    """A selection of features from the name of a set, or from the names of features.
+
+    `Client.server_info()` lists both, as `feature_sets` and `features`; others the server refuses, by an `InvalidRequest`.
+    """
     if features is None or isinstance(features, features_pb2.FeatureSelection):
         return features
     if isinstance(features, str):

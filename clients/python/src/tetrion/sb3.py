@@ -49,7 +49,11 @@ class TetrisVecEnv(VecEnv):
         super().__init__(num_envs, self._flat.space, self.envs.single_action_space)
 
     def reset(self) -> npt.NDArray[np.float32]:
-        """Begins an episode in every game, with the seeds given to `seed`, once."""
+        """Begins an episode in every game, with the seeds given to `seed`, once.
+
+        Returns:
+            Observations, float32 (num_envs, size).
+        """
         seeds = list(self._seeds)
         observations, _ = self.envs.reset(seed=seeds if any(seed is not None for seed in seeds) else None)
         self._reset_seeds()
@@ -57,13 +61,21 @@ class TetrisVecEnv(VecEnv):
         return self._flat(observations)
 
     def step_async(self, actions: npt.NDArray[np.integer]) -> None:
-        """Keeps the actions for `step_wait`."""
+        """Keeps the actions, integers (num_envs,), for `step_wait`."""
         self._actions = np.asarray(actions)
 
     def step_wait(
         self,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Does the actions."""
+        """Does the actions.
+
+        Returns:
+            Observations, float32 (num_envs, size), which after an end are those of the next episode; rewards, float32
+            (num_envs,); whether episodes ended, bool (num_envs,); infos, with entries for those that did.
+
+        Raises:
+            IllegalAction: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
+        """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         self._steps += 1
         dones = terminated | truncated
@@ -94,7 +106,7 @@ class TetrisVecEnv(VecEnv):
         self.envs.close()
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """A picture of each game, with `render_mode="rgb_array"`."""
+        """A picture of each game, uint8 (height, width, 3) in pixels, with `render_mode="rgb_array"`."""
         frames = self.envs.render()
         return list(frames) if frames is not None else [None] * self.num_envs
 

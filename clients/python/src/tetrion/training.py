@@ -109,9 +109,9 @@ def train(
         weights = trained.search.mean
 
     Args:
-        evaluator: Who plays the games: a `Client`, or a `tetrion.ray.Pool`.
+        evaluator: Who plays the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
         config: The search's parameters, or a preset's name as `CemConfig.preset` takes it.
-        features: The feature set.
+        features: The feature set by name; `Client.server_info().feature_sets` lists them.
         rules: A preset's name, or fields of the rules by name; left out, `simplified` on 10 x 10.
         population: Candidates a generation, in place of the configuration's.
         generations: How many there will be in all.
@@ -125,6 +125,12 @@ def train(
         seed: What weights and games are drawn from.
         state: `search.state()` of a run with the same arguments, to go on with it.
         on_progress: Called now and then while games are played.
+
+    Returns:
+        An iterator over the generations that are left; nothing is played before the first is asked for.
+
+    Raises:
+        ValueError: There is no such preset or feature set, `check_games` is below 2, or `state` is of another search.
     """
     if isinstance(config, str):
         config = CemConfig.preset(config, generations)

@@ -91,6 +91,13 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
             render_mode: `human` draws the first game in the terminal at every step, `ansi` gives coloured text and
                 `rgb_array` a picture for each game.
+
+        Raises:
+            InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
+            ValueError: There is no such render mode or autoreset mode, or `observe_mask` without `action_mask`.
+            ServerNotFound: There is no address, and no server program to start.
+            ServerUnavailable: Nobody answers at the address.
+            ServerFull: The server has no room for so many environments.
         """
         # Gymnasium closes what is thrown away, also what was never finished.
         self.closed = True
@@ -136,9 +143,19 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Begins episodes: all, or those of `options["reset_mask"]`; see "Seeds".
+        """Begins episodes: all, or those of `options["reset_mask"]`.
 
-        Further options: `"piece_sequences"`, letters of IOTZSJL for each game that is reset, or one string for all.
+        Args:
+            seed: 0 to 2**64 - num_envs, or one for each game; see "Seeds".
+            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, letters of IOTZSJL for each game that is
+                reset, or one string for all.
+
+        Returns:
+            Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
+
+        Raises:
+            TypeError: The mask is no array of bool.
+            ValueError: The mask or the seeds are not one for each game, or the mask is false everywhere.
         """
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
         options = options or {}
@@ -213,7 +230,21 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
     def step(
         self, actions: npt.NDArray[np.integer]
     ) -> tuple[Arrays, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Does one action in each game; see "Autoreset" for those whose episode has ended."""
+        """Does one action in each game; see "Autoreset" for those whose episode has ended.
+
+        Args:
+            actions: Integers (num_envs,), 0 to A - 1.
+
+        Returns:
+            Observations; rewards, float64 (num_envs,); terminated and truncated, bool (num_envs,); infos.
+
+        Raises:
+            IllegalAction: An action is outside the action space, or, with `invalid_action="reject"`, forbidden by its
+                mask. No game has moved.
+            EpisodeEnded: With `DISABLED`, a game is over.
+            ResetNeeded: No episodes have begun.
+            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+        """
         stepped = self._stream.step(actions)
         everyone = np.ones(self.num_envs, np.bool_)
         observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), everyone)
@@ -272,7 +303,11 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         return np.array(self._mask)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already."""
+        """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.
+
+        Returns:
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels.
+        """
         if self.render_mode == "ansi":
             return tuple(rendering.ansi(self.session))
         if self.render_mode == "rgb_array":
