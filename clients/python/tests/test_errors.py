@@ -38,11 +38,13 @@ def test_errors_travel_between_processes(client):
     assert vars(error) == vars(caught.value)
 
 
-def test_ray_is_an_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)  # not installed
-    monkeypatch.delitem(sys.modules, "tetrion.ray", raising=False)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'tetrion\[ray\]'"):
-        importlib.import_module("tetrion.ray")
+@pytest.mark.parametrize(("extra", "library"), [("ray", "ray"), ("sb3", "stable_baselines3")])
+def test_extras_say_how_to_get_them(monkeypatch, extra, library):
+    monkeypatch.setitem(sys.modules, library, None)  # not installed
+    monkeypatch.delitem(sys.modules, f"tetrion.{extra}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'tetrion\[{extra}\]'") as caught:
+        importlib.import_module(f"tetrion.{extra}")
+    assert caught.value.name == library
 
 
 def test_illegal_action_moves_nothing(client):

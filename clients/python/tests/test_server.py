@@ -57,6 +57,13 @@ def test_server_not_found_says_what_to_do(monkeypatch):
         find_binary()
 
 
+def test_the_command_without_a_server_program(monkeypatch):
+    monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
+    done = subprocess.run([sys.executable, "-m", "tetrion", "serve"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: TETRION_SERVER is '/nowhere/tetrion', which is no program that can be run\n"
+
+
 def test_server_not_started_says_how_it_ended():
     with pytest.raises(tetrion.ServerNotStarted, match="ended with status 1"):
         tetrion.Server("/bin/false")

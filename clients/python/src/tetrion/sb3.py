@@ -6,7 +6,7 @@
     envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
     MaskablePPO("MlpPolicy", envs).learn(200_000)
 
-Install with `pip install tetrion[sb3]`. Everything is one session and one call a step; there are no processes.
+Install with `pip install 'tetrion[sb3]'`. Everything is one session and one call a step; there are no processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ModuleNotFoundError as error:
+    message = "tetrion.sb3 needs Stable-Baselines3: pip install 'tetrion[sb3]'"
+    raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
 from tetrion.client import Client
 from tetrion.flat import Flattener
