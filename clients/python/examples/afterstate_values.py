@@ -1,6 +1,6 @@
 """Learns what afterstates are worth, from nothing, by approximate policy iteration with rollouts.
 
-    python afterstate_values.py [--address host:port] [--iterations 13] [--states 2000] [--plot curve.svg]
+    python afterstate_values.py [--address host:port] [--iterations 13] [--states 2000] [--log curve.csv]
 
 The value of an afterstate, the playfield after a placement, is linear in nine features of it (the set `thiery9`), and the
 policy plays the placement with the largest value. One iteration improves it:
@@ -180,7 +180,7 @@ def main():
     parser.add_argument("--memory", type=int, default=6, help="iterations remembered")
     parser.add_argument("--games", type=int, default=2000, help="games of the last measurement")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     client = tetrion.Client(args.address)
@@ -195,9 +195,9 @@ def main():
     for iteration in range(1, args.iterations + 1):
         learner.improve()
         lines = measure(learner.weights, tetrion.SeedRange(seed=1000 + iteration, count=max(args.games // 20, 10)))
-        curve.append((time.perf_counter() - began, lines.mean, lines.ci95_low, lines.ci95_high))
+        curve.append((iteration, time.perf_counter() - began, lines.mean, lines.ci95_low, lines.ci95_high))
         print(
-            f"{iteration:3d}  {curve[-1][0]:5.0f} s  {learner.pieces / 1e6:5.1f} M pieces tried  "
+            f"{iteration:3d}  {curve[-1][1]:5.0f} s  {learner.pieces / 1e6:5.1f} M pieces tried  "
             f"{lines.mean:6,.0f} lines a game, 95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}",
             flush=True,
         )
@@ -210,24 +210,8 @@ def main():
         f"{lines.mean:,.0f} lines a game over {args.games} fresh games, "
         f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
     )
-    if args.plot:
-        plot(curve, args.plot)
-
-
-def plot(curve, path):
-    """Draws mean lines a game over seconds."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    seconds, mean, low, high = np.array(curve).T
-    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
-    axes.fill_between(seconds, low, high, alpha=0.25)
-    axes.plot(seconds, mean, marker="o", markersize=3)
-    axes.set(xlabel="seconds", ylabel="lines a game, 10 x 10", title="Rollouts on afterstates", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    figure.savefig(path)
+    if args.log:
+        np.savetxt(args.log, curve, "%.10g", ",", header="iteration,seconds,lines,low,high", comments="")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Searches for a linear controller with CMA-ES, from the package `cma`, over `Client.evaluate`.
 
     pip install cma
-    python cma_search.py [--address host:port] [--generations 40] [--plot curve.svg]
+    python cma_search.py [--address host:port] [--generations 40] [--log curve.csv]
 
 A generation is one call: its weight vectors are the rows of a matrix, and all of them play the same games, so that luck does
 not decide between them. Each generation plays other games. What is minimised is minus the logarithm of the mean lines: games
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--max-pieces", type=int, default=100_000, help="cuts a game")
     parser.add_argument("--final-games", type=int, default=2000, help="games of the last measurement")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     client = tetrion.Client(args.address)
@@ -46,9 +46,9 @@ def main():
         seeds = tetrion.SeedRange(seed=args.seed + generation, count=args.games)
         lines = client.evaluate(weights=population, seeds=seeds, omit_results=True, **play).mean_lines
         search.tell(list(population), list(-np.log1p(lines)))
-        curve.append((time.perf_counter() - began, np.median(lines), lines.min(), lines.max()))
+        curve.append((generation, time.perf_counter() - began, np.median(lines), lines.min(), lines.max()))
         print(
-            f"{generation:3d}  {curve[-1][0]:5.0f} s  median {curve[-1][1]:7,.0f}  best {lines.max():7,.0f} lines",
+            f"{generation:3d}  {curve[-1][1]:5.0f} s  median {curve[-1][2]:7,.0f}  best {lines.max():7,.0f} lines",
             flush=True,
         )
 
@@ -63,24 +63,8 @@ def main():
         f"{lines.mean:,.0f} lines a game over {args.final_games} fresh games, "
         f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
     )
-    if args.plot:
-        plot(curve, args.plot)
-
-
-def plot(curve, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    seconds, middle, low, high = np.array(curve).T
-    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
-    axes.fill_between(seconds, low, high, alpha=0.25, label="the population")
-    axes.plot(seconds, middle, label="its median")
-    axes.set(xlabel="seconds", ylabel="lines a game, 10 x 10", title="CMA-ES over evaluate", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path)
+    if args.log:
+        np.savetxt(args.log, curve, "%.10g", ",", header="generation,seconds,lines,low,high", comments="")
 
 
 if __name__ == "__main__":

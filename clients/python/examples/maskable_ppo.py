@@ -1,7 +1,7 @@
 """MaskablePPO of Stable-Baselines3 on many games at once.
 
     pip install "tetrion[sb3]"
-    python maskable_ppo.py [--address host:port] [--steps 300000] [--plot curve.svg]
+    python maskable_ppo.py [--address host:port] [--steps 300000] [--log curve.csv]
 
 On a narrow playfield, 6 x 12, with a point a line, a tenth of a point a piece, and one off for losing: an agent that places
 at random clears next to nothing on 10 x 20, and would learn from that for hours. What it sees is the playfield, the heights
@@ -36,7 +36,7 @@ class Curve(BaseCallback):
     def _on_rollout_end(self):
         if self.lines:
             seconds, lines = time.perf_counter() - self.began, np.mean(self.lines)
-            self.points.append((self.num_timesteps, lines))
+            self.points.append((self.num_timesteps, seconds, lines))
             print(f"{self.num_timesteps:8,d} steps  {seconds:5.0f} s  {lines:7.2f} lines a game", flush=True)
             self.lines = []
 
@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--games", type=int, default=200, help="games of the last measurement")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     client = tetrion.Client(args.address)
@@ -67,8 +67,8 @@ def main():
         lines = play(TetrisVecEnv(args.games, client, max_episode_steps=5000, **seen), trained, args.seed + 1000)
         half = 1.96 * lines.std(ddof=1) / np.sqrt(len(lines))
         print(f"{name}: {lines.mean():.2f} lines a game over {len(lines)} games, 95 % within +- {half:.2f}")
-    if args.plot:
-        plot(curve.points, args.plot)
+    if args.log:
+        np.savetxt(args.log, curve.points, "%.10g", ",", header="steps,seconds,lines", comments="")
 
 
 def play(envs, model, seed):
@@ -89,20 +89,6 @@ def play(envs, model, seed):
                 lines[env] = info["lines"]
     envs.close()
     return lines
-
-
-def plot(points, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    steps, lines = np.array(points).T
-    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
-    axes.plot(steps, lines)
-    axes.set(xlabel="steps", ylabel="lines a game, 6 x 12", title="MaskablePPO", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    figure.savefig(path)
 
 
 if __name__ == "__main__":

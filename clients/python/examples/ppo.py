@@ -1,7 +1,7 @@
 """Proximal policy optimisation with action masks, in one file, in the manner of CleanRL.
 
     pip install "tetrion[torch]"
-    python ppo.py [--address host:port] [--steps 300000] [--plot curve.svg]
+    python ppo.py [--address host:port] [--steps 300000] [--log curve.csv]
 
 The same game as `maskable_ppo.py`: 6 x 12, a point a line, a tenth of a point a piece, and one off for losing. A placement
 that does not exist has a logit of minus infinity, when it is drawn and when it is learned from alike, so it takes part in
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--entropy", type=float, default=0.005)
     parser.add_argument("--max-episode-steps", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", help="file for a picture of the curve, needs matplotlib")
+    parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -144,28 +144,14 @@ def main():
 
         if lines:
             steps, seconds = update * args.rollout * args.envs, time.perf_counter() - began
-            points.append((steps, np.mean(lines)))
+            points.append((steps, seconds, np.mean(lines)))
             print(
-                f"{steps:8,d} steps  {seconds:5.0f} s  {steps / seconds:7,.0f} steps/s  {points[-1][1]:7.2f} lines a game",
+                f"{steps:8,d} steps  {seconds:5.0f} s  {steps / seconds:7,.0f} steps/s  {points[-1][2]:7.2f} lines a game",
                 flush=True,
             )
     envs.close()
-    if args.plot:
-        plot(points, args.plot)
-
-
-def plot(points, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    steps, lines = np.array(points).T
-    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
-    axes.plot(steps, lines)
-    axes.set(xlabel="steps", ylabel="lines a game, 6 x 12", title="PPO with masks, one file", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    figure.savefig(path)
+    if args.log:
+        np.savetxt(args.log, points, "%.10g", ",", header="steps,seconds,lines", comments="")
 
 
 if __name__ == "__main__":

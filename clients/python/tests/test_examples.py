@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 CLIENT = Path(__file__).parent.parent
 EXAMPLES = CLIENT / "examples"
@@ -40,8 +41,9 @@ def test_bench(server):
         assert 0 < row["lowest"] <= row["median"] <= row["highest"], row
 
 
-def test_afterstate_values(server):
-    args = ["--address", server.address, "--iterations", "4", "--states", "300", "--games", "200"]
+def test_afterstate_values(server, tmp_path):
+    log = tmp_path / "curve.csv"
+    args = ["--address", server.address, "--iterations", "4", "--states", "300", "--games", "200", "--log", log]
     done = subprocess.run(
         [sys.executable, EXAMPLES / "afterstate_values.py", *args],
         stdout=subprocess.PIPE,
@@ -52,3 +54,61 @@ def test_afterstate_values(server):
     # Random play clears no line on 10 x 10; four small iterations are enough for dozens.
     lines = float(re.search(r"([\d,]+) lines a game over 200 fresh games", done.stdout)[1].replace(",", ""))
     assert lines > 20, done.stdout
+    # The curve that it printed is the one in the picture: four points in one line, from left to right and up in the end.
+    subprocess.run([sys.executable, EXAMPLES / "draw_curves.py", log], check=True, stdout=subprocess.PIPE)
+    (curve,) = curves(log.with_suffix(".svg").read_text())
+    assert len(curve) == 4
+    assert curve == sorted(curve)
+    assert curve[-1][1] < curve[0][1]  # SVG counts from the top.
+
+
+def test_pictures_show_their_logs(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import draw_curves
+
+    kept = {path.stem: path.read_text() for path in (EXAMPLES / "curves").glob("*.svg")}
+    assert {picture.name: draw_curves.of_the_readme(picture) for picture in draw_curves.PICTURES} == kept
+    assert all(len(picture) < 60_000 for picture in kept.values())
+
+
+def curves(svg):
+    """The points of every line in a picture, thin ones first."""
+    lines = [line.get("points") for line in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}polyline")]
+    return [[tuple(map(float, point.split(","))) for point in line.split()] for line in lines]
+
+
+def test_a_picture_of_several_runs(tmp_path):
+    # Heights 0 to 10 and counts 0 to 2 on their axes; the median of three runs is the middle one, where all have a point.
+    for name, lines in (("low", [0, 0, 1]), ("middle", [0, 5, 8]), ("high", [0, 10, 10])):
+        rows = "".join(f"{step},{height}\n" for step, height in enumerate(lines))
+        (tmp_path / f"{name}.csv").write_text(f"# a comment\nsteps,lines\n{rows}")
+    logs = [tmp_path / f"{name}.csv" for name in ("low", "middle", "high")]
+    out = tmp_path / "all.svg"
+    subprocess.run([sys.executable, EXAMPLES / "draw_curves.py", *logs, "--out", out], check=True, stdout=subprocess.PIPE)
+    *runs, median = curves(out.read_text())
+    assert len(runs) == 3
+    assert median == runs[1]
+    (left, floor), (_, half), (right, _) = median
+    (_, _), (_, ceiling), _ = runs[2]
+    assert (left, right) == (58, 640 - 84)
+    assert half == (floor + ceiling) / 2
+
+
+def test_runs_are_recorded(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import draw_curves
+
+    monkeypatch.setattr(draw_curves, "CURVES", tmp_path)
+    search = "tetrion train --generations 2 --population 10 --games 2 --check-games 2 --final-games 2 --max-pieces 100"
+    for name, command in (
+        ("search", search),
+        ("learner", "python afterstate_values.py --iterations 2 --states 50 --games 20"),
+    ):
+        series = draw_curves.Series(name, command, (7,))
+        draw_curves.record(series)
+        (log,) = series.logs()
+        assert log == tmp_path / f"{name}-7.csv"
+        first, second, *_ = log.read_text().splitlines()
+        assert first == f"# {command} --seed 7"
+        assert re.match(r"# .*\d lines a game", second)
+        assert [count for count, _ in draw_curves.read(log)[1]] == [1, 2]
