@@ -14,6 +14,7 @@ import pytest
 import tetrion
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+README = Path(__file__).parents[2] / "README.md"
 
 # What other people's packages warn about is theirs.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -87,6 +88,17 @@ def test_maskable_ppo(server):
     output = run("maskable_ppo.py", "--address", server.address, "--steps", 16_000, "--games", 20)
     assert "16,384 steps" in output
     assert re.search(r"trained: [\d.]+ lines a game over 20 games", output)
+
+
+def test_the_block_of_the_readme(client, capsys):
+    """Cut short: the README has a million steps."""
+    pytest.importorskip("sb3_contrib")
+    code = re.search(r"```python\n(from sb3_contrib import.*?)```", README.read_text(), re.S)[1]
+    assert "learn(1_000_000)" in code
+    names = {"client": client}
+    exec(code.replace("learn(1_000_000)", "learn(9_000)"), names)
+    assert "ep_rew_mean" in capsys.readouterr().out
+    names["envs"].close()
 
 
 def test_ppo_in_one_file(server, tmp_path):
