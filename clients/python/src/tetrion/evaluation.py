@@ -98,8 +98,11 @@ class Evaluation(Games):
     """All games of an evaluation, in the order of policy, seed and episode, and what they come to.
 
     Attributes:
-        started: What was played, with every default.
-        summary: Means with intervals for each policy, and paired differences.
+        started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
+        summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
+            `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
+            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. Each of these last is a
+            `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
     """
 
     started: pb.EvaluationStarted

@@ -47,7 +47,8 @@ class TrainedGeneration(NamedTuple):
     Attributes:
         generation: What the search says of it.
         elite_score: Mean score of the elite.
-        check: What the search would hand in now, on games of their own: `check.lines.mean` with its interval.
+        check: What the search would hand in now, on games of their own: `check.lines.mean` with its interval
+            `check.lines.ci95_low` to `check.lines.ci95_high`.
         games: Games played, those of the check included.
         pieces: Pieces landed in them.
         search: The search as it stands now; `search.mean` is the result so far, `search.state()` is what to save.
