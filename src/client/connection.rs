@@ -1,0 +1,113 @@
+//! Connections: how they are made, kept and watched, one for each server.
+
+use std::time::Duration;
+
+use tonic::Status;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+
+use super::error::{error, innermost};
+use super::{Client, ClientError};
+
+/// How long a server may take to answer a call that is no work.
+pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server may take to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a silent server is asked whether it is there, and how long it may take to say so.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(10));
+/// As large as the server's: results travel at full speed on one call and on many.
+const STREAM_WINDOW: u32 = 4 << 20;
+/// The same for all calls of a connection together.
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// How long a server rests after its first failure; twice as long after each further one.
+pub(super) const FIRST_REST: Duration = Duration::from_millis(100);
+/// The longest rest.
+pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    /// The token that the servers want, if they want one.
+    pub token: Option<String>,
+    /// Certificates, as the text of a PEM file, of the authorities that may vouch for `https://` servers; without them, those
+    /// that this machine trusts.
+    pub authorities: Option<String>,
+    /// How long to go on trying when no server answers any more.
+    pub patience: Duration,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> ConnectOptions {
+        ConnectOptions { token: None, authorities: None, patience: Duration::from_secs(60) }
+    }
+}
+
+impl Client {
+    /// Connects to every one of these servers: `HOST:PORT`, or a URL.
+    ///
+    /// # Errors
+    /// No address, one that cannot be read, or one where nobody answers within five seconds.
+    pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
+        let unreadable = |address: &str| ClientError::Address { address: address.to_owned() };
+        if addresses.is_empty() {
+            return Err(unreadable(""));
+        }
+        let authorization = match &options.token {
+            Some(token) => {
+                let value = format!("Bearer {token}").parse::<MetadataValue<Ascii>>();
+                Some(value.map_err(|_| unreadable("a token that cannot be sent"))?)
+            }
+            None => None,
+        };
+        let mut servers = Vec::new();
+        for address in addresses {
+            let url = if address.contains("://") { address.clone() } else { format!("http://{address}") };
+            let unreachable = |error: tonic::transport::Error| ClientError::Connect {
+                address: address.clone(),
+                reason: innermost(&error),
+            };
+            let mut endpoint = Endpoint::from_shared(url)
+                .map_err(|_| unreadable(address))?
+                .connect_timeout(CONNECT_TIMEOUT)
+                .tcp_nodelay(true)
+                .initial_stream_window_size(STREAM_WINDOW)
+                .initial_connection_window_size(CONNECTION_WINDOW)
+                .http2_keep_alive_interval(KEEPALIVE.0)
+                .keep_alive_timeout(KEEPALIVE.1);
+            if endpoint.uri().scheme_str() == Some("https") {
+                let tls = match &options.authorities {
+                    Some(authorities) => {
+                        ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities))
+                    }
+                    None => ClientTlsConfig::new().with_native_roots(),
+                };
+                endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
+            }
+            let channel = endpoint.connect().await.map_err(unreachable)?;
+            servers.push(Server { address: address.clone(), channel, authorization: authorization.clone() });
+        }
+        Ok(Client { servers, patience: options.patience })
+    }
+}
+
+/// A server and the connection to it, which is made anew by itself when it has broken.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    pub(super) address: String,
+    pub(super) channel: Channel,
+    pub(super) authorization: Option<MetadataValue<Ascii>>,
+}
+
+impl Server {
+    pub(super) fn request<T>(&self, message: T) -> tonic::Request<T> {
+        let mut request = tonic::Request::new(message);
+        if let Some(authorization) = &self.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
+        request
+    }
+
+    pub(super) fn error(&self, status: &Status) -> ClientError {
+        error(&self.address, status)
+    }
+}

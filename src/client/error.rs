@@ -1,0 +1,69 @@
+//! What can go wrong between a client and its servers.
+
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
+
+/// Why a server did not do what it was asked for.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No address at all, or one that cannot be read.
+    #[error("{address:?} is no address of a server, expected HOST:PORT such as 127.0.0.1:50451")]
+    Address {
+        /// What was given.
+        address: String,
+    },
+    /// Nobody listens there.
+    #[error("no server answers at {address}: {reason}; start one with `tetrion serve`")]
+    Connect {
+        /// Where.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The server was asked for something that it will not do.
+    #[error("{message}")]
+    Refused {
+        /// The reason by name, such as `UNKNOWN_NAME`; empty if it gave none.
+        reason: String,
+        /// What it says.
+        message: String,
+    },
+    /// A call broke on the way, or found the server busy or going down; another one may do better.
+    #[error("lost the server at {address}: {message}")]
+    Lost {
+        /// Where.
+        address: String,
+        /// How.
+        message: String,
+    },
+    /// The server said something that this client cannot read.
+    #[error("cannot read the server's answer: {0}")]
+    Answer(String),
+}
+
+/// What a server refuses on purpose carries an `ErrorInfo`; what carries none happened on the way.
+pub(super) fn error(address: &str, status: &Status) -> ClientError {
+    let info = status.get_details_error_info();
+    let lost = match (&info, status.code()) {
+        (Some(info), _) => ["DRAINING", "EVALUATION_LIMIT"].contains(&info.reason.as_str()),
+        (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
+        (None, _) => true,
+    };
+    let message = match status.message() {
+        "" => status.code().to_string(),
+        message => message.to_owned(),
+    };
+    if lost {
+        return ClientError::Lost { address: address.to_owned(), message };
+    }
+    ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message }
+}
+
+/// What lies under an error that says no more than that there was one.
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}

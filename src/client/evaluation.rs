@@ -1,0 +1,280 @@
+//! Whole games: what is asked of one server, and what comes back while they are played.
+
+use std::time::Duration;
+
+use tonic::Streaming;
+
+use super::connection::Server;
+use super::error::error;
+use super::{Client, ClientError, Policy, RulesChoice};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb;
+use crate::wire::pb::evaluate_policies_request::Games;
+use crate::wire::pb::evaluate_policies_response;
+use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use crate::wire::tensor::{self, Dim, Element};
+
+/// How often the games tell how far they are.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Games to be played: every policy on the same pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluationRequest {
+    /// The rules.
+    pub rules: RulesChoice,
+    /// The rules version that results must belong to; empty for any.
+    pub rules_version: String,
+    /// Who plays.
+    pub policies: Vec<Policy>,
+    /// What the seeds of the games are drawn from.
+    pub seed: u64,
+    /// Games a policy.
+    pub num_games: u32,
+    /// A game is cut after so many pieces; 0 for the server's limit.
+    pub max_pieces: u64,
+    /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
+    pub max_steps: u64,
+}
+
+/// A message of an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The first: what is being played.
+    Started(Box<Started>),
+    /// Finished games.
+    Games(Vec<Game>),
+    /// How far it is.
+    Progress(Progress),
+    /// The last: all games have been told.
+    Done,
+}
+
+/// What is being played, every default filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Started {
+    /// The rules.
+    pub rules: Rules,
+    /// Their version.
+    pub rules_version: String,
+    /// A game is cut after so many pieces.
+    pub max_pieces: u64,
+    /// A game is cut after so many steps.
+    pub max_steps: u64,
+}
+
+/// Rules as the server plays them, in the words of the protocol.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// The rule set they started from.
+    pub preset: String,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Who deals.
+    pub randomizer: String,
+    /// What a step is.
+    pub action_model: String,
+    /// What ends a game.
+    pub top_out: String,
+    /// How orientations are numbered.
+    pub orientation_table: String,
+    /// Where a piece may come down.
+    pub reach: String,
+    /// Next pieces shown.
+    pub preview: u32,
+    /// Points for a piece.
+    pub piece_points: f64,
+    /// Points for 1, 2, 3 and 4 lines at once.
+    pub line_points: [f64; 4],
+    /// Points for the end of a game.
+    pub game_end_points: f64,
+}
+
+/// A finished game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Game {
+    /// Who played.
+    pub policy: u32,
+    /// Which of the evaluation's seeds.
+    pub seed_index: u32,
+    /// The seed that deals the same pieces again.
+    pub seed: u64,
+    /// Lines cleared.
+    pub lines: u64,
+    /// Pieces landed.
+    pub pieces: u64,
+    /// Steps taken: keys where the rules have keys, else pieces.
+    pub steps: u64,
+    /// Points under the rules' scoring.
+    pub score: f64,
+    /// Whether it was cut by a limit.
+    pub truncated: bool,
+}
+
+/// How far an evaluation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Games finished.
+    pub games: u64,
+    /// Games in all.
+    pub num_games: u64,
+    /// Pieces landed, those of unfinished games included.
+    pub pieces: u64,
+}
+
+/// A complete evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// What was played.
+    pub started: Started,
+    /// The games of each policy, in the order of their seeds.
+    pub games: Vec<Vec<Game>>,
+}
+
+/// A policy and a seed, by their indices: a game.
+pub(super) type Pair = (u32, u32);
+
+impl Client {
+    /// Has all games played by the first server, and tells of them as they come.
+    ///
+    /// # Errors
+    /// What the server refuses, or a server that does not answer.
+    pub async fn evaluate(&self, request: &EvaluationRequest) -> Result<Events, ClientError> {
+        self.servers[0].evaluate(request, None).await
+    }
+}
+
+/// An evaluation under way.
+#[derive(Debug)]
+pub struct Events {
+    address: String,
+    stream: Streaming<pb::EvaluatePoliciesResponse>,
+    done: bool,
+}
+
+impl Events {
+    /// The next message; `None` after [`Event::Done`].
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the connection broke or the answer ended too early.
+    pub async fn next(&mut self) -> Result<Option<Event>, ClientError> {
+        use evaluate_policies_response::Event as Message;
+        if self.done {
+            return Ok(None);
+        }
+        let message = self.stream.message().await.map_err(|status| error(&self.address, &status))?;
+        let Some(message) = message else {
+            let message = "the answer ended before all games did".to_owned();
+            return Err(ClientError::Lost { address: self.address.clone(), message });
+        };
+        Ok(Some(match message.event {
+            Some(Message::Started(started)) => Event::Started(Box::new(decode_started(started)?)),
+            Some(Message::Results(results)) => Event::Games(decode_games(&results)?),
+            Some(Message::Progress(progress)) => Event::Progress(Progress {
+                games: progress.games_done,
+                num_games: progress.num_games,
+                pieces: progress.pieces_done,
+            }),
+            Some(Message::Summary(_)) => {
+                self.done = true;
+                Event::Done
+            }
+            None => return Err(ClientError::Answer("an event of an unknown kind".to_owned())),
+        }))
+    }
+}
+
+impl Server {
+    pub(super) async fn evaluate(
+        &self,
+        request: &EvaluationRequest,
+        pairs: Option<&[Pair]>,
+    ) -> Result<Events, ClientError> {
+        let mut client = EvaluationServiceClient::new(self.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let answer = client.evaluate_policies(self.request(encode(request, pairs))).await;
+        let stream = answer.map_err(|status| self.error(&status))?.into_inner();
+        Ok(Events { address: self.address.clone(), stream, done: false })
+    }
+}
+
+fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePoliciesRequest {
+    let pairs = pairs.map(|pairs| {
+        let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
+        tensor::encode(vec![pairs.len() as u32, 2], &numbers)
+    });
+    pb::EvaluatePoliciesRequest {
+        rules: Some(request.rules.encode()),
+        rules_version: request.rules_version.clone(),
+        agents: request.policies.iter().map(Policy::encode).collect(),
+        games: Some(Games::SeedRange(pb::SeedRange { seed: request.seed, count: request.num_games })),
+        pairs,
+        max_pieces: request.max_pieces,
+        max_steps: request.max_steps,
+        progress_interval: prost_types::Duration::try_from(PROGRESS_INTERVAL).ok(),
+        ..Default::default()
+    }
+}
+
+fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError> {
+    let rules = started.rules.ok_or_else(|| ClientError::Answer("it has no rules".to_owned()))?;
+    let scoring = rules.scoring.clone().unwrap_or_default();
+    let line_points = scoring.lines.as_slice().try_into();
+    Ok(Started {
+        rules: Rules {
+            width: rules.width(),
+            height: rules.height(),
+            randomizer: word(rules.randomizer().as_str_name(), "RANDOMIZER_"),
+            action_model: word(rules.action_model().as_str_name(), "ACTION_MODEL_"),
+            top_out: word(rules.top_out().as_str_name(), "TOP_OUT_"),
+            orientation_table: word(rules.orientation_table().as_str_name(), "ORIENTATION_TABLE_"),
+            reach: word(rules.reach().as_str_name(), "REACH_"),
+            preview: rules.preview(),
+            piece_points: scoring.piece(),
+            line_points: line_points
+                .map_err(|_| ClientError::Answer("it has not four points for lines".to_owned()))?,
+            game_end_points: scoring.game_end(),
+            preset: rules.preset,
+        },
+        rules_version: started.rules_version,
+        max_pieces: started.max_pieces,
+        max_steps: started.max_steps,
+    })
+}
+
+/// `TOP_OUT_SPAWN_BLOCKED` without its prefix: `spawn_blocked`.
+fn word(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_lowercase()
+}
+
+fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientError> {
+    fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str) -> Result<Vec<T>, ClientError> {
+        let array = tensor::decode_field::<T>(tensor.as_ref(), name, &[Dim::Any]);
+        array.map(|array| array.elements).map_err(|error| ClientError::Answer(error.to_string()))
+    }
+    let policies = column::<u32>(&results.policy_indices, "policy_indices")?;
+    let seed_indices = column::<u32>(&results.seed_indices, "seed_indices")?;
+    let seeds = column::<u64>(&results.seeds, "seeds")?;
+    let lines = column::<u64>(&results.lines, "lines")?;
+    let pieces = column::<u64>(&results.pieces, "pieces")?;
+    let steps = column::<u64>(&results.steps, "steps")?;
+    let scores = column::<f64>(&results.scores, "scores")?;
+    let truncated = results.truncated.as_ref().map(|tensor| tensor.data.as_ref()).unwrap_or_default();
+    let length = policies.len();
+    let lengths = [seed_indices.len(), seeds.len(), lines.len(), pieces.len(), steps.len(), scores.len()];
+    if lengths.iter().any(|other| *other != length) || truncated.len() != length {
+        return Err(ClientError::Answer("its columns are of different lengths".to_owned()));
+    }
+    let game = |i: usize| Game {
+        policy: policies[i],
+        seed_index: seed_indices[i],
+        seed: seeds[i],
+        lines: lines[i],
+        pieces: pieces[i],
+        steps: steps[i],
+        score: scores[i],
+        truncated: truncated[i] != 0,
+    };
+    Ok((0..length).map(game).collect())
+}

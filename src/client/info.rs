@@ -1,0 +1,85 @@
+//! What a server says of itself.
+
+use super::connection::CALL_TIMEOUT;
+use super::{Client, ClientError};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+
+/// What a server is and can.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerInfo {
+    /// The version of the program.
+    pub server_version: String,
+    /// Changes whenever equal rules, seeds and actions could give another game.
+    pub rules_version: String,
+    /// The code path that plays games there.
+    pub kernel: String,
+    /// Threads that play evaluations.
+    pub num_threads: u32,
+    /// Every feature set, written out for the width that was asked about.
+    pub feature_sets: Vec<FeatureSetInfo>,
+    /// The names of the linear controllers.
+    pub controllers: Vec<String>,
+    /// The rule sets, the default first.
+    pub rules_presets: Vec<RulesPresetInfo>,
+}
+
+/// A rule set by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesPresetInfo {
+    /// The name.
+    pub name: String,
+    /// Columns, where nobody asks for others.
+    pub width: u32,
+    /// Rows, where nobody asks for others.
+    pub height: u32,
+    /// Whether the server can play it.
+    pub supported: bool,
+}
+
+/// A feature set by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureSetInfo {
+    /// The name.
+    pub name: String,
+    /// Weights belong to a name and a version.
+    pub version: String,
+    /// One name a column, in order.
+    pub columns: Vec<String>,
+}
+
+impl Client {
+    /// What the first server is and can; feature sets are written out for this width, 0 for 10.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if it does not answer, or takes longer than half a minute for it.
+    pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
+        let server = &self.servers[0];
+        let mut client = EnvironmentServiceClient::new(server.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let mut request = server.request(pb::GetServerInfoRequest { width });
+        request.set_timeout(CALL_TIMEOUT);
+        let info = client.get_server_info(request).await.map_err(|status| server.error(&status))?;
+        let info = info.into_inner();
+        let feature_set = |set: pb::FeatureSet| FeatureSetInfo {
+            name: set.name,
+            version: set.version,
+            columns: set.columns,
+        };
+        let rules_preset = |preset: pb::RulesPreset| {
+            let rules = preset.rules.unwrap_or_default();
+            let (width, height) = (rules.width(), rules.height());
+            RulesPresetInfo { name: preset.name, width, height, supported: preset.supported }
+        };
+        Ok(ServerInfo {
+            server_version: info.server_version,
+            rules_version: info.rules_version,
+            kernel: info.kernel,
+            num_threads: info.num_threads,
+            feature_sets: info.feature_sets.into_iter().map(feature_set).collect(),
+            controllers: info.controllers.into_iter().map(|controller| controller.name).collect(),
+            rules_presets: info.rules_presets.into_iter().map(rules_preset).collect(),
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! What a session answers: numbers by name, one row for each environment of a call.
+
+use std::sync::Arc;
+
+use super::Session;
+use crate::client::ClientError;
+use crate::wire::pb;
+use crate::wire::tensor::{self, Array, Dim, Element};
+
+/// Columns with names: one row for each environment of a call.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    names: Arc<[String]>,
+    tensors: Vec<pb::Tensor>,
+}
+
+impl Columns {
+    /// The names, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The numbers of a column.
+    ///
+    /// # Errors
+    /// [`ClientError::Answer`] if there is no such column, or its numbers are of another type.
+    pub fn column<T: Element>(&self, name: &str) -> Result<Array<T>, ClientError> {
+        let position = self.names.iter().position(|known| known == name);
+        let tensor = position.and_then(|position| self.tensors.get(position));
+        let tensor = tensor.ok_or_else(|| ClientError::Answer(format!("it has no column {name:?}")))?;
+        decode(Some(tensor), name)
+    }
+}
+
+/// What environments show after a call.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The observations that were asked for.
+    pub observations: Columns,
+    /// Statistics of the episodes.
+    pub infos: Columns,
+    /// Which actions exist, row by row; empty unless it was asked for.
+    pub action_mask: Vec<bool>,
+}
+
+/// What a step brought: one entry for each environment of the call.
+#[derive(Clone, Debug)]
+pub struct Stepped {
+    /// What the environments show now.
+    pub seen: Seen,
+    /// Points.
+    pub rewards: Vec<f32>,
+    /// Whether the rules ended the episode.
+    pub terminated: Vec<bool>,
+    /// Whether a limit cut it.
+    pub truncated: Vec<bool>,
+    /// The ends of episodes whose rows show the next one already.
+    pub finals: Option<Finals>,
+}
+
+/// The ends of episodes.
+#[derive(Clone, Debug)]
+pub struct Finals {
+    /// Their rows in the step.
+    pub rows: Vec<u32>,
+    /// What was to be seen last.
+    pub observations: Columns,
+    /// What they came to.
+    pub infos: Columns,
+}
+
+/// What pieces can do: rows of all environments of a call, those of the first one first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placements {
+    /// The rows of environment i are those from entry i up to entry i + 1.
+    pub row_offsets: Vec<u32>,
+    /// What to step with.
+    pub actions: Vec<i32>,
+    /// Points.
+    pub rewards: Vec<f32>,
+    /// Lines cleared.
+    pub lines: Vec<u8>,
+    /// Whether the game ends.
+    pub terminal: Vec<bool>,
+    /// The features, a row for each placement; empty without a selection.
+    pub features: Array<f32>,
+    /// Their names.
+    pub feature_names: Vec<String>,
+}
+
+impl Session {
+    fn columns(&self, names: &Arc<[String]>, tensors: Vec<pb::Tensor>) -> Result<Columns, ClientError> {
+        if tensors.len() != names.len() {
+            let problem = format!("it has {} columns, expected {}", tensors.len(), names.len());
+            return Err(ClientError::Answer(problem));
+        }
+        Ok(Columns { names: names.clone(), tensors })
+    }
+
+    pub(super) fn seen(
+        &self,
+        observations: Vec<pb::Tensor>,
+        infos: Vec<pb::Tensor>,
+        mask: Option<&pb::Tensor>,
+    ) -> Result<Seen, ClientError> {
+        Ok(Seen {
+            observations: self.columns(&self.observations, observations)?,
+            infos: self.columns(&self.infos, infos)?,
+            action_mask: flags(mask),
+        })
+    }
+
+    pub(super) fn stepped(&self, answer: pb::StepResponse) -> Result<Stepped, ClientError> {
+        let finals = match answer.final_batch {
+            Some(finals) => Some(Finals {
+                rows: finals.rows,
+                observations: self.columns(&self.observations, finals.observations)?,
+                infos: self.columns(&self.infos, finals.infos)?,
+            }),
+            None => None,
+        };
+        Ok(Stepped {
+            seen: self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())?,
+            rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
+            terminated: flags(answer.terminated.as_ref()),
+            truncated: flags(answer.truncated.as_ref()),
+            finals,
+        })
+    }
+}
+
+/// A tensor of any shape.
+pub(super) fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
+    let dims = vec![Dim::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
+    let array = tensor::decode_field(tensor, name, &dims);
+    array.map_err(|error| ClientError::Answer(error.to_string()))
+}
+
+pub(super) fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {
+    tensor.map(|tensor| tensor.data.iter().map(|byte| *byte != 0).collect()).unwrap_or_default()
+}
+
+pub(super) fn missing(field: &str) -> ClientError {
+    ClientError::Answer(format!("it has no {field}"))
+}

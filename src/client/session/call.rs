@@ -1,0 +1,49 @@
+//! One call to a server, made again while it is lost on the way.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tonic::transport::Channel;
+use tonic::{Response, Status};
+
+use crate::client::ClientError;
+use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, Server};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+
+/// Makes a call, again and again while it is lost on the way.
+pub(super) async fn call<Q: Clone, A>(
+    server: &Server,
+    patience: Duration,
+    message: Q,
+    send: impl AsyncFn(EnvironmentServiceClient<Channel>, tonic::Request<Q>) -> Result<Response<A>, Status>,
+) -> Result<A, ClientError> {
+    let start = Instant::now();
+    let mut rest = FIRST_REST;
+    loop {
+        let mut request = server.request(message.clone());
+        request.set_timeout(CALL_TIMEOUT);
+        let answer = deadline(send(client(server), request)).await;
+        match answer.map_err(|status| server.error(&status)) {
+            Ok(answer) => return Ok(answer.into_inner()),
+            Err(error @ ClientError::Lost { .. }) if start.elapsed() + rest >= patience => return Err(error),
+            Err(ClientError::Lost { .. }) => {
+                tokio::time::sleep(rest).await;
+                rest = (rest * 2).min(LONGEST_REST);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The server is told the deadline; this is for the one that does not answer at all.
+async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
+    let answered = tokio::time::timeout(CALL_TIMEOUT, call).await;
+    answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))
+}
+
+pub(super) fn client(server: &Server) -> EnvironmentServiceClient<Channel> {
+    EnvironmentServiceClient::new(server.channel.clone())
+        .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+}

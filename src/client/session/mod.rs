@@ -1,0 +1,243 @@
+//! Sessions: environments that a server keeps for us and steps together.
+//!
+//! Every call has a deadline, and one that is lost on the way is made again until [`ConnectOptions::patience`] has run out.
+//! That is safe, because calls that move something are numbered: a server that has done one already gives its answer again.
+//! A session lives on one server; when that server is gone for good, so is the session, unless its states were saved.
+//!
+//! [`ConnectOptions::patience`]: super::ConnectOptions::patience
+
+mod answer;
+mod call;
+mod request;
+mod stream;
+
+pub use answer::{Columns, Finals, Placements, Seen, Stepped};
+pub use request::{Autoreset, Picture, SessionRequest, Start};
+pub use stream::StepStream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tonic::transport::Channel;
+use tonic::{Response, Status};
+
+use super::connection::Server;
+use super::{Client, ClientError, Features};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use crate::wire::tensor::{self, Array};
+use answer::{decode, flags, missing};
+use call::call;
+use request::encode;
+
+/// A session on a server.
+#[derive(Debug)]
+pub struct Session {
+    server: Server,
+    patience: Duration,
+    name: String,
+    num_envs: u32,
+    num_actions: u32,
+    observations: Arc<[String]>,
+    infos: Arc<[String]>,
+    /// Of the last call that moved something.
+    sequence: u64,
+}
+
+impl Client {
+    /// Makes a session on the first server.
+    ///
+    /// # Errors
+    /// What the server refuses, or that it has not answered for as long as the client is patient.
+    pub async fn create_session(&self, request: &SessionRequest) -> Result<Session, ClientError> {
+        let server = self.servers[0].clone();
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).expect("the operating system has randomness");
+        let ttl = request.ttl.map(prost_types::Duration::try_from).transpose();
+        let message = pb::CreateSessionRequest {
+            config: Some(encode(request)),
+            ttl: ttl.map_err(|_| ClientError::Answer("a lease that cannot be sent".to_owned()))?,
+            // So that a call made again finds what the lost one made.
+            request_id: format!("{:032x}", u128::from_le_bytes(id)),
+        };
+        let made = call(&server, self.patience, message, async |mut client, request| {
+            client.create_session(request).await
+        })
+        .await?;
+        let session = made.session.ok_or_else(|| missing("session"))?;
+        let names = |specs: &[pb::TensorSpec]| specs.iter().map(|spec| spec.name.clone()).collect();
+        Ok(Session {
+            server,
+            patience: self.patience,
+            num_envs: session.config.as_ref().map_or(1, pb::SessionConfig::num_envs),
+            num_actions: session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32 + 1),
+            observations: names(&session.observation_specs),
+            infos: names(&session.info_specs),
+            sequence: session.sequence,
+            name: session.name,
+        })
+    }
+}
+
+impl Session {
+    /// `sessions/ID`: whoever knows it may use the session.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Environments.
+    pub fn num_envs(&self) -> u32 {
+        self.num_envs
+    }
+
+    /// Actions are the numbers below this one.
+    pub fn num_actions(&self) -> u32 {
+        self.num_actions
+    }
+
+    /// Begins episodes, in all environments where none are named.
+    ///
+    /// # Errors
+    /// As every call here: what the server refuses, or that it has not answered for as long as the client is patient.
+    pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Seen, ClientError> {
+        let (seeds, piece_sequences) = match start {
+            Start::Next => (vec![], vec![]),
+            Start::Seeds(seeds) => (seeds, vec![]),
+            Start::Pieces(pieces) => (vec![], pieces),
+        };
+        let env_ids = env_ids.to_vec();
+        let sequence = self.sequence + 1;
+        let request =
+            pb::ResetRequest { session: self.name.clone(), env_ids, seeds, piece_sequences, sequence };
+        let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;
+        self.sequence = answer.sequence;
+        self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
+    }
+
+    /// Does an action in each environment, or in those that are named.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn step(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<Stepped, ClientError> {
+        let request = self.step_request(actions, env_ids, self.sequence + 1);
+        let answer = self.call(request, async |mut client, request| client.step(request).await).await?;
+        self.sequence = answer.sequence;
+        self.stepped(answer)
+    }
+
+    /// Draws environments.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn render(&self, picture: Picture, env_ids: &[u32]) -> Result<Vec<String>, ClientError> {
+        let format = match picture {
+            Picture::Ascii => pb::RenderFormat::Ascii,
+            Picture::Lab => pb::RenderFormat::Lab,
+            Picture::Leiden => pb::RenderFormat::Leiden,
+            Picture::Ansi => pb::RenderFormat::Ansi,
+        };
+        let env_ids = env_ids.to_vec();
+        let request = pb::RenderRequest { session: self.name.clone(), env_ids, format: format.into() };
+        let answer = self.call(request, async |mut client, request| client.render(request).await).await?;
+        Ok(answer.frames)
+    }
+
+    /// Takes snapshots.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn save(&self, env_ids: &[u32]) -> Result<Vec<Bytes>, ClientError> {
+        let request = pb::SaveStateRequest { session: self.name.clone(), env_ids: env_ids.to_vec() };
+        let answer = self.call(request, async |mut client, request| client.save_state(request).await).await?;
+        Ok(answer.states)
+    }
+
+    /// Puts environments back to snapshots: one for each, or one for all; with `reseed`, under another future.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn restore(
+        &mut self,
+        env_ids: &[u32],
+        states: &[Bytes],
+        reseed: Option<u64>,
+    ) -> Result<Seen, ClientError> {
+        let request = pb::RestoreStateRequest {
+            session: self.name.clone(),
+            env_ids: env_ids.to_vec(),
+            positions: Some(pb::Positions { states: states.to_vec(), ..Default::default() }),
+            reseed,
+            sequence: self.sequence + 1,
+        };
+        let answer =
+            self.call(request, async |mut client, request| client.restore_state(request).await).await?;
+        self.sequence = answer.sequence;
+        self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
+    }
+
+    /// Lists every placement of the current pieces, with features of the session's selection or of this one.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn enumerate(
+        &self,
+        env_ids: &[u32],
+        features: Option<&Features>,
+    ) -> Result<Placements, ClientError> {
+        let envs = pb::SessionEnvs { session: self.name.clone(), env_ids: env_ids.to_vec() };
+        let request = pb::EnumeratePlacementsRequest {
+            source: Some(pb::enumerate_placements_request::Source::SessionEnvs(envs)),
+            features: features.map(Features::encode),
+            max_response_bytes: MAX_RESPONSE_BYTES,
+            ..Default::default()
+        };
+        let answer = self
+            .call(request, async |mut client, request| client.enumerate_placements(request).await)
+            .await?;
+        Ok(Placements {
+            row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
+            actions: decode(answer.actions.as_ref(), "actions")?.elements,
+            rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
+            lines: decode(answer.lines.as_ref(), "lines")?.elements,
+            terminal: flags(answer.terminal.as_ref()),
+            features: match &answer.features {
+                Some(features) => decode(Some(features), "features")?,
+                None => Array { shape: vec![0, 0], elements: vec![] },
+            },
+            feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
+        })
+    }
+
+    /// Tells the server that the session is still wanted.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn renew(&self) -> Result<(), ClientError> {
+        let request = pb::GetSessionRequest { name: self.name.clone() };
+        self.call(request, async |mut client, request| client.get_session(request).await).await.map(drop)
+    }
+
+    /// Ends the session.
+    ///
+    /// # Errors
+    /// As [`Session::reset`]; one that has ended already is fine.
+    pub async fn delete(self) -> Result<(), ClientError> {
+        let request = pb::DeleteSessionRequest { name: self.name.clone(), allow_missing: true };
+        self.call(request, async |mut client, request| client.delete_session(request).await).await.map(drop)
+    }
+
+    async fn call<Q: Clone, A>(
+        &self,
+        message: Q,
+        send: impl AsyncFn(EnvironmentServiceClient<Channel>, tonic::Request<Q>) -> Result<Response<A>, Status>,
+    ) -> Result<A, ClientError> {
+        call(&self.server, self.patience, message, send).await
+    }
+
+    fn step_request(&self, actions: &[i32], env_ids: &[u32], sequence: u64) -> pb::StepRequest {
+        let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
+        pb::StepRequest { session: self.name.clone(), actions, env_ids: env_ids.to_vec(), sequence }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a session is asked for.
+
+use std::time::Duration;
+
+use crate::client::{Features, RulesChoice};
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb;
+
+/// What a session is to be made of; what is left out is the server's default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionRequest {
+    /// The rules.
+    pub rules: RulesChoice,
+    /// Environments; 0 for one.
+    pub num_envs: u32,
+    /// The session seed; the server draws one where there is none.
+    pub seed: Option<u64>,
+    /// What happens after the end of an episode.
+    pub autoreset: Autoreset,
+    /// The observations wanted, by the names the server lists; none for its choice.
+    pub observations: Vec<String>,
+    /// The columns of the observation `features`, and of placements.
+    pub features: Option<Features>,
+    /// Whether answers hold masks.
+    pub action_mask: bool,
+    /// Episodes are cut after so many steps; 0 for no limit.
+    pub max_episode_steps: u64,
+    /// How long the session stays when nobody calls.
+    pub ttl: Option<Duration>,
+}
+
+/// What happens to an environment whose episode has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Autoreset {
+    /// Its next step begins a new one.
+    #[default]
+    NextStep,
+    /// The same step begins a new one; [`Stepped::finals`] has the end of the old one.
+    SameStep,
+    /// Nothing: stepping it is refused until it is reset.
+    Disabled,
+}
+
+/// Which episodes a reset begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The next ones.
+    Next,
+    /// Episode 0 of a seed for each environment of the call.
+    Seeds(Vec<u64>),
+    /// Explicit pieces as letters, one text for each environment of the call or one for all.
+    Pieces(Vec<String>),
+}
+
+/// How to draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// `#` and `.`.
+    Ascii,
+    /// As in the course notebook.
+    Lab,
+    /// As in the Leiden report.
+    Leiden,
+    /// In colour, for a terminal.
+    Ansi,
+}
+
+pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
+    let autoreset = match request.autoreset {
+        Autoreset::NextStep => pb::AutoresetMode::NextStep,
+        Autoreset::SameStep => pb::AutoresetMode::SameStep,
+        Autoreset::Disabled => pb::AutoresetMode::Disabled,
+    };
+    pb::SessionConfig {
+        num_envs: (request.num_envs > 0).then_some(request.num_envs),
+        rules: Some(request.rules.encode()),
+        observation_fields: request.observations.clone(),
+        features: request.features.as_ref().map(Features::encode),
+        autoreset_mode: autoreset.into(),
+        seed: request.seed,
+        max_episode_steps: request.max_episode_steps,
+        action_mask: request.action_mask,
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        ..Default::default()
+    }
+}

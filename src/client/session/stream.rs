@@ -1,0 +1,101 @@
+//! Steps over one long call.
+
+use std::collections::VecDeque;
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Status, Streaming};
+
+use super::call::client;
+use super::{Session, Stepped};
+use crate::client::ClientError;
+use crate::client::connection::CALL_TIMEOUT;
+use crate::client::error::error;
+use crate::wire::pb;
+use crate::wire::pb::step_stream_request::Request as Asked;
+use crate::wire::pb::step_stream_response::Response as Answered;
+
+/// Steps that may be under way on a stream at a time.
+const IN_FLIGHT: usize = 64;
+
+impl Session {
+    /// Opens a stream for steps, several of which may be under way at a time.
+    ///
+    /// # Errors
+    /// As [`Session::reset`].
+    pub async fn stream(&mut self) -> Result<StepStream<'_>, ClientError> {
+        let (requests, receiver) = mpsc::channel(IN_FLIGHT);
+        let request = self.server.request(ReceiverStream::new(receiver));
+        let answers = client(&self.server).step_stream(request).await;
+        let answers = answers.map_err(|status| self.server.error(&status))?.into_inner();
+        Ok(StepStream {
+            next: self.sequence + 1,
+            session: self,
+            requests,
+            answers,
+            under_way: VecDeque::new(),
+        })
+    }
+}
+
+/// Steps over one long call. When it breaks, the session goes on where the last answer came from: what was sent behind that
+/// may have been done or not, and [`Session::restore`] is the way back.
+#[derive(Debug)]
+pub struct StepStream<'a> {
+    session: &'a mut Session,
+    next: u64,
+    requests: mpsc::Sender<pb::StepStreamRequest>,
+    answers: Streaming<pb::StepStreamResponse>,
+    /// The numbers of the steps that have no answer yet.
+    under_way: VecDeque<u64>,
+}
+
+impl StepStream<'_> {
+    /// Sends a step on its way; waits while there are 64 before it.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the stream has ended.
+    pub async fn send(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<(), ClientError> {
+        let step = self.session.step_request(actions, env_ids, self.next);
+        let sent = self.requests.send(pb::StepStreamRequest { request: Some(Asked::Step(step)) }).await;
+        sent.map_err(|_| self.lost("the stream has ended"))?;
+        self.under_way.push_back(self.next);
+        self.next += 1;
+        Ok(())
+    }
+
+    /// The answer of the step that was sent first of those that have none; nothing if all have.
+    ///
+    /// # Errors
+    /// What the server refuses, after which the steps behind it are refused as well, for their numbers; or
+    /// [`ClientError::Lost`] if the stream broke, or no answer came in half a minute.
+    pub async fn next(&mut self) -> Result<Option<Stepped>, ClientError> {
+        if self.under_way.pop_front().is_none() {
+            return Ok(None);
+        }
+        let Ok(answer) = tokio::time::timeout(CALL_TIMEOUT, self.answers.message()).await else {
+            return Err(self.lost("no answer came in time"));
+        };
+        let answer = answer.map_err(|status| self.session.server.error(&status))?;
+        match answer.and_then(|answer| answer.response) {
+            Some(Answered::Step(step)) => {
+                self.session.sequence = step.sequence;
+                self.session.stepped(step).map(Some)
+            }
+            Some(Answered::Error(refused)) => {
+                if self.under_way.is_empty() {
+                    self.next = self.session.sequence + 1;
+                }
+                let details = prost::Message::encode_to_vec(&refused).into();
+                let status = Status::with_details(refused.code.into(), refused.message, details);
+                Err(error(&self.session.server.address, &status))
+            }
+            Some(_) => Err(ClientError::Answer("the answer of another call".to_owned())),
+            None => Err(self.lost("the stream has ended")),
+        }
+    }
+
+    fn lost(&self, message: &str) -> ClientError {
+        ClientError::Lost { address: self.session.server.address.clone(), message: message.to_owned() }
+    }
+}

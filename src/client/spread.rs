@@ -1,0 +1,253 @@
+//! An evaluation spread over servers: its games are cut into calls, and those of a lost call are asked for again.
+//!
+//! A server that is done with a call gets the next one; a server that has failed rests, longer each time. What comes out
+//! depends on the request alone.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::connection::{FIRST_REST, LONGEST_REST, Server};
+use super::evaluation::Pair;
+use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, Game, Progress, Started};
+
+/// Calls that a server has at a time where there are several servers: while one ends with few games left, the other
+/// keeps all threads busy.
+const CALLS_AT_A_TIME: usize = 2;
+/// Calls a server over a whole evaluation: enough for the faster server to take more of them.
+const CALLS_A_SERVER: usize = 6;
+
+impl Client {
+    /// Has all games played, whatever happens to single calls, and collects them.
+    ///
+    /// # Errors
+    /// What a server refuses, or that no server has answered for as long as [`ConnectOptions::patience`].
+    pub async fn evaluate_all(
+        &self,
+        request: &EvaluationRequest,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Evaluated, ClientError> {
+        let num_policies = request.policies.len() as u32;
+        let pairs: Vec<Pair> = (0..num_policies)
+            .flat_map(|policy| (0..request.num_games).map(move |seed| (policy, seed)))
+            .collect();
+        let mut run = Run::new(self, request, pairs);
+        let mut collected = Collected {
+            started: None,
+            games: vec![vec![None; request.num_games as usize]; request.policies.len()],
+            done: Progress { num_games: run.num_games, ..Progress::default() },
+            pieces_by_call: Vec::new(),
+        };
+        loop {
+            run.hand_out();
+            if run.calls.is_empty() && run.queue.is_empty() {
+                break;
+            }
+            let next_attempt = run.next_attempt();
+            tokio::select! {
+                biased; // what has arrived is collected before its call is found to be over
+                Some((call, event)) = run.events.recv() => {
+                    if collected.take(call, event)? {
+                        run.failing_since = None;
+                    }
+                    progress(collected.progress());
+                }
+                Some(ended) = run.calls.join_next() => {
+                    run.end_call(ended.map_err(|error| ClientError::Answer(error.to_string()))?)?;
+                }
+                () = tokio::time::sleep_until(next_attempt) => {}
+            }
+        }
+        while let Ok((call, event)) = run.events.try_recv() {
+            collected.take(call, event)?;
+        }
+        progress(collected.progress());
+        collected.finish()
+    }
+}
+
+impl Server {
+    /// One call to its end, however it ends: takes the games that came out of `missing`.
+    async fn call(
+        &self,
+        request: &EvaluationRequest,
+        missing: &mut BTreeSet<Pair>,
+        number: usize,
+        events: &mpsc::Sender<(usize, Event)>,
+    ) -> Result<(), ClientError> {
+        let all = missing.len() as u64 == request.policies.len() as u64 * u64::from(request.num_games);
+        let pairs: Vec<Pair> = missing.iter().copied().collect();
+        let mut answer = self.evaluate(request, (!all).then_some(&pairs)).await?;
+        while let Some(event) = answer.next().await? {
+            if let Event::Games(games) = &event
+                && let Some(game) = games.iter().find(|game| !missing.remove(&(game.policy, game.seed_index)))
+            {
+                let message = format!("it holds a game that was not asked for: {game:?}");
+                return Err(ClientError::Answer(message));
+            }
+            if events.send((number, event)).await.is_err() {
+                break; // nobody waits for it any more
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(ClientError::Answer(format!("{} games are missing in it", missing.len())))
+    }
+}
+
+/// The calls of one evaluation, handed out to the servers.
+struct Run<'a> {
+    client: &'a Client,
+    request: Arc<EvaluationRequest>,
+    num_games: u64,
+    queue: VecDeque<BTreeSet<Pair>>,
+    places: Vec<Place>,
+    calls: JoinSet<EndedCall>,
+    num_calls: usize,
+    sender: mpsc::Sender<(usize, Event)>,
+    events: mpsc::Receiver<(usize, Event)>,
+    /// Since when calls have failed and no game has come.
+    failing_since: Option<Instant>,
+}
+
+/// What is going on at a server.
+#[derive(Clone, Default)]
+struct Place {
+    calls: usize,
+    failures: u32,
+    resting_until: Option<Instant>,
+}
+
+struct EndedCall {
+    server: usize,
+    missing: BTreeSet<Pair>,
+    result: Result<(), ClientError>,
+}
+
+impl<'a> Run<'a> {
+    fn new(client: &'a Client, request: &EvaluationRequest, pairs: Vec<Pair>) -> Run<'a> {
+        let num_servers = client.servers.len();
+        let num_calls = if num_servers == 1 { 1 } else { num_servers * CALLS_A_SERVER };
+        let size = pairs.len().div_ceil(num_calls).max(1);
+        let (sender, events) = mpsc::channel(64);
+        Run {
+            client,
+            request: Arc::new(request.clone()),
+            num_games: pairs.len() as u64,
+            queue: pairs.chunks(size).map(|pairs| pairs.iter().copied().collect()).collect(),
+            places: vec![Place::default(); num_servers],
+            calls: JoinSet::new(),
+            num_calls: 0,
+            sender,
+            events,
+            failing_since: None,
+        }
+    }
+
+    /// Gives every server that has room a call, as long as there are any.
+    fn hand_out(&mut self) {
+        let now = Instant::now();
+        for room in 1..=CALLS_AT_A_TIME {
+            for (server, place) in self.places.iter_mut().enumerate() {
+                if place.calls >= room || place.resting_until.is_some_and(|until| until > now) {
+                    continue;
+                }
+                let Some(mut missing) = self.queue.pop_front() else { return };
+                place.calls += 1;
+                let number = self.num_calls;
+                self.num_calls += 1;
+                let (client, request, sender) =
+                    (self.client.servers[server].clone(), self.request.clone(), self.sender.clone());
+                self.calls.spawn(async move {
+                    let result = client.call(&request, &mut missing, number, &sender).await;
+                    EndedCall { server, missing, result }
+                });
+            }
+        }
+    }
+
+    /// When a server that rests is tried again.
+    fn next_attempt(&self) -> Instant {
+        let now = Instant::now();
+        let waking = self.places.iter().filter_map(|place| place.resting_until).filter(|until| *until > now);
+        waking.min().unwrap_or(now + LONGEST_REST)
+    }
+
+    fn end_call(&mut self, ended: EndedCall) -> Result<(), ClientError> {
+        let place = &mut self.places[ended.server];
+        place.calls -= 1;
+        match ended.result {
+            Ok(()) => *place = Place { calls: place.calls, ..Place::default() },
+            Err(error @ ClientError::Lost { .. }) => {
+                let now = Instant::now();
+                let rest = FIRST_REST * 2u32.pow(place.failures.min(6));
+                place.failures += 1;
+                place.resting_until = Some(now + rest.min(LONGEST_REST));
+                if now - *self.failing_since.get_or_insert(now) >= self.client.patience {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if !ended.missing.is_empty() {
+            self.queue.push_back(ended.missing);
+        }
+        Ok(())
+    }
+}
+
+/// The games of an evaluation, as they come in.
+struct Collected {
+    started: Option<Started>,
+    games: Vec<Vec<Option<Game>>>,
+    done: Progress,
+    /// Pieces that each call has told of.
+    pieces_by_call: Vec<u64>,
+}
+
+impl Collected {
+    /// Takes an event in; true if it brought games.
+    fn take(&mut self, call: usize, event: Event) -> Result<bool, ClientError> {
+        match event {
+            Event::Started(started) => match &self.started {
+                Some(first) if *first != *started => {
+                    let message = "the servers do not play the same game; are they of one version?";
+                    return Err(ClientError::Answer(message.to_owned()));
+                }
+                _ => self.started = Some(*started),
+            },
+            Event::Games(games) => {
+                for game in games {
+                    self.games[game.policy as usize][game.seed_index as usize] = Some(game);
+                    self.done.games += 1;
+                }
+                return Ok(true);
+            }
+            Event::Progress(progress) => {
+                if self.pieces_by_call.len() <= call {
+                    self.pieces_by_call.resize(call + 1, 0);
+                }
+                self.pieces_by_call[call] = progress.pieces;
+            }
+            Event::Done => {}
+        }
+        Ok(false)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { pieces: self.pieces_by_call.iter().sum(), ..self.done }
+    }
+
+    fn finish(self) -> Result<Evaluated, ClientError> {
+        let missing = || ClientError::Answer("games are missing".to_owned());
+        let games = self.games.into_iter().map(|games| games.into_iter().collect::<Option<Vec<Game>>>());
+        Ok(Evaluated {
+            started: self.started.ok_or_else(missing)?,
+            games: games.collect::<Option<_>>().ok_or_else(missing)?,
+        })
+    }
+}
