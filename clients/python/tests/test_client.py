@@ -261,6 +261,24 @@ def test_answers_are_views_of_what_came(client):
             assert not array.flags.writeable
 
 
+def test_tensors_become_arrays_when_they_are_looked_at_and_travel_as_dicts(client):
+    with client.create_session(3, seed=1, observations=("board", "current")) as session:
+        session.reset()
+        stepped = session.step([0, 0, 0])
+        assert list(stepped.observations) == ["board", "current"]
+        assert list(stepped.infos) == [spec.name for spec in session.message.info_specs]
+        assert stepped.observations["board"] is stepped.observations["board"]
+        assert "queue" not in stepped.observations
+        with pytest.raises(KeyError, match="queue"):
+            stepped.observations["queue"]
+        later = pickle.loads(pickle.dumps(stepped))
+        assert type(later.observations) is dict
+        for seen, kept in ((stepped.observations, later.observations), (stepped.infos, later.infos)):
+            assert list(seen) == list(kept)
+            for name, array in kept.items():
+                np.testing.assert_array_equal(array, seen[name])
+
+
 def test_a_stream_answers_in_order(client):
     with client.create_session(2, seed=4, features="bcts8") as session, session.stream() as stream:
         stream.reset()

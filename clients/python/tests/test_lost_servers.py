@@ -7,6 +7,7 @@ import dataclasses
 import threading
 import time
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def seen_of(value):
     """Every array in an answer, as something that can be compared."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return (value.dtype.str, value.shape, value.tobytes())
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [(key, seen_of(item)) for key, item in sorted(value.items())]
     if dataclasses.is_dataclass(value):
         return [seen_of(getattr(value, field.name)) for field in dataclasses.fields(value)]

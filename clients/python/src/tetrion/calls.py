@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tetrion.session import Session
 
 EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
-Arrays = dict[str, npt.NDArray[np.generic]]
+Arrays = Mapping[str, npt.NDArray[np.generic]]
 
 
 class Observed(NamedTuple):

@@ -19,7 +19,7 @@ from tetrion.calls import MUTATING, Calls, EnvIds, Final, Observed, Stepped, ids
 from tetrion.errors import ServerUnavailable, SessionNotFound, VersionMismatch
 from tetrion.recovery import Entry, Journal, Patience
 from tetrion.requests import enum_value
-from tetrion.tensors import by_name, to_numpy
+from tetrion.tensors import Tensors, to_numpy
 
 if TYPE_CHECKING:
     from tetrion.client import Client
@@ -44,8 +44,8 @@ class Session(Calls):
         self._journal = journal
         # What the server counts is `sequence` minus this, since it has seen the session made anew.
         self._offset = 0
-        self._observation_names = [spec.name for spec in message.observation_specs]
-        self._info_names = [spec.name for spec in message.info_specs]
+        self._observations = {spec.name: place for place, spec in enumerate(message.observation_specs)}
+        self._infos = {spec.name: place for place, spec in enumerate(message.info_specs)}
         self._methods = {
             "reset": "Reset",
             "step": "Step",
@@ -221,25 +221,26 @@ class Session(Calls):
 
     def _observed(self, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
         return Observed(
-            by_name(self._observation_names, response.observations),
+            Tensors(self._observations, response.observations),
             mask_of(response),
-            by_name(self._info_names, response.infos),
+            Tensors(self._infos, response.infos),
         )
 
     def _stepped(self, response: pb.StepResponse) -> Stepped:
         final = None
         if response.HasField("final_batch"):
+            last = response.final_batch
             final = Final(
-                np.array(response.final_batch.rows, np.int64),
-                by_name(self._observation_names, response.final_batch.observations),
-                by_name(self._info_names, response.final_batch.infos),
+                np.fromiter(last.rows, np.int64, len(last.rows)),
+                Tensors(self._observations, last.observations),
+                Tensors(self._infos, last.infos),
             )
         return Stepped(
-            by_name(self._observation_names, response.observations),
+            Tensors(self._observations, response.observations),
             to_numpy(response.rewards),  # type: ignore[arg-type]
             to_numpy(response.terminated),  # type: ignore[arg-type]
             to_numpy(response.truncated),  # type: ignore[arg-type]
             mask_of(response),
-            by_name(self._info_names, response.infos),
+            Tensors(self._infos, response.infos),
             final,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,46 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> pb.T
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=given.shape, data=data.tobytes())
 
 
-def by_name(specs: Sequence[str], tensors: Iterable[pb.Tensor]) -> dict[str, npt.NDArray[np.generic]]:
-    """Tensors by the names of their specs, which come in the same order."""
-    return {name: to_numpy(tensor) for name, tensor in zip(specs, tensors, strict=True)}
+class Tensors(Mapping[str, npt.NDArray[np.generic]]):
+    """Tensors of an answer by the names of their specs: each becomes an array when it is first looked at.
+
+    An answer to a step has a dozen tensors, and who steps looks at three of them.
+    """
+
+    __slots__ = ("_arrays", "_places", "_tensors")
+
+    def __init__(self, places: Mapping[str, int], tensors: Sequence[pb.Tensor]) -> None:
+        """Names the tensors of an answer.
+
+        Args:
+            places: For each name, which of the tensors is meant, in order.
+            tensors: As many as names.
+        """
+        if len(places) != len(tensors):
+            raise ValueError(f"{len(tensors)} tensors for {len(places)} names")
+        self._places = places
+        self._tensors = tensors
+        self._arrays: dict[str, npt.NDArray[np.generic]] = {}
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
+        """The tensor of this name as a read-only array."""
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = to_numpy(self._tensors[self._places[name]])
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        """The names in order."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        """All of them, as a dict."""
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A dict of arrays: that is what another process can have of it."""
+        return dict, (dict(self),)

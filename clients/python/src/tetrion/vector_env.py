@@ -18,6 +18,8 @@ from tetrion.requests import FeaturesLike, RulesLike
 from tetrion.session import Session
 from tetrion.stream import StepStream
 
+Observations = dict[str, npt.NDArray[np.generic]]
+
 _MODES = {
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.SAME_STEP: "same_step",
@@ -25,7 +27,7 @@ _MODES = {
 }
 
 
-class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any]]):
+class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
     """N games of Tetris on a Tetrion server, as N `TetrisEnv` would be, in one session.
 
     Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
@@ -142,7 +144,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Arrays, dict[str, Any]]:
+    ) -> tuple[Observations, dict[str, Any]]:
         """Begins episodes: all, or those of `options["reset_mask"]`.
 
         Args:
@@ -229,7 +231,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
 
     def step(
         self, actions: npt.NDArray[np.integer]
-    ) -> tuple[Arrays, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """Does one action in each game; see "Autoreset" for those whose episode has ended.
 
         Args:
@@ -255,7 +257,7 @@ class TetrisVectorEnv(VectorEnv[Arrays, npt.NDArray[np.integer], npt.NDArray[Any
             terminated, truncated = terminated.copy(), truncated.copy()
         return observations, stepped.rewards.astype(np.float64), terminated, truncated, infos
 
-    def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Arrays, dict[str, Any]]:
+    def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
         # Kept as they came, for the rows that a partial reset leaves alone and for action_masks.
         self._observations = observed.observations
         self._mask = observed.action_mask
