@@ -18,7 +18,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
 use axum::http::{HeaderMap, Request, Response};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
@@ -26,8 +25,9 @@ use metrics::{Counter, Gauge, Histogram};
 use prost::Message;
 use tokio::time::{Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tonic::body::Body;
 use tonic::{Code, Status};
-use tower::{Layer, Service};
+use tower::{BoxError, Layer, Service};
 use tracing::error;
 
 use crate::service::status::Refusal;
@@ -103,7 +103,7 @@ where
     S: Service<Request<B>, Response = Response<R>, Error = Infallible>,
     S::Future: Send + 'static,
     R: http_body::Body<Data = Bytes> + Send + 'static,
-    R::Error: Into<axum::BoxError>,
+    R::Error: Into<BoxError>,
 {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -232,7 +232,7 @@ impl CallBody {
     }
 
     /// Ends the answer here with this status.
-    fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         self.ended = true;
         self.record.end(Some(status.code()));
         // What the body holds is let go now and not when the connection gets to it.
@@ -243,19 +243,19 @@ impl CallBody {
         let mut trailers = HeaderMap::new();
         match status.add_header(&mut trailers) {
             Ok(()) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
-            Err(status) => Poll::Ready(Some(Err(axum::Error::new(status)))),
+            Err(status) => Poll::Ready(Some(Err(status))),
         }
     }
 }
 
 impl http_body::Body for CallBody {
     type Data = Bytes;
-    type Error = axum::Error;
+    type Error = Status;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         if this.ended {
             return Poll::Ready(None);

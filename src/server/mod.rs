@@ -12,6 +12,7 @@
 //! the end) is one layer of `calls`, so that a service cannot forget it.
 
 mod calls;
+mod front;
 mod web;
 
 use std::future::Future;
@@ -28,6 +29,7 @@ use tonic::transport::{Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tonic_web::GrpcWebLayer;
+use tower::Layer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tracing::{info, warn};
 
@@ -39,6 +41,7 @@ use crate::wire;
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_EVALUATIONS;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
+use front::Front;
 use web::Activity;
 
 /// The services that health answers for, besides "" for the whole server.
@@ -221,7 +224,7 @@ impl Server {
     ///
     /// # Errors
     /// If the listening socket fails.
-    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
@@ -233,10 +236,7 @@ impl Server {
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
         };
-        let serving = self
-            .transport
-            .add_routes(Routes::from(app))
-            .serve_with_incoming_shutdown(self.incoming, begin_drain);
+        let serving = self.transport.serve_with_incoming_shutdown(app, self.incoming, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;
             tokio::time::sleep(self.config.drain_timeout).await;
@@ -258,7 +258,7 @@ fn app(
     config: &ServerConfig,
     health: &HealthReporter,
     drain: CancellationToken,
-) -> axum::Router {
+) -> Front {
     let watched = services.clone();
     let reflection = || {
         tonic_reflection::server::Builder::configure()
@@ -268,7 +268,9 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let routes = Routes::new(services.environments.into_server())
+    let calls = calls::CallLayer::new(drain, config.token.clone());
+    let environments = services.environments.into_server();
+    let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())
         .add_service(services.worlds.into_server())
         .add_service(health)
@@ -281,8 +283,9 @@ fn app(
     let around = tower::ServiceBuilder::new()
         .layer(cors(&config.origins))
         .layer(GrpcWebLayer::new())
-        .layer(calls::CallLayer::new(drain, config.token.clone()));
-    routes.layer(around).merge(web::routes(config.token.clone(), move || watched.activity()))
+        .layer(calls.clone());
+    let router = routes.layer(around).merge(web::routes(config.token.clone(), move || watched.activity()));
+    Front { environments: calls.layer(environments), router }
 }
 
 /// Which pages may call, and what they may read of the answer. A page that is not let in can send nothing either: calls are of

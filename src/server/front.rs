@@ -1,0 +1,88 @@
+//! The way in: steps by programs that speak gRPC itself go straight to their service, everything else through the router.
+//!
+//! Learners call `EnvironmentService` tens of thousands of times a second. Looking for a route by its path, asking which page
+//! of which origin may call, and translating gRPC-Web is a fifth of the instructions of such a call, and says nothing new
+//! each time. What happens around every call, that of [`CallLayer`](super::calls::CallLayer), happens on both ways.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::http::{HeaderMap, Request, Response, header};
+use tonic::body::Body;
+use tower::Service;
+
+use super::calls::Calls;
+use crate::service::Environments;
+use crate::wire::pb::environment_service_server::{EnvironmentServiceServer, SERVICE_NAME};
+
+/// Both ways.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    pub environments: Calls<EnvironmentServiceServer<Environments>>,
+    pub router: axum::Router,
+}
+
+impl Service<Request<Body>> for Front {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(())) // as both ways always are
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if is_environments(request.uri().path()) && is_grpc(request.headers()) {
+            return self.environments.call(request);
+        }
+        let answer = self.router.call(request);
+        Box::pin(async { answer.await.map(|response| response.map(Body::new)) })
+    }
+}
+
+/// Whether it is the path of a method of `EnvironmentService`.
+fn is_environments(path: &str) -> bool {
+    path.strip_prefix('/')
+        .and_then(|path| path.strip_prefix(SERVICE_NAME))
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a program speaks, and not a page in a browser: browsers tell where a page is from, and cannot speak gRPC itself.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind =
+        headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));
+    kind.is_some_and(|kind| !kind.starts_with(b"-")) && !headers.contains_key(header::ORIGIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderName;
+
+    #[test]
+    fn programs_that_step_go_straight_and_nobody_else() {
+        let step = "/tetrion.v1.EnvironmentService/Step";
+        let grpc = ("content-type", "application/grpc");
+        let cases = [
+            (step, vec![grpc], true),
+            (step, vec![("content-type", "application/grpc+proto")], true),
+            (step, vec![("content-type", "application/grpc-web")], false),
+            (step, vec![("content-type", "application/grpc-web-text")], false),
+            (step, vec![grpc, ("origin", "http://localhost:8000")], false),
+            (step, vec![("content-type", "text/html")], false),
+            (step, vec![], false),
+            ("/tetrion.v1.EnvironmentServices/Step", vec![grpc], false),
+            ("/tetrion.v1.EvaluationService/EvaluatePolicies", vec![grpc], false),
+            ("/", vec![grpc], false),
+        ];
+        for (path, headers, straight) in cases {
+            let header = |(name, value): &(&'static str, &str)| {
+                (HeaderName::from_static(name), value.parse().expect("a value"))
+            };
+            let map = HeaderMap::from_iter(headers.iter().map(header));
+            assert_eq!(is_environments(path) && is_grpc(&map), straight, "{path} {headers:?}");
+        }
+    }
+}
