@@ -1,10 +1,11 @@
-//! A server that answers every call with the same bytes, in the stack of the real one: what a call costs before anything is
-//! done for it.
+//! An echo of Steps: a server in the stack of the real one that reads each request and answers with the same message, which
+//! is what a call costs before anything is done for it.
 //!
-//! `clients/python/benches/bench.py` holds its own Steps against it. The answer is the first argument, in hexadecimal:
+//! `clients/python/benches/bench.py` holds its own Steps against it. The answer is the first argument, a `StepResponse` in
+//! hexadecimal:
 //!
 //! ```sh
-//! cargo run --release --example echo -- 0a021a00       # echo listening on 127.0.0.1:PORT
+//! cargo run --release --example echo -- 4001           # echo listening on 127.0.0.1:PORT
 //! ```
 //!
 //! It ends when its standard input does.
@@ -14,14 +15,15 @@ use std::io::Read;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::{Buf, BufMut, Bytes};
+use prost::Message;
+use tetrion::wire::pb::{StepRequest, StepResponse};
 use tonic::body::Body;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http;
 use tonic::server::{Grpc, NamedService, UnaryService};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
+use tonic_prost::ProstCodec;
 
 #[tokio::main]
 async fn main() {
@@ -32,18 +34,19 @@ async fn main() {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    let served = Server::builder().add_service(Echo(from_hex(&answer))).serve_with_incoming(incoming).await;
+    let answer = StepResponse::decode(from_hex(&answer).as_slice()).expect("a StepResponse");
+    let served = Server::builder().add_service(Echo(answer)).serve_with_incoming(incoming).await;
     served.expect("a socket that lasts");
 }
 
-fn from_hex(text: &str) -> Bytes {
+fn from_hex(text: &str) -> Vec<u8> {
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal digits");
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-/// Answers with these bytes.
+/// Answers with this.
 #[derive(Clone)]
-struct Echo(Bytes);
+struct Echo(StepResponse);
 
 impl NamedService for Echo {
     const NAME: &'static str = "tetrion.bench.Echo";
@@ -60,53 +63,15 @@ impl tower::Service<http::Request<Body>> for Echo {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let echo = self.clone();
-        Box::pin(async move { Ok(Grpc::new(Plain).unary(echo, request).await) })
+        Box::pin(async move { Ok(Grpc::new(ProstCodec::default()).unary(echo, request).await) })
     }
 }
 
-impl UnaryService<Bytes> for Echo {
-    type Response = Bytes;
-    type Future = std::future::Ready<Result<Response<Bytes>, Status>>;
+impl UnaryService<StepRequest> for Echo {
+    type Response = StepResponse;
+    type Future = std::future::Ready<Result<Response<StepResponse>, Status>>;
 
-    fn call(&mut self, _: Request<Bytes>) -> Self::Future {
+    fn call(&mut self, _: Request<StepRequest>) -> Self::Future {
         std::future::ready(Ok(Response::new(self.0.clone())))
-    }
-}
-
-/// Messages as they are.
-#[derive(Clone, Copy, Default)]
-struct Plain;
-
-impl Codec for Plain {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Plain;
-    type Decoder = Plain;
-
-    fn encoder(&mut self) -> Plain {
-        Plain
-    }
-
-    fn decoder(&mut self) -> Plain {
-        Plain
-    }
-}
-
-impl Encoder for Plain {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, message: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for Plain {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
     }
 }

@@ -3,8 +3,8 @@
 Everything arrives as numpy arrays. Things that are compared take turns, and the figures are medians of the rounds. Without
 an address a server is started, the one that the client finds by itself: build it with `cargo build --release`.
 
-The last figure holds a Step of one environment against an echo: a server in the same stack that answers every call with
-the same bytes (`cargo build --release --example echo`), both called with the generated stubs' own serializers.
+The last figure holds a Step of one environment against an echo: a server in the same stack that reads every request and
+answers with the same message (`cargo build --release --example echo`), both called through the generated stubs.
 """
 
 from __future__ import annotations
@@ -121,11 +121,22 @@ def add_placements(bench: Bench, client: tetrion.Client) -> None:
         return len(features)
 
     bench.add(f"EnumeratePlacements of {NUM_POSITIONS}, 8 features", "placements", enumerate_placements)
+    stream = session.stream()
+
+    def ahead() -> int:
+        # The server works on the next answer while this one is read.
+        while stream.in_flight < 3:
+            stream.send_placements()
+        features = stream.receive_placements().features
+        assert features is not None
+        return len(features)
+
+    bench.add("the same over a StepStream, 3 ahead", "placements", ahead)
 
 
 @contextmanager
 def echo(program: Path, answer: bytes) -> Iterator[str]:
-    """A server that answers everything with the same bytes; its address."""
+    """A server that answers everything with the same message; its address."""
     process = subprocess.Popen([program, answer.hex()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -137,7 +148,7 @@ def echo(program: Path, answer: bytes) -> Iterator[str]:
 
 
 def measure_echo(bench: Bench, address: str, program: Path) -> None:
-    """Adds a Step of one environment and an echo of the same bytes, both at the level of the stubs, and measures."""
+    """Adds a Step of one environment and an echo of the same messages, both at the level of the stubs, and measures."""
     with grpc.insecure_channel(address) as channel:
         stub = EnvironmentServiceStub(channel)
         config = pb.SessionConfig(
@@ -164,7 +175,7 @@ def measure_echo(bench: Bench, address: str, program: Path) -> None:
                 return 1
 
             bench.add("Step of 1, bare stubs", "steps", step)
-            bench.add("an echo of the same bytes, bare stubs", "calls", echoed)
+            bench.add("an echo of the same messages, bare stubs", "calls", echoed)
             report(bench)
 
 
@@ -185,7 +196,7 @@ def report(bench: Bench) -> None:
                 "highest": max(rates),
             }
         )
-    step, echoed = samples.get("Step of 1, bare stubs"), samples.get("an echo of the same bytes, bare stubs")
+    step, echoed = samples.get("Step of 1, bare stubs"), samples.get("an echo of the same messages, bare stubs")
     if step and echoed:
         ratios = [floor / rate for rate, floor in zip(step, echoed, strict=True)]
         ratio = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
