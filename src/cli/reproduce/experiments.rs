@@ -541,7 +541,7 @@ fn survey() -> Experiment {
     }
 }
 
-/// Means over 10,000 games that the literature prints of 10 x 10, as they are remembered.
+/// Means over 10,000 games that the literature prints of 10 x 10, from memory.
 const PRINTED_10X10: [(&str, f64); 4] =
     [("bcts", 3_800.0), ("bdu", 4_200.0), ("dt-10", 5_000.0), ("dt-20", 4_300.0)];
 
@@ -578,7 +578,8 @@ fn controllers(name: &'static str, height: u8) -> Experiment {
             10 => "the controllers of the literature on 10 x 10",
             _ => "the controllers of the literature on 10 x 20, where a game is up to 10^8 pieces long",
         },
-        source: "MDPTetris; Thiery and Scherrer 2009; Gabillon, Ghavamzadeh and Scherrer 2013",
+        source: "MDPTetris; Thiery and Scherrer 2009; Gabillon, Ghavamzadeh and Scherrer 2013, whose figures stand here from \
+                 memory and want a look at its pages",
         rows: rows.collect(),
     }
 }

@@ -11,7 +11,7 @@ mod search;
 pub mod verdict;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,7 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub markdown: bool,
 
-    /// Write NAME.json and NAME.md for each experiment into this folder
+    /// Write NAME.json and NAME.md for each experiment into this folder, row by row
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 
@@ -104,7 +104,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
         tokio::select! {
             done = reproduce(&args, &wanted) => done.map(|()| ExitCode::SUCCESS),
             _ = tokio::signal::ctrl_c() => {
-                eprintln!("stopped; what was finished has been printed");
+                eprintln!("stopped; the rows that were finished stand above");
                 Ok(ExitCode::from(130))
             }
         }
@@ -120,14 +120,6 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Resu
     }
     for experiment in wanted {
         let report = play(args, &connection.client, experiment).await?;
-        if let Some(folder) = &args.write {
-            for (ending, text) in
-                [("json", report.to_json().to_string() + "\n"), ("md", report.to_markdown())]
-            {
-                let path = folder.join(format!("{}.{ending}", experiment.name));
-                std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-            }
-        }
         let text = if args.json {
             format!("{}\n", report.to_json())
         } else if args.markdown {
@@ -149,15 +141,33 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         bail!("no row of {} has that name, expected part of one of: {}", experiment.name, labels.join("; "));
     }
     let start = Instant::now();
-    let mut reports = Vec::new();
+    let mut report =
+        Report { experiment: experiment.clone(), rows: Vec::new(), quick: args.quick, seed: args.seed };
     for (number, row) in rows.iter().enumerate() {
         let left = time_left(start.elapsed(), number, rows.len());
         let label = format!("{} {} ({} of {}{left})", experiment.name, row.label, number + 1, rows.len());
         let outcome = play_row(args, client, row, &label).await;
         let outcome = outcome.with_context(|| format!("cannot play {label}"))?;
-        reports.push(RowReport::of(row, &outcome, args.quick));
+        let played = RowReport::of(row, &outcome, args.quick);
+        // A row may take an hour: whoever stops before the last one keeps those before.
+        if number + 1 < rows.len() {
+            eprintln!("{} {}", experiment.name, played.to_line());
+        }
+        report.rows.push(played);
+        if let Some(folder) = &args.write {
+            keep(&report, folder)?;
+        }
     }
-    Ok(Report { experiment: experiment.clone(), rows: reports, quick: args.quick, seed: args.seed })
+    Ok(report)
+}
+
+/// Writes what there is of a report.
+fn keep(report: &Report, folder: &Path) -> anyhow::Result<()> {
+    for (ending, text) in [("json", report.to_json().to_string() + "\n"), ("md", report.to_markdown())] {
+        let path = folder.join(format!("{}.{ending}", report.experiment.name));
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// A guess for the whole experiment; the games of a row tell of their own time.

@@ -68,6 +68,16 @@ impl RowReport {
         let figures = figures.collect();
         RowReport { label: row.label.clone(), games, cut, figures, notes: notes(row, outcome, cut) }
     }
+
+    /// What came out, in a line.
+    pub fn to_line(&self) -> String {
+        let figures = self.figures.iter().filter_map(|figure| {
+            let ours = figure.ours.as_ref()?;
+            let name = figure.figure.quantity.name();
+            Some(format!("{name} {} ({}), {}", number(ours.mean), interval(ours), figure.verdict()))
+        });
+        format!("{}: {}", self.label, figures.collect::<Vec<_>>().join("; "))
+    }
 }
 
 /// A number of an outcome.
