@@ -7,10 +7,6 @@ use std::process::ExitCode;
 
 use tetrion::cli::{self, args};
 
-/// EnumeratePlacements of 4,096 environments answers with 4 MB: 1.2 times as many a second as with the C library's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let command = match args::parse() {
         Ok(command) => command,
