@@ -4,6 +4,8 @@
 //! for gigabytes: 64 MiB of empty `agents` took 5.6 GB. Here the bytes are walked once with the descriptors at hand, without
 //! taking memory, and what they would take is added up; only then are they decoded. Long fields, the tensors that large
 //! messages are made of, are stepped over.
+//!
+//! What leaves is measured first, so that an answer of megabytes is written into memory taken once.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -15,7 +17,7 @@ use prost::{Message, Name};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
 use tonic::Status;
-use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder};
+use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic_prost::{ProstCodec, ProstDecoder, ProstEncoder};
 
 use super::FILE_DESCRIPTOR_SET;
@@ -38,15 +40,35 @@ where
 {
     type Encode = T;
     type Decode = U;
-    type Encoder = ProstEncoder<T>;
+    type Encoder = SizedEncoder<T>;
     type Decoder = WeighedDecoder<U>;
 
-    fn encoder(&mut self) -> ProstEncoder<T> {
-        ProstCodec::<T, U>::default().encoder()
+    fn encoder(&mut self) -> SizedEncoder<T> {
+        SizedEncoder { inner: ProstCodec::<T, U>::default().encoder() }
     }
 
     fn decoder(&mut self) -> WeighedDecoder<U> {
         WeighedDecoder { inner: ProstCodec::<T, U>::default().decoder(), plan: plan_of(&U::full_name()) }
+    }
+}
+
+/// Encodes messages into a buffer that is large enough before the first byte.
+#[derive(Debug)]
+pub struct SizedEncoder<T> {
+    inner: ProstEncoder<T>,
+}
+
+impl<T: Message> Encoder for SizedEncoder<T> {
+    type Item = T;
+    type Error = Status;
+
+    fn encode(&mut self, message: T, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buf.reserve(message.encoded_len());
+        self.inner.encode(message, buf)
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        self.inner.buffer_settings()
     }
 }
 
