@@ -424,7 +424,13 @@ fn to_text(
 
 /// Whole numbers, with decimals where whole numbers would say little.
 fn number(number: f64) -> String {
-    if number.abs() < 100.0 { format!("{number:.2}") } else { grouped(number) }
+    if number.abs() >= 100.0 {
+        grouped(number)
+    } else if number.abs() < 0.005 {
+        "0.00".to_owned() // and never -0.00
+    } else {
+        format!("{number:.2}")
+    }
 }
 
 /// A 95 % interval, as text.
