@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.client import RETRIES, Client
+from tetrion.client import Client
 from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, Evaluation, Games, Seeds, evaluation_request
 from tetrion.evaluation_run import Bar, EvaluationRun, Progress
@@ -30,8 +30,26 @@ from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
 from tetrion.tensors import from_numpy, to_numpy
 
+# gRPC tries another server where one fails. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
+# the others are numbered. Streams are left out: whoever reads one begins it anew himself, from where it broke off.
+_RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{"service": "tetrion.v1.EnvironmentService"}],
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.05s",
+                "maxBackoff": "1s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        },
+        {"name": [{"service": "tetrion.v1.EnvironmentService", "method": "StepStream"}]},
+    ]
+}
+
 # As gRPC reads it: one call after the other to all servers that can be reached, instead of all to the first.
-_CONFIG = json.dumps({**RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
+_CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
 
 
 class Servers(Client):
@@ -72,7 +90,7 @@ class Servers(Client):
             target = "ipv4:" + ",".join(_numeric(client.address) for client in self._single)
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
-        balanced = [("grpc.service_config", _CONFIG), *options]
+        balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG), *options]
         super().__init__(target, token=token, tls=tls, timeout=timeout, patience=patience, options=balanced)
 
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:

@@ -37,13 +37,12 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> pb.T
     """
     given = np.asarray(array)
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
-    data = np.ascontiguousarray(given, dtype=wanted.newbyteorder("<"))
+    data = given.astype(wanted.newbyteorder("<"), copy=False)
     if given.dtype != wanted and not np.array_equal(data, given):
         raise TypeError(f"expected an array of {wanted}, got {given.dtype} with values that are none")
     if data.dtype not in _DATA_TYPES:
         raise TypeError(f"no tensor holds {data.dtype}")
-    # ascontiguousarray makes a row of a scalar, so the shape is the given one's.
-    return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=given.shape, data=data.tobytes())
+    return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
 
 
 class Tensors(Mapping[str, npt.NDArray[np.generic]]):
