@@ -24,7 +24,7 @@ impl Client {
     /// Has all games played, whatever happens to single calls, and collects them.
     ///
     /// # Errors
-    /// What a server refuses, or that no server has answered for as long as [`ConnectOptions::patience`].
+    /// What a server refuses, or that no server has answered for as long as [`ConnectOptions::patience`](super::ConnectOptions::patience).
     pub async fn evaluate_all(
         &self,
         request: &EvaluationRequest,

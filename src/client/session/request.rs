@@ -35,7 +35,7 @@ pub enum Autoreset {
     /// Its next step begins a new one.
     #[default]
     NextStep,
-    /// The same step begins a new one; [`Stepped::finals`] has the end of the old one.
+    /// The same step begins a new one; [`Stepped::finals`](super::Stepped::finals) has the end of the old one.
     SameStep,
     /// Nothing: stepping it is refused until it is reset.
     Disabled,
