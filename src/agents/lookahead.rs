@@ -120,6 +120,6 @@ impl Job for Pair<'_> {
         if is_blocked(rules, &landing.afterstate, next) {
             return (score, f64::NEG_INFINITY);
         }
-        (score, scorer.choose(&size, &landing.afterstate, rules.shapes(next), rules.top_out).score)
+        (score, scorer.on(size).choose(&landing.afterstate, rules.shapes(next), rules.top_out).score)
     }
 }

@@ -27,7 +27,7 @@ pub use keypress::{Fall, FallingPiece, Key};
 pub use placement::{
     Landing, Perft, Placement, PlacementSet, every_placement_exists, is_blocked, perft, placements,
 };
-pub use playfield::{Column, CompactPlayfield, DrawingError, Playfield, PlayfieldOf};
+pub use playfield::{Column, CompactPlayfield, DrawingError, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Randomizer, episode_seed};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,

@@ -1,9 +1,10 @@
 //! The playfield: one integer a column, bit r for row r, row 0 lowest.
 //!
 //! Columns, not rows, because a piece falls along columns: a drop is a handful of leading-zero counts and shifts, and a
-//! whole column of features is one machine word. There are two sizes of the same type. The general one, [`Playfield`],
-//! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16 columns and 28 rows,
-//! which is where all the speed is. Four rows above the height stay free in a word, so that a piece may stick out.
+//! whole column of features is one machine word. There are three sizes of the same type. The general one, [`Playfield`],
+//! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16
+//! columns and 28 rows, and [`LowPlayfield`] half as much, which is where all the speed is. Four rows above the height stay
+//! free in a word, so that a piece may stick out.
 //!
 //! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
 //!
@@ -85,6 +86,7 @@ macro_rules! column {
         }
     };
 }
+column!(u16);
 column!(u32);
 column!(u64);
 
@@ -110,6 +112,9 @@ pub type Playfield = PlayfieldOf<u64, 32>;
 /// The playfields up to 16 columns and 28 rows.
 pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 
+/// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
+pub type LowPlayfield = PlayfieldOf<u16, 16>;
+
 /// Why a drawing is no playfield of the given size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrawingError {
@@ -134,9 +139,12 @@ pub enum DrawingError {
 }
 
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
+    /// The rows of the highest playfields that fit into this type: four bits of a word stay free.
+    pub const MAX_HEIGHT: u8 = C::BITS as u8 - 4;
+
     /// Whether a playfield of this size fits into this type.
     pub const fn fits(width: u8, height: u8) -> bool {
-        width as usize <= N && height as u32 + 4 <= C::BITS
+        width as usize <= N && height <= Self::MAX_HEIGHT
     }
 
     /// The empty playfield.
@@ -268,7 +276,12 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// The rows that are full, as bits.
     #[inline(always)]
     pub fn full_rows(&self) -> C {
-        self.columns().iter().fold(C::below(self.height.into()), |full, column| full & *column)
+        // Over all words, so that the compiler knows how many there are.
+        let mut full = C::below(self.height.into());
+        for (index, column) in self.columns.iter().enumerate() {
+            full &= if index < usize::from(self.width) { *column } else { !C::EMPTY };
+        }
+        full
     }
 
     /// The rows in which any cell is full, as bits.
@@ -379,7 +392,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
-    #[inline]
+    #[inline(always)]
     pub fn lock(&mut self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> (u8, bool) {
         let overflows = self.fill(shape, row, column);
         if overflows && top_out == TopOut::Overflow {
@@ -441,7 +454,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Panics
     /// When the size does not fit into that type.
     pub fn resized<D: Column, const M: usize>(&self) -> PlayfieldOf<D, M> {
-        let mut playfield = PlayfieldOf::empty(self.width, self.height);
+        self.with_height(self.height)
+    }
+
+    /// The same cells in a playfield of another type and height, which the caller knows to hold all of them.
+    ///
+    /// # Panics
+    /// When the size does not fit into that type.
+    pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> PlayfieldOf<D, M> {
+        let mut playfield = PlayfieldOf::empty(self.width, height);
         for (to, from) in playfield.columns.iter_mut().zip(self.columns()) {
             *to = D::from_u64(from.to_u64());
         }

@@ -11,9 +11,9 @@ use crate::agents::{Agent, Kernel, Lots, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
     ActionModel, Column, Dealer, FallingPiece, Key, Placement, Playfield, PlayfieldOf, Rules, Tetromino,
-    is_blocked,
+    TopOut, is_blocked,
 };
-use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch};
+use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch, rows_for};
 
 /// An episode that is being played.
 #[derive(Clone, Debug)]
@@ -95,10 +95,8 @@ impl Episode {
             && rules.action_model == ActionModel::Placement
             && let Some(scorer) = agent.scorer_under(rules)
         {
-            // A step is a piece.
             let left = bounds.pieces.min(bounds.steps).saturating_sub(self.pieces);
-            let slice = Slice { episode: self, rules, scorer, max_pieces: left.min(work) };
-            dispatch(kernel, rules.width, rules.height, slice);
+            self.play_slice(rules, scorer, kernel, left.min(work));
             return;
         }
         let cost = agent.cost(rules);
@@ -119,6 +117,17 @@ impl Episode {
                 }
             }
         }
+    }
+
+    /// A linear controller plays so many pieces in a game of placements.
+    fn play_slice(&mut self, rules: &Rules, scorer: &Scorer, kernel: Kernel, pieces: u64) {
+        let end = self.pieces + pieces;
+        while self.pieces < end && self.end.is_none() {
+            let rows = rows_for(rules.width, rules.height, self.playfield.occupied_rows().top());
+            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, scorer, end, rows });
+        }
+        // A step is a piece.
+        self.steps = self.pieces;
     }
 
     /// The next piece appears, unless there is none or it cannot.
@@ -220,12 +229,17 @@ fn shown_next<'a>(
     &room[..shown]
 }
 
-/// Playing on with a linear controller on one kernel: the loop where evaluations spend their time.
+/// Playing on with a linear controller on one kernel, as long as the stack stays about as high as it is: the loop where
+/// evaluations spend their time.
+///
+/// A stack is low most of the time, and so the upper rows of the playfield are empty. They are left out then, so that the
+/// others fit into shorter words.
 struct Slice<'a> {
     episode: &'a mut Episode,
     rules: &'a Rules,
     scorer: &'a Scorer,
-    max_pieces: u64,
+    end: u64,
+    rows: u8,
 }
 
 impl Job for Slice<'_> {
@@ -233,28 +247,42 @@ impl Job for Slice<'_> {
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
-        let Slice { episode, rules, scorer, max_pieces } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
-        let mut playfield: PlayfieldOf<C, N> = episode.playfield.resized();
-        for _ in 0..max_pieces {
-            if episode.end.is_some() {
-                break;
-            }
+        let Slice { episode, rules, scorer, end, rows } = self;
+        let chooser = scorer.on(Size::<L>::lowered(rules.width, rules.height, rows));
+        let mut playfield: PlayfieldOf<C, N> = episode.playfield.with_height(rows);
+        // Where rows are left out, nothing can end.
+        let is_lowered = rows < rules.height;
+        let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
+        let highest = if is_lowered { u32::from(rows) - 4 } else { u32::MAX };
+        let lowest = lowest_stack(rules, rows);
+        while episode.pieces < end {
             let Some(piece) = episode.dealer.deal() else {
                 episode.end = Some(End::OutOfPieces);
                 break;
             };
-            if is_blocked(rules, &playfield, piece) {
+            if !is_lowered && is_blocked(rules, &playfield, piece) {
                 episode.block(rules);
                 break;
             }
             let shapes = rules.shapes(piece);
-            let placement = scorer.choose::<C, N, L>(&size, &playfield, shapes, rules.top_out).placement;
+            let placement = chooser.place(&playfield, shapes, top_out);
             let shape = &shapes[usize::from(placement.orientation)];
-            let (lines, terminal) = playfield.drop(shape, placement.column, rules.top_out);
+            let (lines, terminal) = playfield.drop(shape, placement.column, top_out);
             episode.count(rules, lines, terminal);
+            let stack = playfield.occupied_rows().top();
+            if terminal || stack > highest || stack < lowest {
+                break;
+            }
         }
-        episode.steps = episode.pieces;
-        episode.playfield = playfield.resized();
+        episode.playfield = playfield.with_height(rules.height);
     }
+}
+
+/// The stack under which fewer rows would do. Two rows under the highest one of which that is true, so that a stack that
+/// goes up and down does not change the words with every piece.
+fn lowest_stack(rules: &Rules, rows: u8) -> u32 {
+    (0..u32::from(rows))
+        .rev()
+        .find(|&stack| rows_for(rules.width, rules.height, stack) < rows)
+        .map_or(0, |stack| stack.saturating_sub(2))
 }

@@ -203,6 +203,22 @@ fn of_equal_scores_the_first_in_action_order_is_chosen() {
 }
 
 #[test]
+fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
+    for (seed, scale) in [(1, 1.0), (2, 1e-290), (3, 1e290), (4, 3e7)] {
+        let names =
+            ["total_height", "row_transitions", "holes", "bumpiness", "cumulative_wells"].map(String::from);
+        let set = FeatureSet::custom(&names, 10).unwrap();
+        // Many placements are worth nearly the same: what differs is beyond the precision of a float.
+        let nearly_one = |n| scale * (-1.0 + 1e-11 * weight(seed, n));
+        let agent = LinearAgent::new(set, (0..5).map(nearly_one).collect(), TerminalPolicy::Avoid).unwrap();
+        assert!(agent.scorer().is_some());
+        for height in [10, 20, 30] {
+            check_game(&Rules::simplified(10, height), &agent, seed, 200);
+        }
+    }
+}
+
+#[test]
 fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     let set = FeatureSet::named("height4", 10).unwrap();
     let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalPolicy::Avoid).unwrap();

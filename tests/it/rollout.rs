@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, Lots, TerminalPolicy};
-use tetrion::engine::{Dealer, Playfield, Randomizer, Rules, episode_seed, parse_sequence};
+use tetrion::engine::{
+    Column, Dealer, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked, parse_sequence,
+};
 use tetrion::features::FeatureSet;
 use tetrion::pool::Pool;
 use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
@@ -72,6 +74,84 @@ fn a_game_is_the_same_alone_and_in_an_evaluation() {
         let seed = episode_seed(u64::from(result.seed_index), u64::from(result.episode));
         assert_eq!(result.seed, seed);
     }
+}
+
+/// Compares an episode on every kernel with one that is played by the features' own functions, a few pieces at a time.
+/// Returns the highest stack.
+#[track_caller]
+fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) -> u32 {
+    let start = || Episode::new(rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+    let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+    let mut episodes: Vec<(Kernel, Episode)> = kernels.map(|kernel| (kernel, start())).collect();
+    let mut dealer = Dealer::seeded(rules.randomizer, seed);
+    let mut playfield = Playfield::empty(rules.width, rules.height);
+    let (mut pieces, mut lines, mut score, mut highest) = (0, 0, 0.0, 0);
+    let mut end = None;
+    let wrapped = Agent::Linear(agent.clone());
+    while pieces < max_pieces && end.is_none() {
+        let slice = 1 + pieces % 7;
+        for _ in 0..slice {
+            let piece = dealer.deal().unwrap();
+            if is_blocked(rules, &playfield, piece) {
+                (end, score) = (Some(End::ToppedOut), score + rules.scoring.game_end);
+                break;
+            }
+            let placement = agent.choose_plainly(rules, &playfield, piece).placement;
+            let shape = placement.shape(rules, piece).unwrap();
+            let (cleared, terminal) = playfield.drop(shape, placement.column, rules.top_out);
+            highest = highest.max(playfield.occupied_rows().top());
+            (pieces, lines) = (pieces + 1, lines + u64::from(cleared));
+            score += rules.scoring.reward(cleared, terminal);
+            if terminal {
+                end = Some(End::ToppedOut);
+                break;
+            }
+        }
+        for (kernel, episode) in &mut episodes {
+            episode.advance(rules, &wrapped, *kernel, Bounds { pieces: u64::MAX, steps: u64::MAX }, slice);
+            assert_eq!(
+                (
+                    episode.playfield(),
+                    episode.pieces,
+                    episode.steps,
+                    episode.lines,
+                    episode.score,
+                    episode.end
+                ),
+                (&playfield, pieces, pieces, lines, score, end),
+                "{kernel:?}, seed {seed}, {} x {}, {:?}",
+                rules.width,
+                rules.height,
+                rules.top_out,
+            );
+        }
+    }
+    highest
+}
+
+#[test]
+fn rows_that_are_left_out_change_nothing() {
+    // Good, bad, and so that many placements are worth the same but for the last bits.
+    let good = ("bcts8", BCTS.to_vec());
+    let bad = ("bcts8", vec![0.5, 0.1, -0.2, -0.3, -0.1, 0.2, -0.01, -0.5]);
+    let even = ("height4", vec![-1.0, 1.0, -1.0 - 1e-12, -1.0 + 1e-11]);
+    let top_outs = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
+    let mut highest = 0;
+    for width in [4, 9, 10, 16, 17] {
+        for height in [8, 12, 13, 16, 17, 20, 28, 29, 32, 33, 40] {
+            for (top_out, seed) in top_outs.into_iter().zip(u64::from(height)..) {
+                let rules = Rules { top_out, ..Rules::simplified(width, height) };
+                for (set, weights) in [&good, &bad, &even] {
+                    let terminal = if seed % 3 == 0 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
+                    let set = FeatureSet::named(set, width).unwrap();
+                    let agent = LinearAgent::new(set, weights.clone(), terminal).unwrap();
+                    let stack = check_episode(&rules, &agent, seed, 5 * u64::from(height));
+                    highest = highest.max(stack);
+                }
+            }
+        }
+    }
+    assert_eq!(highest, 40);
 }
 
 #[test]

@@ -7,15 +7,19 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Doubles, Lanes};
+use super::lanes::{Doubles, Floats, Lanes};
 
 /// Sixteen words: the lower eight lanes, the upper eight.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(__m256i, __m256i);
+pub struct Avx2(pub __m256i, pub __m256i);
 
 /// Sixteen doubles, four a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Doubles([__m256d; 4]);
+
+/// Sixteen floats, eight a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2Floats([__m256; 2]);
 
 /// The same intrinsic on both halves. A macro, because a closure would be a function without the target features, and an
 /// intrinsic called from there is a real call.
@@ -78,16 +82,6 @@ unsafe fn expand(mask: u32) -> __m256i {
     }
 }
 
-/// All ones in the lanes of a mask, out of four doubles.
-#[inline(always)]
-unsafe fn expand_doubles(mask: u32) -> __m256d {
-    unsafe {
-        let bit = _mm256_setr_epi64x(1, 2, 4, 8);
-        let bits = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bit);
-        _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, bit))
-    }
-}
-
 /// Lanes K.. of `low`, then the first K of `high`, for K below 8.
 #[inline(always)]
 fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
@@ -109,6 +103,7 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
 impl Lanes for Avx2 {
     type Word = u32;
     type Doubles = Avx2Doubles;
+    type Floats = Avx2Floats;
     const LANES: usize = 16;
 
     #[inline(always)]
@@ -239,6 +234,11 @@ impl Lanes for Avx2 {
         fold!(_mm_add_epi32, self)
     }
     #[inline(always)]
+    fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
+        let sum = first.add(second.up::<10>()).add(third.up::<20>()).sum();
+        [sum & 1023, sum >> 10 & 1023, sum >> 20]
+    }
+    #[inline(always)]
     fn any(self) -> u32 {
         fold!(_mm_or_si128, self)
     }
@@ -263,6 +263,17 @@ impl Lanes for Avx2 {
             Avx2Doubles(sums)
         }
     }
+    #[inline(always)]
+    fn estimate(self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
+        let [low, high] = floats.0;
+        unsafe {
+            let weight = _mm256_set1_ps(weight);
+            Avx2Floats([
+                _mm256_add_ps(low, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.0))),
+                _mm256_add_ps(high, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.1))),
+            ])
+        }
+    }
 }
 
 /// The sign bit of every lane.
@@ -275,13 +286,44 @@ fn signs(lanes: Avx2) -> u32 {
     }
 }
 
-/// The sign bit of every double.
-#[inline(always)]
-unsafe fn double_signs(doubles: [__m256d; 4]) -> u32 {
-    unsafe {
-        let low = _mm256_movemask_pd(doubles[0]) | _mm256_movemask_pd(doubles[1]) << 4;
-        let high = _mm256_movemask_pd(doubles[2]) | _mm256_movemask_pd(doubles[3]) << 4;
-        (low | high << 8) as u32
+impl Floats for Avx2Floats {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Avx2Floats([unsafe { _mm256_set1_ps(value) }; 2])
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        let ([a, b], [c, d]) = (self.0, other.0);
+        unsafe {
+            let (low, high) = (expand(mask), expand(mask >> 8));
+            Avx2Floats([
+                _mm256_blendv_ps(a, c, _mm256_castsi256_ps(low)),
+                _mm256_blendv_ps(b, d, _mm256_castsi256_ps(high)),
+            ])
+        }
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        let ([a, b], [c, d]) = (self.0, other.0);
+        Avx2Floats(unsafe { [_mm256_max_ps(a, c), _mm256_max_ps(b, d)] })
+    }
+    #[inline(always)]
+    fn largest(self) -> f32 {
+        unsafe {
+            let eight = _mm256_max_ps(self.0[0], self.0[1]);
+            let four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+    #[inline(always)]
+    fn at_least(self, value: f32) -> u32 {
+        unsafe {
+            let value = _mm256_set1_ps(value);
+            let low = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(self.0[0], value)) as u32;
+            let high = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(self.0[1], value)) as u32;
+            low | high << 8
+        }
     }
 }
 
@@ -289,52 +331,6 @@ impl Doubles for Avx2Doubles {
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Avx2Doubles([unsafe { _mm256_set1_pd(value) }; 4])
-    }
-    #[inline(always)]
-    fn greater(self, other: Self) -> u32 {
-        let (a, b) = (self.0, other.0);
-        unsafe {
-            double_signs([
-                _mm256_cmp_pd::<_CMP_GT_OQ>(a[0], b[0]),
-                _mm256_cmp_pd::<_CMP_GT_OQ>(a[1], b[1]),
-                _mm256_cmp_pd::<_CMP_GT_OQ>(a[2], b[2]),
-                _mm256_cmp_pd::<_CMP_GT_OQ>(a[3], b[3]),
-            ])
-        }
-    }
-    #[inline(always)]
-    fn equal(self, value: f64) -> u32 {
-        let a = self.0;
-        unsafe {
-            let value = _mm256_set1_pd(value);
-            double_signs([
-                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[0], value),
-                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[1], value),
-                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[2], value),
-                _mm256_cmp_pd::<_CMP_EQ_OQ>(a[3], value),
-            ])
-        }
-    }
-    #[inline(always)]
-    fn select(self, mask: u32, other: Self) -> Self {
-        let (a, b) = (self.0, other.0);
-        unsafe {
-            Avx2Doubles([
-                _mm256_blendv_pd(a[0], b[0], expand_doubles(mask)),
-                _mm256_blendv_pd(a[1], b[1], expand_doubles(mask >> 4)),
-                _mm256_blendv_pd(a[2], b[2], expand_doubles(mask >> 8)),
-                _mm256_blendv_pd(a[3], b[3], expand_doubles(mask >> 12)),
-            ])
-        }
-    }
-    #[inline(always)]
-    fn largest(self) -> f64 {
-        unsafe {
-            let four =
-                _mm256_max_pd(_mm256_max_pd(self.0[0], self.0[1]), _mm256_max_pd(self.0[2], self.0[3]));
-            let two = _mm_max_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
-            _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)))
-        }
     }
     #[inline(always)]
     fn lane(self, index: usize) -> f64 {

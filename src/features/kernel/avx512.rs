@@ -7,19 +7,24 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Doubles, Lanes};
+use super::lanes::{Doubles, Floats, Lanes};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(__m512i);
+pub struct Avx512(pub __m512i);
 
 /// Sixteen doubles.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Doubles([__m512d; 2]);
 
+/// Sixteen floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512Floats(__m512);
+
 impl Lanes for Avx512 {
     type Word = u32;
     type Doubles = Avx512Doubles;
+    type Floats = Avx512Floats;
     const LANES: usize = 16;
 
     #[inline(always)]
@@ -132,6 +137,11 @@ impl Lanes for Avx512 {
         unsafe { _mm512_reduce_add_epi32(self.0) as u32 }
     }
     #[inline(always)]
+    fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
+        let sum = first.add(second.up::<10>()).add(third.up::<20>()).sum();
+        [sum & 1023, sum >> 10 & 1023, sum >> 20]
+    }
+    #[inline(always)]
     fn any(self) -> u32 {
         unsafe { _mm512_reduce_or_epi32(self.0) as u32 }
     }
@@ -152,42 +162,42 @@ impl Lanes for Avx512 {
             ])
         }
     }
+    #[inline(always)]
+    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
+        unsafe {
+            let lanes = _mm512_cvtepi32_ps(self.0);
+            Avx512Floats(_mm512_fmadd_ps(_mm512_set1_ps(weight), lanes, floats.0))
+        }
+    }
+}
+
+impl Floats for Avx512Floats {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Avx512Floats(unsafe { _mm512_set1_ps(value) })
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        Avx512Floats(unsafe { _mm512_mask_mov_ps(self.0, mask as u16, other.0) })
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Avx512Floats(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn largest(self) -> f32 {
+        unsafe { _mm512_reduce_max_ps(self.0) }
+    }
+    #[inline(always)]
+    fn at_least(self, value: f32) -> u32 {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_GE_OQ>(self.0, _mm512_set1_ps(value)) }.into()
+    }
 }
 
 impl Doubles for Avx512Doubles {
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Avx512Doubles(unsafe { [_mm512_set1_pd(value); 2] })
-    }
-    #[inline(always)]
-    fn greater(self, other: Self) -> u32 {
-        unsafe {
-            let low = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0[0], other.0[0]);
-            let high = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0[1], other.0[1]);
-            u32::from(low) | u32::from(high) << 8
-        }
-    }
-    #[inline(always)]
-    fn equal(self, value: f64) -> u32 {
-        unsafe {
-            let value = _mm512_set1_pd(value);
-            let low = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0[0], value);
-            let high = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0[1], value);
-            u32::from(low) | u32::from(high) << 8
-        }
-    }
-    #[inline(always)]
-    fn select(self, mask: u32, other: Self) -> Self {
-        unsafe {
-            Avx512Doubles([
-                _mm512_mask_mov_pd(self.0[0], mask as u8, other.0[0]),
-                _mm512_mask_mov_pd(self.0[1], (mask >> 8) as u8, other.0[1]),
-            ])
-        }
-    }
-    #[inline(always)]
-    fn largest(self) -> f64 {
-        unsafe { _mm512_reduce_max_pd(_mm512_max_pd(self.0[0], self.0[1])) }
     }
     #[inline(always)]
     fn lane(self, index: usize) -> f64 {

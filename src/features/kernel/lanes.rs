@@ -14,6 +14,8 @@ pub trait Lanes: Copy + std::fmt::Debug {
     type Word: Column;
     /// One double a lane.
     type Doubles: Doubles;
+    /// One float a lane.
+    type Floats: Floats;
     /// How many lanes; at most 32, because lane sets are `u32` masks.
     const LANES: usize;
 
@@ -24,9 +26,9 @@ pub trait Lanes: Copy + std::fmt::Debug {
     /// Writes all lanes to the beginning of a slice.
     fn store(self, words: &mut [Self::Word]);
 
-    /// Lane i takes lane i + K; the last lanes take the first ones of `fill`.
+    /// Lane i takes lane i + K; the last lanes take those of `fill`, which is the same in all lanes.
     fn next<const K: usize>(self, fill: Self) -> Self;
-    /// Lane i takes lane i - K; the first lanes take the last ones of `fill`.
+    /// Lane i takes lane i - K; the first lanes take those of `fill`, which is the same in all lanes.
     fn previous<const K: usize>(self, fill: Self) -> Self;
 
     /// Bitwise and.
@@ -64,6 +66,9 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn select(self, mask: u32, other: Self) -> Self;
     /// Sum of all lanes.
     fn sum(self) -> Self::Word;
+    /// Three sums of small numbers for little more than the work of one. Each is at most `LANES * (rows + 1)`, with the
+    /// rows of the largest playfield that the word can hold.
+    fn sums(first: Self, second: Self, third: Self) -> [u32; 3];
     /// Bitwise or of all lanes.
     fn any(self) -> Self::Word;
     /// The largest of all lanes, as small numbers.
@@ -71,20 +76,28 @@ pub trait Lanes: Copy + std::fmt::Debug {
 
     /// Adds `weight * lane` to each double, rounding after the product and after the sum.
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
+    /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
+    fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
+}
+
+/// A vector of floats, as many as its [`Lanes`] has words.
+pub trait Floats: Copy {
+    /// The same float in every lane.
+    fn splat(value: f32) -> Self;
+    /// Lanes of `mask` from `other`, the rest from here.
+    fn select(self, mask: u32, other: Self) -> Self;
+    /// The larger of two numbers.
+    fn max(self, other: Self) -> Self;
+    /// The largest of all lanes.
+    fn largest(self) -> f32;
+    /// The lanes in which a number is as large as one or larger.
+    fn at_least(self, value: f32) -> u32;
 }
 
 /// A vector of doubles, as many as its [`Lanes`] has words.
 pub trait Doubles: Copy {
     /// The same double in every lane.
     fn splat(value: f64) -> Self;
-    /// The lanes in which a number is larger than another.
-    fn greater(self, other: Self) -> u32;
-    /// The lanes that equal a number.
-    fn equal(self, value: f64) -> u32;
-    /// Lanes of `mask` from `other`, the rest from here.
-    fn select(self, mask: u32, other: Self) -> Self;
-    /// The largest of all lanes.
-    fn largest(self) -> f64;
     /// One lane.
     fn lane(self, index: usize) -> f64;
 }

@@ -1,6 +1,6 @@
 //! Lanes as plain arrays: right on every machine, and what the compiler makes vectors of where it can.
 
-use super::lanes::{Doubles, Lanes};
+use super::lanes::{Doubles, Floats, Lanes};
 use crate::engine::Column;
 
 /// `N` lanes of one word each.
@@ -10,6 +10,10 @@ pub struct Array<W, const N: usize>([W; N]);
 /// `N` doubles.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleArray<const N: usize>([f64; N]);
+
+/// `N` floats.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatArray<const N: usize>([f32; N]);
 
 /// The arithmetic of a word that [`Column`] has no need of.
 pub trait Word: Column {
@@ -21,10 +25,14 @@ pub trait Word: Column {
     fn above(self, other: Self) -> bool;
     /// As a double; exact for small numbers.
     fn double(self) -> f64;
+    /// As a float; exact for small numbers.
+    fn float(self) -> f32;
+    /// Sums of small numbers: see [`Lanes::sums`].
+    fn sums<const N: usize>(first: [Self; N], second: [Self; N], third: [Self; N]) -> [u32; 3];
 }
 
 macro_rules! word {
-    ($word:ty, $signed:ty) => {
+    ($word:ty, $signed:ty, $sum:ty, $bits:literal) => {
         impl Word for $word {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -43,11 +51,27 @@ macro_rules! word {
                 // The low half holds every number that is ever converted, and its conversion is the cheap one.
                 f64::from(self as u32 as i32)
             }
+            #[inline(always)]
+            fn float(self) -> f32 {
+                self as u32 as i32 as f32
+            }
+            #[inline(always)]
+            fn sums<const N: usize>(first: [Self; N], second: [Self; N], third: [Self; N]) -> [u32; 3] {
+                let mut sum: $sum = 0;
+                for i in 0..N {
+                    let (first, second, third) = (first[i] as $sum, second[i] as $sum, third[i] as $sum);
+                    sum += first + (second << $bits) + (third << (2 * $bits));
+                }
+                let field = (1 << $bits) - 1;
+                [(sum & field) as u32, (sum >> $bits & field) as u32, (sum >> (2 * $bits)) as u32]
+            }
         }
     };
 }
-word!(u32, i32);
-word!(u64, i64);
+// The last two: where three sums are added up at once, and the bits that each of them has there.
+word!(u16, i16, u32, 10);
+word!(u32, i32, u32, 10);
+word!(u64, i64, u64, 20);
 
 impl<W: Word, const N: usize> Array<W, N> {
     #[inline(always)]
@@ -90,6 +114,7 @@ impl<W: Word, const N: usize> Array<W, N> {
 impl<W: Word, const N: usize> Lanes for Array<W, N> {
     type Word = W;
     type Doubles = DoubleArray<N>;
+    type Floats = FloatArray<N>;
     const LANES: usize = N;
 
     #[inline(always)]
@@ -199,6 +224,10 @@ impl<W: Word, const N: usize> Lanes for Array<W, N> {
         self.fold(W::plus)
     }
     #[inline(always)]
+    fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
+        W::sums(first.0, second.0, third.0)
+    }
+    #[inline(always)]
     fn any(self) -> W {
         self.fold(|a, b| a | b)
     }
@@ -214,31 +243,20 @@ impl<W: Word, const N: usize> Lanes for Array<W, N> {
         }
         out
     }
-}
-
-impl<const N: usize> DoubleArray<N> {
     #[inline(always)]
-    fn mask(self, f: impl Fn(usize, f64) -> bool) -> u32 {
-        let mut mask = 0;
+    fn estimate(self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
+        let mut out = floats;
         for i in 0..N {
-            mask |= u32::from(f(i, self.0[i])) << i;
+            out.0[i] = floats.0[i] + weight * self.0[i].float();
         }
-        mask
+        out
     }
 }
 
-impl<const N: usize> Doubles for DoubleArray<N> {
+impl<const N: usize> Floats for FloatArray<N> {
     #[inline(always)]
-    fn splat(value: f64) -> Self {
-        DoubleArray([value; N])
-    }
-    #[inline(always)]
-    fn greater(self, other: Self) -> u32 {
-        self.mask(|i, a| a > other.0[i])
-    }
-    #[inline(always)]
-    fn equal(self, value: f64) -> u32 {
-        self.mask(|_, a| a == value)
+    fn splat(value: f32) -> Self {
+        FloatArray([value; N])
     }
     #[inline(always)]
     fn select(self, mask: u32, other: Self) -> Self {
@@ -249,8 +267,31 @@ impl<const N: usize> Doubles for DoubleArray<N> {
         out
     }
     #[inline(always)]
-    fn largest(self) -> f64 {
-        self.0.into_iter().fold(f64::NEG_INFINITY, f64::max)
+    fn max(self, other: Self) -> Self {
+        let mut out = self;
+        for i in 0..N {
+            out.0[i] = if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] };
+        }
+        out
+    }
+    #[inline(always)]
+    fn largest(self) -> f32 {
+        self.0.into_iter().fold(f32::NEG_INFINITY, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn at_least(self, value: f32) -> u32 {
+        let mut mask = 0;
+        for i in 0..N {
+            mask |= u32::from(self.0[i] >= value) << i;
+        }
+        mask
+    }
+}
+
+impl<const N: usize> Doubles for DoubleArray<N> {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        DoubleArray([value; N])
     }
     #[inline(always)]
     fn lane(self, index: usize) -> f64 {

@@ -3,9 +3,17 @@
 //! The score is 0, then plus weight times feature in the order of the set, each product and each sum rounded to a
 //! double on its own (no fused multiply-add). A strictly larger score wins, so the first of equals in ascending action
 //! order is chosen. A client that adds up features in the same way makes the same choices to the last one.
+//!
+//! Most scores need not be known that well. All are estimated in floats first, of which a vector holds twice as many; only
+//! those that come as near to the largest as the errors of two estimates are added up again in doubles. That is one
+//! placement nearly always, and then there is nothing to add up.
+//!
+//! What was tried and did not pay: keeping the sweeps for the sums in doubles, which costs more than sweeping again in the
+//! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
+//! the next look at the playfield reads them all at once.
 
-use super::lanes::{Doubles, Lanes};
-use super::slots::{Kind, Slots};
+use super::lanes::{Doubles, Floats, Lanes};
+use super::slots::{Kind, Slot, Slots};
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
@@ -27,9 +35,20 @@ pub struct Scorer {
     slots: Slots,
     /// One a slot.
     weights: Vec<f64>,
-    /// What the sweep adds up; landing height is kept in halves, so its weight is halved here.
-    sweep_terms: Vec<(Kind, f64)>,
+    /// What the sweep adds up.
+    sweep_terms: Vec<Term>,
+    /// A power of two that makes the largest weight a number between 1 and 2.
+    scale: f64,
     terminal: TerminalPolicy,
+}
+
+/// A feature in the sum that the sweep adds up; landing height is kept in halves, so its weight is halved here.
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    kind: Kind,
+    weight: f64,
+    /// The same weight on the scale of the estimates.
+    scaled: f32,
 }
 
 /// A placement that was chosen.
@@ -55,6 +74,8 @@ impl Scorer {
         if !weights.iter().all(|w| *w == 0.0 || (1e-300..=1e300).contains(&w.abs())) {
             return None;
         }
+        let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
+        let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
         let kinds = slots.slots.iter().map(|slot| slot.kind);
         let sweep_terms = kinds
             .zip(weights)
@@ -62,10 +83,11 @@ impl Scorer {
             .filter(|(kind, _)| !matches!(kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared)))
             .map(|(kind, &weight)| {
                 let halves = kind == Kind::Basis(Basis::LandingHeight);
-                (kind, if halves { weight / 2.0 } else { weight })
+                let weight = if halves { weight / 2.0 } else { weight };
+                Term { kind, weight, scaled: (weight * scale) as f32 }
             })
             .collect();
-        Some(Scorer { slots, weights: weights.into(), sweep_terms, terminal })
+        Some(Scorer { slots, weights: weights.into(), sweep_terms, scale, terminal })
     }
 
     /// What a placement that ends the game is worth.
@@ -89,88 +111,27 @@ impl Scorer {
                 let Choose(scorer, rules, playfield, piece) = self;
                 let size = Size::<L>::new(rules.width, rules.height);
                 let playfield: PlayfieldOf<C, N> = playfield.resized();
-                scorer.choose(&size, &playfield, rules.shapes(piece), rules.top_out)
+                scorer.on(size).choose(&playfield, rules.shapes(piece), rules.top_out)
             }
         }
         dispatch(kernel, rules.width, rules.height, Choose(self, rules, playfield, piece))
     }
 
-    /// Chooses among all placements of a tetromino, given by its shapes.
+    /// Prepares for playfields of one size.
     #[inline(always)]
-    pub fn choose<C: Column, const N: usize, L: Lanes<Word = C>>(
-        &self,
-        size: &Size<L>,
-        playfield: &PlayfieldOf<C, N>,
-        shapes: &[Shape],
-        top_out: TopOut,
-    ) -> Choice {
-        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
-        let mut best = L::Doubles::splat(f64::NEG_INFINITY);
-        let mut best_orientation = L::Doubles::splat(0.0);
-        // The best of the placements that are measured whole, kept apart; actions decide between equals at the end.
-        let mut best_single = f64::NEG_INFINITY;
-        let mut single = Placement { orientation: u8::MAX, column: 0 };
-
-        for (shape, orientation) in shapes.iter().zip(0u8..) {
-            let swept = sweep(&ground, shape, self.slots.needs);
-            let ending = swept.ending(&ground, shape, top_out);
-            let mut scores = L::Doubles::splat(0.0);
-            if self.slots.uses_columns {
-                scores = self.score_with_columns(scores, &ground, shape, &swept);
-            } else {
-                for &(kind, weight) in &self.sweep_terms {
-                    if let Kind::Basis(basis) = kind {
-                        scores = swept.values[basis as usize].accumulate(scores, weight);
-                    }
-                }
-            }
-            let plain = swept.exist & !swept.clearing & !ending;
-            let better = scores.greater(best) & plain;
-            best = best.select(better, scores);
-            best_orientation = best_orientation.select(better, L::Doubles::splat(orientation.into()));
-
-            let mut apart = match self.terminal {
-                TerminalPolicy::Avoid => swept.clearing,
-                TerminalPolicy::Score => swept.clearing | ending,
-            };
-            if top_out == TopOut::Overflow && self.terminal == TerminalPolicy::Avoid {
-                apart &= !ending;
-            }
-            while apart != 0 {
-                let column = apart.trailing_zeros() as u8;
-                apart &= apart - 1;
-                let landing = playfield.land(shape, column, top_out);
-                if landing.terminal && self.terminal == TerminalPolicy::Avoid {
-                    continue;
-                }
-                let score = self.score(size, shape, &landing);
-                if score > best_single {
-                    best_single = score;
-                    single = Placement { orientation, column };
-                }
-            }
-        }
-
-        // The first of the best lanes: the smallest orientation, then the smallest column.
-        let mut choice = Choice { placement: single, score: best_single };
-        let largest = best.largest();
-        if largest >= best_single && largest > f64::NEG_INFINITY {
-            let mut equal = best.equal(largest);
-            let mut first = if largest > best_single { u32::MAX } else { order(single) };
-            while equal != 0 {
-                let lane = equal.trailing_zeros();
-                equal &= equal - 1;
-                first = first.min((best_orientation.lane(lane as usize) as u32) << 8 | lane);
-            }
-            choice = Choice {
-                placement: Placement { orientation: (first >> 8) as u8, column: first as u8 },
-                score: largest,
-            };
-        }
-        if choice.score == f64::NEG_INFINITY {
-            choice.placement = Placement { orientation: 0, column: 0 };
-        }
-        choice
+    pub fn on<L: Lanes>(&self, size: Size<L>) -> Chooser<'_, L> {
+        // An estimate is off by at most so much: every weight, product and sum is rounded by at most half a unit in the
+        // last place of the sum of all absolute values.
+        let largest = |slot: &Slot| match slot.kind {
+            Kind::Basis(basis) => size.largest(basis),
+            _ => size.largest(Basis::MaxHeight),
+        };
+        let bounds = self.slots.slots.iter().map(largest);
+        let total: f64 =
+            bounds.zip(&self.weights).map(|(bound, weight)| f64::from(bound) * weight.abs()).sum();
+        let roundings = (self.weights.len() + 8) as f64;
+        let margin = 2.0 * roundings * f64::from(f32::EPSILON) / 2.0 * total * self.scale;
+        Chooser { scorer: self, size, margin: margin as f32 }
     }
 
     /// The score of a landing, whether or not it ends the game.
@@ -188,22 +149,201 @@ impl Scorer {
         }
         score
     }
+}
 
-    /// The sum for sets that name single columns.
+/// A scorer on playfields of one size.
+#[derive(Clone, Copy, Debug)]
+pub struct Chooser<'a, L: Lanes> {
+    scorer: &'a Scorer,
+    size: Size<L>,
+    /// Scores whose estimates differ by more than this differ in the same direction.
+    margin: f32,
+}
+
+impl<L: Lanes> Chooser<'_, L> {
+    /// Chooses among all placements of a tetromino, given by its shapes.
     #[inline(always)]
-    fn score_with_columns<L: Lanes>(
+    pub fn choose<const N: usize>(
         &self,
-        mut scores: L::Doubles,
-        ground: &Ground<L>,
-        shape: &Shape,
-        swept: &Sweep<L>,
-    ) -> L::Doubles {
-        let heights = swept.column_heights(ground, shape);
-        for &(kind, weight) in &self.sweep_terms {
-            let value = kind.lanes(swept, &heights);
-            scores = value.accumulate(scores, weight);
+        playfield: &PlayfieldOf<L::Word, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+    ) -> Choice {
+        self.contest(playfield, shapes, top_out, true)
+    }
+
+    /// The same without the score.
+    #[inline(always)]
+    pub fn place<const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<L::Word, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+    ) -> Placement {
+        self.contest(playfield, shapes, top_out, false).placement
+    }
+
+    /// The best placement; without `scored`, its score may be that of another.
+    #[inline(always)]
+    fn contest<const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<L::Word, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+        scored: bool,
+    ) -> Choice {
+        let scorer = self.scorer;
+        let ground = Ground::<L>::new(&self.size, playfield.words(), scorer.slots.needs);
+        let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
+        let mut highest = out_of_question;
+        let mut estimates = [out_of_question; 4];
+        // Placements that are measured whole.
+        let mut apart = Candidates::default();
+        let mut best =
+            Choice { placement: Placement { orientation: 0, column: 0 }, score: f64::NEG_INFINITY };
+
+        // Two rounds in one loop, so that there is one copy of all that is inlined: in the first everybody is estimated, in
+        // the second the candidates are scored.
+        let mut candidates = Candidates::EVERYBODY;
+        let mut is_second = false;
+        loop {
+            for (orientation, shape) in shapes.iter().enumerate().take(4) {
+                let lanes = candidates.lanes(orientation);
+                if lanes == 0 {
+                    continue;
+                }
+                let swept = sweep(&ground, shape, scorer.slots.needs);
+                if is_second {
+                    let scores = self.scores(&ground, shape, &swept);
+                    for Placement { column, .. } in Candidates(lanes.into()) {
+                        let placement = Placement { orientation: orientation as u8, column };
+                        let score = scores.lane(column.into());
+                        let is_first = order(placement) < order(best.placement);
+                        if score > best.score || score == best.score && is_first {
+                            best = Choice { placement, score };
+                        }
+                    }
+                    continue;
+                }
+                let ending = swept.ending(&ground, shape, top_out);
+                let plain = swept.exist & !swept.clearing & !ending;
+                estimates[orientation] =
+                    out_of_question.select(plain, self.estimates(&ground, shape, &swept));
+                highest = highest.max(estimates[orientation]);
+                let whole = match (scorer.terminal, top_out) {
+                    (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
+                    (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
+                    (TerminalPolicy::Avoid, _) => swept.clearing,
+                };
+                apart.add(orientation, whole);
+            }
+            if is_second {
+                return best;
+            }
+            is_second = true;
+
+            for placement in apart {
+                let shape = &shapes[usize::from(placement.orientation)];
+                let landing = playfield.land(shape, placement.column, top_out);
+                if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+                    continue;
+                }
+                let score = scorer.score(&self.size, shape, &landing);
+                if score > best.score {
+                    best = Choice { placement, score };
+                }
+            }
+
+            let best_estimate = (best.score * scorer.scale) as f32;
+            let limit = highest.largest().max(best_estimate) - self.margin;
+            if limit == f32::NEG_INFINITY {
+                return best;
+            }
+            candidates = Candidates::default();
+            for (orientation, estimates) in estimates.into_iter().enumerate().take(shapes.len()) {
+                candidates.add(orientation, estimates.at_least(limit));
+            }
+            if !scored
+                && best_estimate < limit
+                && let Some(placement) = candidates.only()
+            {
+                return Choice { placement, ..best };
+            }
+        }
+    }
+
+    /// About what the placements of one orientation score, by the scale.
+    #[inline(always)]
+    fn estimates(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Floats {
+        let slots = &self.scorer.slots;
+        let mut sums = L::Floats::splat(0.0);
+        if slots.uses_columns {
+            let heights = swept.column_heights(ground, shape);
+            for term in &self.scorer.sweep_terms {
+                sums = term.kind.lanes(swept, &heights).estimate(sums, term.scaled);
+            }
+        } else {
+            for term in &self.scorer.sweep_terms {
+                if let Kind::Basis(basis) = term.kind {
+                    sums = swept.values[basis as usize].estimate(sums, term.scaled);
+                }
+            }
+        }
+        sums
+    }
+
+    /// What the placements of one orientation score that neither clear nor end; the rest is noise.
+    #[inline(always)]
+    fn scores(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Doubles {
+        let heights = if self.scorer.slots.uses_columns {
+            swept.column_heights(ground, shape)
+        } else {
+            [L::splat(L::Word::EMPTY); 32]
+        };
+        let mut scores = L::Doubles::splat(0.0);
+        for term in &self.scorer.sweep_terms {
+            scores = term.kind.lanes(swept, &heights).accumulate(scores, term.weight);
         }
         scores
+    }
+}
+
+/// Some placements of a piece, in ascending action order: 32 bits an orientation, one a column.
+#[derive(Clone, Copy, Default)]
+struct Candidates(u128);
+
+impl Candidates {
+    const EVERYBODY: Candidates = Candidates(u128::MAX);
+
+    #[inline(always)]
+    fn add(&mut self, orientation: usize, lanes: u32) {
+        self.0 |= u128::from(lanes) << (32 * orientation);
+    }
+
+    #[inline(always)]
+    fn lanes(self, orientation: usize) -> u32 {
+        (self.0 >> (32 * orientation)) as u32
+    }
+
+    /// The only one, if there are not several.
+    #[inline(always)]
+    fn only(mut self) -> Option<Placement> {
+        let first = self.next();
+        first.filter(|_| self.0 == 0)
+    }
+}
+
+impl Iterator for Candidates {
+    type Item = Placement;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Placement> {
+        if self.0 == 0 {
+            return None;
+        }
+        let first = self.0.trailing_zeros() as u8;
+        self.0 &= self.0 - 1;
+        Some(Placement { orientation: first / 32, column: first % 32 })
     }
 }
 

@@ -125,6 +125,7 @@ impl Slot {
         match self.kind {
             Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,
             Kind::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
+            Kind::Basis(Basis::TotalHeight | Basis::MaxHeight) => needs.heights = true,
             Kind::Basis(Basis::CumulativeWells) => needs.wells = true,
             Kind::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
             Kind::Basis(Basis::PatternDiversity) => needs.diversity = true,
@@ -167,9 +168,7 @@ impl<L: Lanes> Measure<L> {
             Basis::CumulativeWells => self.cumulative_wells,
             Basis::HoleDepth => self.hole_depth,
             Basis::RowsWithHoles => self.hole_rows.count(),
-            Basis::PatternDiversity => {
-                (0..5).filter(|d| self.step_fields >> (5 * d) & 31 != 0).count() as u32
-            }
+            Basis::PatternDiversity => self.differences.count(),
             Basis::TotalHeight => self.total_height,
             Basis::MaxHeight => self.max_height,
             Basis::Bumpiness => self.bumpiness,

@@ -17,8 +17,7 @@
 //! placements that clear nothing; the few that do (about 3 %) are taken apart and measured whole by [`Measure`].
 //!
 //! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing
-//! is ever rounded on the way. Several sums share a word in bit fields wide enough for the largest playfield a word
-//! can hold.
+//! is ever rounded on the way.
 
 use super::lanes::Lanes;
 use crate::engine::{Column, Shape, TopOut};
@@ -55,6 +54,7 @@ pub type Values<L> = [L; NUM_BASIS];
 pub struct Needs {
     pub row_transitions: bool,
     pub columns: bool,
+    pub heights: bool,
     pub wells: bool,
     pub rows_with_holes: bool,
     pub diversity: bool,
@@ -66,6 +66,8 @@ pub struct Needs {
 pub struct Size<L: Lanes> {
     width: u32,
     height: u32,
+    /// Rows above `height` that nobody looks at: they are empty, with a wall on either side.
+    hidden_rows: u32,
     /// The rows of the playfield, all full: a wall.
     wall: L::Word,
     /// A wall in every lane from `width` on, nothing before.
@@ -78,12 +80,32 @@ impl<L: Lanes> Size<L> {
     /// The size of a playfield that fits into the lanes.
     #[inline(always)]
     pub fn new(width: u8, height: u8) -> Self {
+        Size::lowered(width, height, height)
+    }
+
+    /// No value of a feature on a playfield of this size is larger; landing height in halves.
+    pub fn largest(&self, basis: Basis) -> u32 {
+        let (width, height) = (self.width, self.height + self.hidden_rows);
+        match basis {
+            Basis::CumulativeWells => width * self.height * (self.height + 1) / 2,
+            Basis::MaxHeight | Basis::RowsWithHoles | Basis::LandingHeight => 2 * height + 8,
+            _ => (width + 1) * (height + 1),
+        }
+    }
+
+    /// The size of a playfield of which only the lowest `rows` are looked at, because the others are and stay empty. They
+    /// count in the features all the same: each has two row transitions, at the walls.
+    #[inline(always)]
+    pub fn lowered(width: u8, height: u8, rows: u8) -> Self {
+        let hidden_rows = u32::from(height - rows);
+        let height = rows;
         let (width, height) = (u32::from(width), u32::from(height));
         let wall = L::Word::below(height);
         let inside = lanes_below(width);
         Size {
             width,
             height,
+            hidden_rows,
             wall,
             walls: L::splat(wall).select(inside, L::splat(L::Word::EMPTY)),
             pairs: L::splat(L::Word::EMPTY).select(lanes_below(width - 1), L::splat(!L::Word::EMPTY)),
@@ -103,40 +125,6 @@ fn small<L: Lanes>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))
 }
 
-/// Where the second and third number of a packed word begin. The first holds at most `columns * (rows + 1)`, as does
-/// the second; a u32 column belongs to a playfield of at most 16 x 28, a u64 column to one of at most 32 x 40.
-struct Packing {
-    second: u32,
-    third: u32,
-}
-
-#[inline(always)]
-const fn packing<L: Lanes>() -> Packing {
-    if <L::Word as Column>::BITS == 32 {
-        Packing { second: 10, third: 20 }
-    } else {
-        Packing { second: 20, third: 40 }
-    }
-}
-
-#[inline(always)]
-fn unpack<L: Lanes>(word: L::Word) -> [u32; 3] {
-    let Packing { second, third } = packing::<L>();
-    let word = word.to_u64();
-    let field = (1 << second) - 1;
-    [(word & field) as u32, (word >> second & field) as u32, (word >> third) as u32]
-}
-
-/// The first summand, plus the second and the third moved to their fields.
-#[inline(always)]
-fn pack<L: Lanes>(first: L, second: L, third: L) -> L {
-    if <L::Word as Column>::BITS == 32 {
-        first.add(second.up::<10>()).add(third.up::<20>())
-    } else {
-        first.add(second.up::<20>()).add(third.up::<40>())
-    }
-}
-
 /// The cumulative wells of some columns: for every well cell, the empty cells from it straight down to the first full one.
 #[inline(always)]
 fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
@@ -144,9 +132,12 @@ fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
     let mut sum = small::<L>(0);
     loop {
         let mut left = small::<L>(0);
+        // Two rows at a time: asking whether there are more costs most when the answer is a surprise.
         for j in 0..K {
             sum = sum.add(cells[j].count());
             // The cells straight under them, as far as they are empty.
+            cells[j] = cells[j].down::<1>().and_not(full[j]);
+            sum = sum.add(cells[j].count());
             cells[j] = cells[j].down::<1>().and_not(full[j]);
             left = left.or(cells[j]);
         }
@@ -156,23 +147,43 @@ fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
     }
 }
 
-/// Bit fields that count how often each difference of -2..=2 between neighbouring heights occurs.
+/// The set that holds the difference between two neighbouring heights, if it is one of -2..=2: a bit each.
 ///
-/// `difference` is the right height minus the left one, plus two. Five bits a value are enough for 31 pairs.
+/// `difference` is the right height minus the left one, plus two.
 #[inline(always)]
-fn difference_field<L: Lanes>(difference: L) -> L {
-    // 5 * difference is the place of the field; what lies outside 0..=4 counts nothing.
-    let place = difference.up::<2>().add(difference);
+fn difference_set<L: Lanes>(difference: L) -> L {
     let outside = difference.greater(small(4)) | small::<L>(0).greater(difference);
-    L::place(1, place.select(outside, small(0))).select(outside, small(0))
+    L::place(1, difference.select(outside, small(0))).select(outside, small(0))
 }
 
-/// How many of the five counts are not zero.
+/// The bits common to a lane and all lanes after it.
 #[inline(always)]
-fn diversity<L: Lanes>(fields: L) -> L {
-    let or = fields.or(fields.down::<1>());
-    let or = or.or(or.down::<2>()).or(fields.down::<4>());
-    or.and(small(0b00001_00001_00001_00001_00001)).count()
+fn common_from<L: Lanes>(lanes: L) -> L {
+    let ones = L::splat(!L::Word::EMPTY);
+    let mut common = lanes;
+    common = common.and(common.next::<1>(ones));
+    common = common.and(common.next::<2>(ones));
+    common = common.and(common.next::<4>(ones));
+    common = common.and(common.next::<8>(ones));
+    if L::LANES > 16 {
+        common = common.and(common.next::<16>(ones));
+    }
+    common
+}
+
+/// The bits common to all lanes before a lane.
+#[inline(always)]
+fn common_before<L: Lanes>(lanes: L) -> L {
+    let ones = L::splat(!L::Word::EMPTY);
+    let mut common = lanes.previous::<1>(ones);
+    common = common.and(common.previous::<1>(ones));
+    common = common.and(common.previous::<2>(ones));
+    common = common.and(common.previous::<4>(ones));
+    common = common.and(common.previous::<8>(ones));
+    if L::LANES > 16 {
+        common = common.and(common.previous::<16>(ones));
+    }
+    common
 }
 
 /// The sum over the pairs that a piece of K columns touches: (x - 1, x) to (x + K - 1, x + K).
@@ -207,9 +218,11 @@ pub struct Ground<L: Lanes> {
     right_full: L,
     /// Cumulative wells of column x.
     wells: L,
-    /// |height difference| and its counting field of the pair (x, x + 1); 0 where there is no such pair.
+    /// |height difference| of the pair (x, x + 1); 0 where there is no such pair.
     steps: L,
-    step_fields: L,
+    /// What is in no difference set of the pairs up to (x - 2, x - 1), and of those from (x, x + 1) on.
+    left_missing: L,
+    right_missing: L,
     /// The features of the playfield itself.
     whole: Measure<L>,
 }
@@ -223,7 +236,7 @@ pub struct Measure<L: Lanes> {
     pub cumulative_wells: u32,
     pub hole_depth: u32,
     pub hole_rows: L::Word,
-    pub step_fields: u32,
+    pub differences: L::Word,
     pub total_height: u32,
     pub max_height: u32,
     pub bumpiness: u32,
@@ -239,7 +252,7 @@ impl<L: Lanes> Default for Measure<L> {
             cumulative_wells: 0,
             hole_depth: 0,
             hole_rows: L::Word::EMPTY,
-            step_fields: 0,
+            differences: L::Word::EMPTY,
             total_height: 0,
             max_height: 0,
             bumpiness: 0,
@@ -268,21 +281,8 @@ impl<L: Lanes> Ground<L> {
         let height = real.top();
         let heights = [height, height.next::<1>(zero), height.next::<2>(zero), height.next::<3>(zero)];
 
-        // Running ands over the lanes, by doubling.
-        let mut left_full = here.previous::<1>(ones);
-        left_full = left_full.and(left_full.previous::<1>(ones));
-        left_full = left_full.and(left_full.previous::<2>(ones));
-        left_full = left_full.and(left_full.previous::<4>(ones));
-        left_full = left_full.and(left_full.previous::<8>(ones));
-        let mut right_full = here;
-        right_full = right_full.and(right_full.next::<1>(ones));
-        right_full = right_full.and(right_full.next::<2>(ones));
-        right_full = right_full.and(right_full.next::<4>(ones));
-        right_full = right_full.and(right_full.next::<8>(ones));
-        if L::LANES > 16 {
-            left_full = left_full.and(left_full.previous::<16>(ones));
-            right_full = right_full.and(right_full.next::<16>(ones));
-        }
+        let left_full = common_before(here);
+        let right_full = common_from(here);
 
         let hole_cells = height.sub(real.count());
         let buried = if needs.columns { hole_cells.min(small(1)) } else { zero };
@@ -292,11 +292,14 @@ impl<L: Lanes> Ground<L> {
         let well_sums =
             if needs.wells { wells([cells[0].and(cells[2]).and_not(here)], [here]) } else { zero };
         let steps = height.max(heights[1]).sub(height.min(heights[1])).and(size.pairs);
-        let step_fields = if needs.diversity {
-            difference_field(heights[1].add(small(2)).sub(height)).and(size.pairs)
-        } else {
-            zero
-        };
+        let (mut left_missing, mut right_missing, mut differences) = (ones, ones, L::Word::EMPTY);
+        if needs.diversity {
+            let sets = difference_set(heights[1].add(small(2)).sub(height)).and(size.pairs);
+            let missing = ones.and_not(sets);
+            left_missing = common_before(missing).previous::<1>(ones);
+            right_missing = common_from(missing);
+            differences = sets.any();
+        }
 
         let (column_changes, depth) = if needs.columns {
             let changes = real.xor(real.up::<1>().or(small(1))).count();
@@ -304,9 +307,8 @@ impl<L: Lanes> Ground<L> {
         } else {
             (zero, zero)
         };
-        let [column_transitions, holes, hole_depth] =
-            unpack::<L>(pack(column_changes, hole_cells, depth).sum());
-        let [row_transitions, bumpiness, total_height] = unpack::<L>(pack(row_changes, steps, height).sum());
+        let [column_transitions, holes, hole_depth] = L::sums(column_changes, hole_cells, depth);
+        let [row_transitions, bumpiness, total_height] = L::sums(row_changes, steps, height);
         let hole_rows = if needs.rows_with_holes {
             L::place(1, height).sub(small(1)).and_not(real).any()
         } else {
@@ -314,14 +316,14 @@ impl<L: Lanes> Ground<L> {
         };
         let left_changes = (words[0] ^ size.wall).count();
         let whole = Measure {
-            row_transitions: row_transitions + left_changes,
+            row_transitions: row_transitions + left_changes + 2 * size.hidden_rows,
             // The lanes beyond the width count one change each, from the floor.
             column_transitions: column_transitions.wrapping_sub(L::LANES as u32 - size.width),
             holes,
             cumulative_wells: if needs.wells { well_sums.sum().to_u64() as u32 } else { 0 },
             hole_depth,
             hole_rows,
-            step_fields: if needs.diversity { step_fields.sum().to_u64() as u32 } else { 0 },
+            differences,
             total_height,
             max_height: height.largest().to_u64() as u32,
             bumpiness,
@@ -335,7 +337,8 @@ impl<L: Lanes> Ground<L> {
             right_full,
             wells: well_sums,
             steps,
-            step_fields,
+            left_missing,
+            right_missing,
             whole,
         }
     }
@@ -361,18 +364,18 @@ pub struct Sweep<L: Lanes> {
 }
 
 impl<L: Lanes> Sweep<L> {
-    /// The lanes that end the game if they clear nothing; under `overflow`, whatever they clear.
+    /// The lanes that end the game if they clear nothing; under `overflow`, whatever they clear. Under `spawn_blocked` no
+    /// landing does: there they are those that stick out, of which only what lies below is left.
     #[inline(always)]
     pub fn ending(&self, ground: &Ground<L>, shape: &Shape, top_out: TopOut) -> u32 {
         let height = ground.size.height;
         // The highest top that a piece may have, and a playfield where that is what is asked.
         let limit = match top_out {
-            TopOut::Overflow => height,
-            TopOut::SpawnBlocked => return 0,
+            TopOut::Overflow | TopOut::SpawnBlocked => height,
             TopOut::TopRow => height - 1,
             TopOut::AboveField => height - 3,
         };
-        if top_out != TopOut::Overflow && ground.whole.max_height > limit {
+        if limit < height && ground.whole.max_height > limit {
             return self.exist;
         }
         let top = self.rows.add(small(shape.height.into()));
@@ -417,16 +420,19 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
 ) -> Sweep<L> {
     let zero = small::<L>(0);
     let one = small::<L>(1);
+    let ones = L::splat(!L::Word::EMPTY);
     let size = &ground.size;
     let whole = &ground.whole;
 
     // The landing row: the highest of the columns' tops, each lowered by the shape's bottom there. Three is added on the
     // way so that no number is negative.
-    let mut raised = ground.heights[0].add(small(3 - u32::from(shape.bottoms[0])));
-    for j in 1..K {
-        raised = raised.max(ground.heights[j].add(small(3 - u32::from(shape.bottoms[j]))));
+    let mut lowered = [zero; K];
+    let mut highest = zero;
+    for (j, lowered) in lowered.iter_mut().enumerate() {
+        *lowered = ground.heights[j].add(small(3 - u32::from(shape.bottoms[j])));
+        highest = highest.max(*lowered);
     }
-    let rows = raised.sub(small(3));
+    let rows = highest.sub(small(3));
 
     // The cells of columns x - 1 .. x + K with the piece in them.
     let mut cells = [zero; K2];
@@ -437,7 +443,6 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
         cells[j + 1] = ground.cells[j + 1].or(L::place(shape.column_bits(j), rows));
         full = full.and(cells[j + 1]);
     }
-    let ones = L::splat(!L::Word::EMPTY);
     full = full.and(match K {
         1 => ground.right_full.next::<1>(ones),
         2 => ground.right_full.next::<2>(ones),
@@ -461,15 +466,16 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
     let raise = rows_times_width.sub(under);
     let sum = |of: &[u8; 4]| -> u32 { of[..K].iter().map(|&n| u32::from(n)).sum() };
     values[Basis::Holes as usize] = small::<L>(whole.holes + sum(&shape.bottoms)).add(raise);
-    values[Basis::TotalHeight as usize] = small::<L>(whole.total_height + sum(&shape.tops)).add(raise);
-    values[Basis::MaxHeight as usize] = rows.add(small(shape.height.into())).max(small(whole.max_height));
+    if needs.heights {
+        values[Basis::TotalHeight as usize] = small::<L>(whole.total_height + sum(&shape.tops)).add(raise);
+        values[Basis::MaxHeight as usize] = rows.add(small(shape.height.into())).max(small(whole.max_height));
+    }
 
     if needs.columns {
         let mut with_gap = zero;
         let mut depth = small::<L>(whole.hole_depth);
-        for j in 0..K {
-            let gap = rows.add(small(shape.bottoms[j].into())).sub(ground.heights[j]);
-            let has_gap = gap.min(one);
+        for (j, lowered) in lowered.iter().enumerate() {
+            let has_gap = highest.sub(*lowered).min(one);
             with_gap = with_gap.add(has_gap);
             // All ones where the piece's cells come to lie over an empty one.
             let over_hole = zero.sub(has_gap.or(ground.buried[j]));
@@ -559,14 +565,18 @@ fn sweep_of_width<L: Lanes, const K: usize, const K2: usize>(
         }
         if needs.diversity {
             let two = small::<L>(2);
-            let left_field = difference_field(first.add(two).sub(left)).select(no_left, zero);
-            let right_field = difference_field(right.add(two).sub(last)).select(no_right, zero);
-            let inside: u32 = inner().filter(|d| d.abs() <= 2).map(|d| 1 << (5 * (d + 2))).sum();
-            let fields = small::<L>(whole.step_fields + inside)
-                .add(left_field)
-                .add(right_field)
-                .sub(pair_sum::<L, K>(ground.step_fields));
-            values[Basis::PatternDiversity as usize] = diversity(fields);
+            let left_set = difference_set(first.add(two).sub(left)).select(no_left, zero);
+            let right_set = difference_set(right.add(two).sub(last)).select(no_right, zero);
+            let inside = inner().filter(|d| d.abs() <= 2).fold(0, |set, d| set | 1 << (d + 2));
+            let right_missing = match K {
+                1 => ground.right_missing.next::<1>(ones),
+                2 => ground.right_missing.next::<2>(ones),
+                3 => ground.right_missing.next::<3>(ones),
+                _ => ground.right_missing.next::<4>(ones),
+            };
+            let untouched = ones.and_not(ground.left_missing.and(right_missing));
+            let set = untouched.or(left_set).or(right_set).or(small(inside));
+            values[Basis::PatternDiversity as usize] = set.count();
         }
     }
 

@@ -1,0 +1,169 @@
+//! Sixteen lanes of 16 bits in one 256-bit register, with the population count, the shifts and the masks of AVX-512.
+//!
+//! What AVX2 does in one instruction is taken from there.
+//!
+//! Every `unsafe` here is an intrinsic whose only precondition is that the processor has it, and these types are used
+//! in no other place than under [`run_low_avx512`](super), which is entered when it has.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::avx2_low::Avx2Low;
+use super::avx512::{Avx512, Avx512Doubles, Avx512Floats};
+use super::lanes::Lanes;
+
+/// Sixteen words.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512Low(Avx2Low);
+
+impl Avx512Low {
+    /// The same numbers in 32 bits each.
+    #[inline(always)]
+    fn wide(self) -> __m512i {
+        unsafe { _mm512_cvtepu16_epi32(self.0.0) }
+    }
+
+    #[inline(always)]
+    fn permuted(self, from: &[u8; 32], inside: u32, fill: Self) -> Self {
+        // SAFETY: thirty-two bytes are readable, and the load needs no alignment.
+        let from = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+        Avx512Low(Avx2Low(unsafe { _mm256_mask_permutexvar_epi8(fill.0.0, inside, from, self.0.0) }))
+    }
+}
+
+/// The bytes that come to the places of bytes when all move down by some, and the places where there are such.
+const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
+    let (mut from, mut inside, mut i) = ([0; 32], 0, 0);
+    while i < 32 {
+        let source = i + distance;
+        if 0 <= source && source < 32 {
+            from[i as usize] = source as u8;
+            inside |= 1 << i;
+        }
+        i += 1;
+    }
+    (from, inside)
+}
+
+impl Lanes for Avx512Low {
+    type Word = u16;
+    type Doubles = Avx512Doubles;
+    type Floats = Avx512Floats;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn splat(word: u16) -> Self {
+        Avx512Low(Avx2Low::splat(word))
+    }
+    #[inline(always)]
+    fn load(words: &[u16]) -> Self {
+        Avx512Low(Avx2Low::load(words))
+    }
+    #[inline(always)]
+    fn store(self, words: &mut [u16]) {
+        self.0.store(words);
+    }
+    #[inline(always)]
+    fn next<const K: usize>(self, fill: Self) -> Self {
+        // Of a filling that is the same in every lane, which it is, any lane will do.
+        let (from, inside) = const { byte_indices(2 * K as i32) };
+        self.permuted(&from, inside, fill)
+    }
+    #[inline(always)]
+    fn previous<const K: usize>(self, fill: Self) -> Self {
+        let (from, inside) = const { byte_indices(-2 * K as i32) };
+        self.permuted(&from, inside, fill)
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Avx512Low(self.0.and(other.0))
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        Avx512Low(self.0.and_not(other.0))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Avx512Low(self.0.or(other.0))
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Avx512Low(self.0.xor(other.0))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Avx512Low(self.0.add(other.0))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Avx512Low(self.0.sub(other.0))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Avx512Low(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Avx512Low(self.0.min(other.0))
+    }
+    #[inline(always)]
+    fn up<const COUNT: u32>(self) -> Self {
+        Avx512Low(self.0.up::<COUNT>())
+    }
+    #[inline(always)]
+    fn down<const COUNT: u32>(self) -> Self {
+        Avx512Low(self.0.down::<COUNT>())
+    }
+    #[inline(always)]
+    fn place(bits: u32, rows: Self) -> Self {
+        Avx512Low(Avx2Low(unsafe { _mm256_sllv_epi16(_mm256_set1_epi16(bits as i16), rows.0.0) }))
+    }
+    #[inline(always)]
+    fn count(self) -> Self {
+        Avx512Low(Avx2Low(unsafe { _mm256_popcnt_epi16(self.0.0) }))
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        unsafe {
+            let above = _mm512_lzcnt_epi32(self.wide());
+            Avx512Low(Avx2Low(_mm512_cvtepi32_epi16(_mm512_sub_epi32(_mm512_set1_epi32(32), above))))
+        }
+    }
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        unsafe { _mm256_test_epi16_mask(self.0.0, self.0.0) }.into()
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        unsafe { _mm256_cmpgt_epi16_mask(self.0.0, other.0.0) }.into()
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        Avx512Low(Avx2Low(unsafe { _mm256_mask_mov_epi16(self.0.0, mask as u16, other.0.0) }))
+    }
+    #[inline(always)]
+    fn sum(self) -> u16 {
+        self.0.sum()
+    }
+    #[inline(always)]
+    fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
+        Avx2Low::sums(first.0, second.0, third.0)
+    }
+    #[inline(always)]
+    fn any(self) -> u16 {
+        self.0.any()
+    }
+    #[inline(always)]
+    fn largest(self) -> u16 {
+        self.0.largest()
+    }
+    #[inline(always)]
+    fn accumulate(self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
+        Avx512(self.wide()).accumulate(doubles, weight)
+    }
+    #[inline(always)]
+    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
+        Avx512(self.wide()).estimate(floats, weight)
+    }
+}
