@@ -34,8 +34,6 @@ pub struct RulesPresetInfo {
     pub width: u32,
     /// Rows, where nobody asks for others.
     pub height: u32,
-    /// Whether the server can play it.
-    pub supported: bool,
 }
 
 /// A feature set by name.
@@ -70,7 +68,7 @@ impl Client {
         let rules_preset = |preset: pb::RulesPreset| {
             let rules = preset.rules.unwrap_or_default();
             let (width, height) = (rules.width(), rules.height());
-            RulesPresetInfo { name: preset.name, width, height, supported: preset.supported }
+            RulesPresetInfo { name: preset.name, width, height }
         };
         Ok(ServerInfo {
             server_version: info.server_version,

@@ -120,7 +120,6 @@ fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
         name: preset.name.to_owned(),
         source: preset.source.to_owned(),
         rules: Some(pb::Rules::from(&resolved)),
-        supported: preset.rules.check().is_ok(),
     }
 }
 

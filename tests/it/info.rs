@@ -107,7 +107,7 @@ async fn every_controller_and_every_preset_can_be_played() {
         let config = pb::SessionConfig { rules: preset.rules.clone(), ..Default::default() };
         let create = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
         let made = EnvironmentServiceClient::new(channel.clone()).create_session(create).await;
-        assert_eq!(made.is_ok(), preset.supported, "{}", preset.name);
+        assert!(made.is_ok(), "{}: {made:?}", preset.name);
         let answer =
             ask(&mut Client::new(channel.clone()), request(bcts.clone(), preset.rules.clone().unwrap()))
                 .await;

@@ -142,10 +142,6 @@ def test_not_built(client):
     error = from_rpc_error(caught.value)
     assert isinstance(error, tetrion.NotBuilt)
     assert "capabilities" in str(error)
-    for preset in client.server_info().rules_presets:
-        if not preset.supported:
-            with pytest.raises(tetrion.NotBuilt, match="NOT_IMPLEMENTED"):
-                client.create_session(rules=preset.name)
 
 
 def test_deadline_exceeded(client):
