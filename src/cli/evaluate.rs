@@ -18,7 +18,9 @@ use super::numbers::{grouped, short};
 use super::progress::GamesProgress;
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice};
+use crate::client::{
+    Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds,
+};
 use crate::summary::Statistics;
 
 /// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good
@@ -184,8 +186,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         rules,
         rules_version: String::new(),
         policies: Vec::new(),
-        seed: args.seed,
-        num_games: args.games,
+        seeds: Seeds::Common { seed: args.seed, count: args.games },
         max_pieces: args.max_pieces,
         max_steps: args.max_steps,
     };

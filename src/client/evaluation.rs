@@ -17,7 +17,7 @@ use crate::wire::tensor::{self, Dim, Element};
 /// How often the games tell how far they are.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Games to be played: every policy on the same pieces.
+/// Games to be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluationRequest {
     /// The rules.
@@ -26,14 +26,53 @@ pub struct EvaluationRequest {
     pub rules_version: String,
     /// Who plays.
     pub policies: Vec<Policy>,
-    /// What the seeds of the games are drawn from.
-    pub seed: u64,
-    /// Games a policy.
-    pub num_games: u32,
+    /// The seeds of the games.
+    pub seeds: Seeds,
     /// A game is cut after so many pieces; 0 for the server's limit.
     pub max_pieces: u64,
     /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
     pub max_steps: u64,
+}
+
+/// Which games are dealt to the policies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// Seeds that the server draws from one number: every policy meets the same pieces.
+    Common {
+        /// The number.
+        seed: u64,
+        /// Games a policy.
+        count: u32,
+    },
+    /// A row of seeds for each policy, all rows of one length: the games of one say nothing of the pieces of another.
+    PerPolicy(Vec<Vec<u64>>),
+}
+
+impl Seeds {
+    /// Games a policy.
+    ///
+    /// # Panics
+    /// When rows are not of one length.
+    pub fn games_per_policy(&self) -> u32 {
+        match self {
+            Seeds::Common { count, .. } => *count,
+            Seeds::PerPolicy(rows) => {
+                let length = rows.first().map_or(0, Vec::len);
+                assert!(rows.iter().all(|row| row.len() == length), "every policy has as many seeds");
+                length as u32
+            }
+        }
+    }
+
+    fn encode(&self) -> Games {
+        match self {
+            Seeds::Common { seed, count } => Games::SeedRange(pb::SeedRange { seed: *seed, count: *count }),
+            Seeds::PerPolicy(rows) => {
+                let shape = vec![rows.len() as u32, self.games_per_policy()];
+                Games::Seeds(tensor::encode(shape, &rows.concat()))
+            }
+        }
+    }
 }
 
 /// A message of an evaluation.
@@ -140,6 +179,9 @@ impl Client {
     ///
     /// # Errors
     /// What the server refuses, or a server that does not answer.
+    ///
+    /// # Panics
+    /// As [`Seeds::games_per_policy`].
     pub async fn evaluate(&self, request: &EvaluationRequest) -> Result<Events, ClientError> {
         self.servers[0].evaluate(request, None).await
     }
@@ -208,7 +250,7 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
         rules: Some(request.rules.encode()),
         rules_version: request.rules_version.clone(),
         agents: request.policies.iter().map(Policy::encode).collect(),
-        games: Some(Games::SeedRange(pb::SeedRange { seed: request.seed, count: request.num_games })),
+        games: Some(request.seeds.encode()),
         pairs,
         max_pieces: request.max_pieces,
         max_steps: request.max_steps,

@@ -22,7 +22,7 @@ mod spread;
 pub use choice::{Features, Policy, RulesChoice};
 pub use connection::ConnectOptions;
 pub use error::ClientError;
-pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Started};
+pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
 pub use info::{FeatureSetInfo, RulesPresetInfo, ServerInfo};
 
 use std::time::Duration;

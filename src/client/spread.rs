@@ -25,19 +25,21 @@ impl Client {
     ///
     /// # Errors
     /// What a server refuses, or that no server has answered for as long as [`ConnectOptions::patience`](super::ConnectOptions::patience).
+    ///
+    /// # Panics
+    /// As [`Seeds::games_per_policy`](super::Seeds::games_per_policy).
     pub async fn evaluate_all(
         &self,
         request: &EvaluationRequest,
         mut progress: impl FnMut(Progress),
     ) -> Result<Evaluated, ClientError> {
-        let num_policies = request.policies.len() as u32;
-        let pairs: Vec<Pair> = (0..num_policies)
-            .flat_map(|policy| (0..request.num_games).map(move |seed| (policy, seed)))
-            .collect();
+        let (num_policies, num_games) = (request.policies.len() as u32, request.seeds.games_per_policy());
+        let pairs: Vec<Pair> =
+            (0..num_policies).flat_map(|policy| (0..num_games).map(move |seed| (policy, seed))).collect();
         let mut run = Run::new(self, request, pairs);
         let mut collected = Collected {
             started: None,
-            games: vec![vec![None; request.num_games as usize]; request.policies.len()],
+            games: vec![vec![None; num_games as usize]; request.policies.len()],
             done: Progress { num_games: run.num_games, ..Progress::default() },
             pieces_by_call: Vec::new(),
         };
@@ -78,7 +80,8 @@ impl Server {
         number: usize,
         events: &mpsc::Sender<(usize, Event)>,
     ) -> Result<(), ClientError> {
-        let all = missing.len() as u64 == request.policies.len() as u64 * u64::from(request.num_games);
+        let num_games = u64::from(request.seeds.games_per_policy());
+        let all = missing.len() as u64 == request.policies.len() as u64 * num_games;
         let pairs: Vec<Pair> = missing.iter().copied().collect();
         let mut answer = self.evaluate(request, (!all).then_some(&pairs)).await?;
         while let Some(event) = answer.next().await? {

@@ -78,6 +78,9 @@ mod bench;
 /// Sessions through our own client.
 mod sessions_client;
 
+/// Whole games through our own client.
+mod games_client;
+
 /// The program as a person starts it.
 mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.

@@ -11,7 +11,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-async fn start() -> (String, DropGuard) {
+pub async fn start() -> (String, DropGuard) {
     let config =
         ServerConfig { listen: ([127, 0, 0, 1], 0).into(), num_threads: 1, ..ServerConfig::default() };
     let server = Server::bind(config).await.unwrap();

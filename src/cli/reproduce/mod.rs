@@ -23,7 +23,7 @@ use self::search::{Step, search};
 use super::connection::{Connection, ConnectionArgs};
 use super::numbers::time;
 use super::progress::GamesProgress;
-use crate::client::{Client, EvaluationRequest, Game, Policy};
+use crate::client::{Client, EvaluationRequest, Game, Policy, Seeds};
 
 /// The options of `tetrion reproduce`.
 #[derive(Debug, clap::Args)]
@@ -189,12 +189,12 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
         Player::Linear(linear) => (linear.policy(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args, label).await?,
     };
+    let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
     let request = EvaluationRequest {
         rules: row.rules.clone(),
         rules_version: String::new(),
         policies: vec![policy],
-        seed: args.seed,
-        num_games: args.games.unwrap_or(if args.quick { row.quick_games } else { row.games }),
+        seeds: Seeds::Common { seed: args.seed, count: num_games },
         max_pieces: row.max_pieces(args.quick),
         max_steps: row.max_steps,
     };

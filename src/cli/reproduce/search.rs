@@ -5,7 +5,7 @@ use anyhow::Context;
 use super::ReproduceArgs;
 use super::experiments::{Linear, Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
-use crate::client::{Client, Evaluated, EvaluationRequest, Game, Policy};
+use crate::client::{Client, Evaluated, EvaluationRequest, Game, Policy, Seeds};
 use crate::engine::rng::{Tag, word};
 use crate::summary::Statistics;
 
@@ -54,8 +54,7 @@ pub async fn search(
                     rules: row.rules.clone(),
                     rules_version: String::new(),
                     policies,
-                    seed,
-                    num_games,
+                    seeds: Seeds::Common { seed, count: num_games },
                     max_pieces: row.max_pieces(args.quick),
                     max_steps: row.max_steps,
                 };

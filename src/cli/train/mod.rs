@@ -30,7 +30,7 @@ use super::evaluate::{Score, interval};
 use super::numbers::grouped;
 use super::run_folder::{Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
-use crate::client::{Client, Evaluated, EvaluationRequest, Game};
+use crate::client::{Client, Evaluated, EvaluationRequest, Game, Seeds};
 use crate::optimizers::cem::PRESETS;
 use crate::optimizers::{Generation, Look, Optimizer, State};
 use crate::summary::Statistics;
@@ -340,8 +340,10 @@ impl Search {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
             policies: candidates.iter().map(|weights| self.settings.policy(weights)).collect(),
-            seed: self.settings.games_seed(purpose),
-            num_games: self.settings.num_games(purpose),
+            seeds: Seeds::Common {
+                seed: self.settings.games_seed(purpose),
+                count: self.settings.num_games(purpose),
+            },
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
         };
