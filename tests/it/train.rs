@@ -227,6 +227,30 @@ fn two_servers_give_the_bytes_of_one() {
 }
 
 #[test]
+fn pieces_of_ones_own_are_the_same_for_any_servers_and_after_a_stop() {
+    let own = ["--game-seeds", "per_slot"];
+    let alone = empty_folder("own_pieces");
+    succeeded(begin(&alone, &own).output());
+    let config = |files: &[(&str, String)]| files[0].1.parse::<toml::Table>().unwrap();
+    let [common, per_slot] = [config(undisturbed()), config(&files(&alone))];
+    let seeds = |config: &toml::Table| config["game_seeds"].as_str().unwrap().to_owned();
+    assert_eq!((seeds(&common), seeds(&per_slot)), ("common".to_owned(), "per_slot".to_owned()));
+    assert_ne!(files(&alone)[1], undisturbed()[1], "other pieces make another search");
+
+    let folder = empty_folder("own_pieces_stopped");
+    let ((mut one, first), (_two, second)) = (serve(), serve());
+    let mut run = begin(&folder, &[&own[..], &["--server", &first, "--server", &second]].concat());
+    run.wait_for(&folder, 1);
+    one.kill();
+    run.wait_for(&folder, 3);
+    run.kill();
+    succeeded(resume(&folder, &["--server", &second]).output());
+    for ((name, expected), (_, found)) in files(&alone).iter().zip(files(&folder)) {
+        assert!(found == *expected, "{name}: {found}\n{expected}");
+    }
+}
+
+#[test]
 fn a_server_that_dies_is_done_without() {
     let folder = empty_folder("one_dies");
     let ((mut one, first), (_two, second)) = (serve(), serve());
@@ -299,6 +323,7 @@ fn a_genetic_search_is_that_of_its_report_unless_it_is_told_otherwise() {
     assert!(text.contains("lab4 on 10 x 22 after 3 generations") && text.contains("points a game"), "{text}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     assert_eq!((config["rules"].as_str(), config["unit"].as_str()), (Some("genetic"), Some("points")));
+    assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
     let genetic = &config["optimizer"];
     assert_eq!(genetic["tournament"].as_integer(), Some(2));
     assert_eq!((genetic["keep"].as_integer(), genetic["mutation_std"].as_float()), (Some(2), Some(0.3)));
@@ -325,6 +350,8 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
         text.contains("lab4 on 10 x 20 after 3 generations") && text.contains("--max-steps 200"),
         "{text}"
     );
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
     assert_eq!((rules.preset.as_str(), rules.action_model.as_str()), ("lab", "keypress"));

@@ -12,7 +12,7 @@
 mod display;
 mod settings;
 
-pub use settings::{Method, Purpose, Settings, Unit};
+pub use settings::{GameSeeds, Method, Purpose, Settings, Unit};
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use super::evaluate::{Score, interval};
 use super::numbers::grouped;
 use super::run_folder::{Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
-use crate::client::{Client, Evaluated, EvaluationRequest, Game, Seeds};
+use crate::client::{Client, Evaluated, EvaluationRequest, Game};
 use crate::optimizers::cem::PRESETS;
 use crate::optimizers::{Generation, Look, Optimizer, State};
 use crate::summary::Statistics;
@@ -47,7 +47,7 @@ pub struct TrainArgs {
     /// than it was to have
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "rules", "width", "height", "population", "games", "check_games",
-        "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation",
+        "game_seeds", "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation",
         "mutation_std", "keep",
     ])]
     pub resume: Option<PathBuf>,
@@ -93,6 +93,11 @@ pub struct TrainArgs {
     /// Games a candidate, and four times as many for those that get a second look [default: 5, or the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub games: Option<u32>,
+
+    /// Whether the candidates of a generation meet the same pieces, or each has games of its own [default: common, or the
+    /// preset's]
+    #[arg(long, value_name = "WHICH")]
+    pub game_seeds: Option<GameSeeds>,
 
     /// Games after each generation that tell what the search would hand in
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
@@ -340,10 +345,7 @@ impl Search {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
             policies: candidates.iter().map(|weights| self.settings.policy(weights)).collect(),
-            seeds: Seeds::Common {
-                seed: self.settings.games_seed(purpose),
-                count: self.settings.num_games(purpose),
-            },
+            seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
         };

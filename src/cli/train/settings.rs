@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainArgs;
 use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, Features, Game, Policy, Rules, RulesChoice};
+use crate::client::{Client, Features, Game, Policy, Rules, RulesChoice, Seeds};
 use crate::engine::rng::{Tag, word};
 use crate::optimizers::{Config, GeneticConfig, Preset};
 
@@ -51,6 +51,21 @@ impl Unit {
     }
 }
 
+/// Which games the candidates of a generation play.
+///
+/// On common pieces luck favours nobody. On pieces of one's own it is part of a score, as it was in searches that played
+/// like that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum GameSeeds {
+    /// All candidates meet the same pieces.
+    #[default]
+    Common,
+    /// Each candidate meets pieces of its own, in each generation others.
+    PerSlot,
+}
+
 /// Everything that decides what comes out of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,8 +75,11 @@ pub struct Settings {
     pub seed: u64,
     /// How many there will be.
     pub generations: u32,
-    /// Games of a candidate at the first look; all candidates of a look meet the same pieces.
+    /// Games of a candidate at the first look.
     pub games: u32,
+    /// Whether the candidates of a look meet the same pieces; those of older runs do.
+    #[serde(default)]
+    pub game_seeds: GameSeeds,
     /// Games of a candidate at the second look.
     pub second_games: u32,
     /// Games that tell after each generation what the search would hand in.
@@ -120,6 +138,7 @@ struct Defaults {
     size: Option<(u32, u32)>,
     generations: u32,
     games: u32,
+    game_seeds: GameSeeds,
     max_steps: u64,
     unit: Unit,
     score_terminal: bool,
@@ -131,17 +150,19 @@ const LITERATURE: Defaults = Defaults {
     size: Some((10, 10)),
     generations: 50,
     games: 1,
+    game_seeds: GameSeeds::Common,
     max_steps: 0,
     unit: Unit::Lines,
     score_terminal: false,
 };
 
-/// The report on a genetic algorithm: a game for each individual, a point a piece and ten a line.
+/// The report on a genetic algorithm: a full game for each individual, a point a piece and ten a line.
 const GENETIC: Defaults = Defaults {
     features: "lab4",
     rules: "genetic",
     size: None,
     generations: 15,
+    game_seeds: GameSeeds::PerSlot,
     unit: Unit::Points,
     score_terminal: true,
     ..LITERATURE
@@ -157,6 +178,9 @@ fn defaults(preset: Preset) -> Defaults {
             rules: "lab",
             size: None,
             generations: 100,
+            // The notebook seeds the game of a candidate by its place in the generation, alike in all generations. Here the
+            // pieces of a place are others each time, so that no search can learn them by heart.
+            game_seeds: GameSeeds::PerSlot,
             max_steps: 1000,
             score_terminal: true,
             ..LITERATURE
@@ -227,6 +251,7 @@ impl Settings {
             seed: args.seed,
             generations,
             games,
+            game_seeds: args.game_seeds.unwrap_or(defaults.game_seeds),
             second_games: games.saturating_mul(SECOND_LOOK),
             check_games: args.check_games,
             final_games: args.final_games,
@@ -275,6 +300,22 @@ impl Settings {
             Purpose::Score => 7,
         };
         word(self.seed, Tag::Game, number)
+    }
+
+    /// The seeds of the games of so many candidates for a purpose. Only those of a generation have games of their own: the
+    /// others are compared, or alone.
+    pub fn seeds(&self, purpose: Purpose, num_candidates: usize) -> Seeds {
+        let (seed, count) = (self.games_seed(purpose), self.num_games(purpose));
+        match (purpose, self.game_seeds) {
+            (Purpose::First(_) | Purpose::Second(_), GameSeeds::PerSlot) => {
+                let row = |slot| {
+                    let seed = word(seed, Tag::Game, slot);
+                    (0..u64::from(count)).map(|game| word(seed, Tag::Game, game)).collect()
+                };
+                Seeds::PerPolicy((0..num_candidates as u64).map(row).collect())
+            }
+            _ => Seeds::Common { seed, count },
+        }
     }
 
     /// Games of each candidate for a purpose.
