@@ -70,9 +70,10 @@ impl Chart {
                 _ => chart.draw_series([PathElement::new(points, colour.stroke_width(2))])?,
             };
         }
+        // What is learned rises to the right and stays there: below its end there is room.
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(SeriesLabelPosition::LowerRight)
             .margin(12)
             .legend_area_size(30)
             .background_style(WHITE.mix(0.85))
