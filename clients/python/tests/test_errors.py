@@ -173,7 +173,26 @@ def test_errors_in_a_stream_leave_it_alive(client):
 def test_actions_that_are_no_integers_are_not_rounded(client):
     with client.create_session(2, seed=1) as session:
         session.reset()
-        with pytest.raises(TypeError, match="int32"):
+        with pytest.raises(TypeError, match=r"actions\[0\] is 0.5: expected an integer from -2147483648 to 2147483647"):
             session.step(np.array([0.5, 1.0]))
         with pytest.raises(ValueError, match="env_ids is empty"):
             session.reset([])
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ([-1], "seeds[0] is -1"),
+        ([[1, 2], [3, -4]], "seeds[1, 1] is -4"),
+        ([7, 2**64], f"seeds[1] is {2**64}"),
+        ([0.5, 1.0], "seeds[0] is 0.5"),
+        ([1.0, float("nan")], "seeds[1] is nan"),
+        (-1, "seeds is -1"),
+        (["one"], "seeds[0] is 'one'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_seeds_that_are_none_are_named(client, seeds, said):
+    with pytest.raises(TypeError) as caught:
+        client.evaluate("bcts", seeds=seeds)
+    assert str(caught.value) == f"{said}: expected an integer from 0 to {2**64 - 1}"

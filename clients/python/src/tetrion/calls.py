@@ -113,7 +113,7 @@ class Calls(ABC):
         return self.session._stepped(self._call("step", self._step_request(actions, env_ids)))
 
     def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
-        tensor = from_numpy(actions, np.int32)
+        tensor = from_numpy(actions, np.int32, "actions")
         return pb.StepRequest(session=self.session.name, actions=tensor, env_ids=ids(env_ids))
 
     def save(self, env_ids: EnvIds = None) -> list[bytes]:

@@ -264,7 +264,23 @@ class Client:
             seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called now and then with how far it is.
-            **limits: As in `evaluation.evaluation_request`: rules, piece_sequences, episodes_per_seed, max_pieces, ...
+            **limits: What is played, and how far, by name:
+                `piece_sequences` (explicit pieces in place of seeds, one text a game, common to all policies);
+                `rules` (a preset's name, or fields of the message `Rules` by name; left out, `simplified`);
+                `rules_version` (refuse unless the server has this one);
+                `terminal` (what a placement that ends the game is worth to the matrix' policies, `avoid` or `score`);
+                `lookahead` (next pieces that the matrix' policies take into account, 0 if left out);
+                `episodes_per_seed` (1 if left out);
+                `pairs` (uint32 [G, 2], policy and seed indices to play; left out, all);
+                `max_pieces`, `max_steps` (each cuts a game after so many; 0 or left out: the server's limit);
+                `baseline` (index of the policy that others are compared with; left out, the first);
+                `max_parallelism` (threads to use at most; 0 or left out: all);
+                `progress_interval` (seconds between progress messages; left out, one);
+                `omit_results` (True asks for the summary alone).
+
+        Raises:
+            TypeError: A limit of another name, or a seed or pair that is no integer of its range.
+            ValueError: Neither or both of `seeds` and `piece_sequences` are given.
         """
         run = self.start_evaluation(
             controllers,

@@ -185,11 +185,11 @@ def evaluation_request(
     if isinstance(seeds, SeedRange):
         request.seed_range.CopyFrom(pb.SeedRange(seed=seeds.seed, count=seeds.count))
     elif seeds is not None:
-        request.seeds.CopyFrom(from_numpy(seeds, np.uint64))
+        request.seeds.CopyFrom(from_numpy(seeds, np.uint64, "seeds"))
     else:
         request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
     if pairs is not None:
-        request.pairs.CopyFrom(from_numpy(pairs, np.uint32))
+        request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
     if progress_interval is not None:
         interval = Duration()
         interval.FromTimedelta(timedelta(seconds=progress_interval))

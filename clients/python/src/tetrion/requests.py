@@ -150,10 +150,10 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
     if isinstance(positions, Packed):
         boards = np.asarray(positions.boards)
         # The width decides between the two types, and it is told by the rules; the array's own type says it as well.
-        message.packed.boards.CopyFrom(from_numpy(boards, None if boards.dtype == np.uint32 else np.uint16))
-        message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8))
+        message.packed.boards.CopyFrom(from_numpy(boards, None if boards.dtype == np.uint32 else np.uint16, "boards"))
+        message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
         if positions.queues is not None:
-            message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8))
+            message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))
         return message
     several = [positions] if isinstance(positions, (bytes, Drawing)) else list(positions)
     for position in several:

@@ -29,20 +29,37 @@ def to_numpy(tensor: pb.Tensor) -> npt.NDArray[np.generic]:
     return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
 
 
-def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> pb.Tensor:
-    """The array as a tensor, of `dtype` if one is given.
+def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
+    """The array as a tensor, of `dtype` if one is given; errors call it `name`.
 
     Raises:
         TypeError: The array has another type, and a value would change by the conversion.
     """
     given = np.asarray(array)
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
-    data = given.astype(wanted.newbyteorder("<"), copy=False)
-    if given.dtype != wanted and not np.array_equal(data, given):
-        raise TypeError(f"expected an array of {wanted}, got {given.dtype} with values that are none")
+    try:
+        data = given.astype(wanted.newbyteorder("<"), copy=False)
+        fits = given.dtype == wanted or np.array_equal(data, given)
+    except (TypeError, ValueError, OverflowError):  # Words, or integers of more than 64 bits.
+        fits = False
+    if not fits:
+        raise TypeError(_misfit(name, given, wanted))
     if data.dtype not in _DATA_TYPES:
         raise TypeError(f"no tensor holds {data.dtype}")
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
+
+
+def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> str:
+    """Which value is the first that `wanted` does not hold, and what it holds."""
+    if wanted.kind in "iu":
+        limits = np.iinfo(wanted)
+        for index, value in np.ndenumerate(given):
+            number = value.item() if isinstance(value, np.generic) else value
+            integer = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
+            if not (integer and limits.min <= number <= limits.max):
+                place = f"{name}[{', '.join(map(str, index))}]" if index else name
+                return f"{place} is {number!r}: expected an integer from {limits.min} to {limits.max}"
+    return f"{name}: expected an array of {wanted}, got {given.dtype}"
 
 
 class Tensors(Mapping[str, npt.NDArray[np.generic]]):
