@@ -1,6 +1,6 @@
 """Learns what afterstates are worth, from nothing, by approximate policy iteration with rollouts.
 
-    python afterstate_values.py [--address host:port] [--iterations 13] [--states 2000] [--log curve.csv]
+    python afterstate_values.py [--address host:port] [--iterations 25] [--states 4000] [--log curve.csv]
 
 The value of an afterstate, the playfield after a placement, is linear in nine features of it (the set `thiery9`), and the
 policy plays the placement with the largest value. One iteration improves it:
@@ -11,7 +11,8 @@ policy plays the placement with the largest value. One iteration improves it:
    placement. All copies of a state are dealt the same pieces, so that their differences are those of the placements and not
    of luck. The critic is learned from the games of step 1 by temporal differences (LSTD).
 3. Find the weights whose choices lose the fewest lines against the best placement tried, over all states of the last few
-   iterations: a small cross-entropy search, in memory.
+   iterations. A choice has no gradient; the expected loss of a softmax of the scores has one, and is followed while the
+   softmax becomes sharper, until it is nearly the choice.
 
 This is direct policy iteration as in Lagoudakis and Parr (2003) and Gabillon, Ghavamzadeh and Scherrer (2013), whose
 classification-based policy iteration learned the controllers dt-10 and dt-20. What is learned is measured in the end on
@@ -31,13 +32,8 @@ RULES = {"width": 10, "height": 10}
 FEATURES = "thiery9"
 # The critic sees how full the playfield is, too.
 CRITIC = [0.0, 2.5, 5.0, 7.5, 10.0]
-
-
-def best_rows(scores, starts):
-    """For each group of rows the first with the largest score; groups start at `starts` and none is empty."""
-    largest = np.repeat(np.maximum.reduceat(scores, starts), np.diff(np.append(starts, len(scores))))
-    hits = np.flatnonzero(scores == largest)
-    return hits[np.searchsorted(hits, starts)]
+# A fit's steps, and how sharp its softmax is in the first and in the last.
+STEPS, SHARPNESS = 40, (5.0, 40.0)
 
 
 class Learner:
@@ -69,8 +65,11 @@ class Learner:
 
     def choose(self, placements):
         """The rows that the policy plays, for the environments that have placements at all."""
-        some = np.diff(placements.row_offsets) > 0
-        return best_rows(self.scores(placements), placements.row_offsets[:-1][some].astype(np.int64))
+        counts = np.diff(placements.row_offsets.astype(np.int64))
+        starts, counts = placements.row_offsets[:-1][counts > 0].astype(np.int64), counts[counts > 0]
+        scores = self.scores(placements)
+        hits = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), counts))
+        return hits[np.searchsorted(hits, starts)]  # The first, where several score alike.
 
     def seen(self, features):
         """What the critic makes of afterstates: a constant, the nine features, and bumps over the mean height."""
@@ -129,19 +128,18 @@ class Learner:
         """One iteration."""
         self.play(30 if self.memory else 10)
         placements = self.stream.enumerate_placements()
-        counts = np.diff(placements.row_offsets.astype(np.int64))
-        owners = np.repeat(np.arange(self.args.states), counts)
-        # The placements that look best; to begin with, any.
-        scores = self.scores(placements)
-        order = np.lexsort([-scores, owners])
-        rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        tried = np.sort(order[(rank < self.args.candidates) & ~placements.terminal[order]])
+        # The placements that look best; to begin with, any. A state that has fewer tries some of them twice.
+        owners = np.repeat(np.arange(self.args.states), np.diff(placements.row_offsets.astype(np.int64)))
+        order = np.lexsort([-self.scores(placements), owners])
+        counts = np.bincount(owners[~placements.terminal], minlength=self.args.states)
+        some = np.flatnonzero(counts)
+        ranks = np.arange(self.args.candidates) % counts[some, None]
+        tried = order[placements.row_offsets[some, None].astype(np.int64) + ranks]
         states = self.games.save()
-        values = self.rollouts([states[owner] for owner in owners[tried]], placements.actions[tried])
-        _, starts = np.unique(owners[tried], return_index=True)
-        sizes = np.diff(np.append(starts, len(tried)))
-        losses = np.repeat(np.maximum.reduceat(values, starts), sizes) - values
-        self.memory = [*self.memory, (placements.features[tried, :9], losses, sizes)][-self.args.memory :]
+        copies = [states[owner] for owner in owners[tried.ravel()]]
+        values = self.rollouts(copies, placements.actions[tried.ravel()]).reshape(tried.shape)
+        losses = values.max(axis=1, keepdims=True) - values
+        self.memory = [*self.memory, (placements.features[tried, :9], losses.astype(np.float32))][-self.args.memory :]
         # Trials are noisy and so is a fit to them: steps grow shorter, and the weights become a mean of many fits.
         found = self.fit()
         self.iteration += 1
@@ -149,35 +147,41 @@ class Learner:
         self.weights = found if self.weights is None else (1 - step) * self.weights + step * found
 
     def fit(self):
-        """The weights whose choices lose least, over all trials remembered."""
-        features = np.concatenate([features for features, _, _ in self.memory])
-        losses = np.concatenate([losses for _, losses, _ in self.memory]).astype(np.float32)
-        sizes = np.concatenate([sizes for _, _, sizes in self.memory])
-        starts = np.cumsum(sizes) - sizes
-        scale = features.std(axis=0) + 1e-6
-        scaled = (features / scale).T.astype(np.float32)
-        mean, deviation = np.zeros(9), np.ones(9)
+        """The weights whose choices lose least, over all trials remembered: a softmax's, which sharpens into a choice."""
+        features = np.concatenate([features for features, _ in self.memory])
+        losses = np.concatenate([losses for _, losses in self.memory])
+        # What the placements of a state have in common decides nothing.
+        features = features - features.mean(axis=1, keepdims=True)
+        scale = features.std(axis=(0, 1)) + np.float32(1e-6)
+        features = (features / scale).reshape(-1, 9)
+        weights = heading = np.zeros(9, np.float32)
         if self.weights is not None:
-            mean, deviation = self.weights * scale / np.linalg.norm(self.weights * scale), np.full(9, 0.4)
-        for _ in range(30):
-            samples = mean + deviation * self.rng.standard_normal((60, 9))
-            samples /= np.linalg.norm(samples, axis=1, keepdims=True)
-            total = [losses[best_rows(sample.astype(np.float32) @ scaled, starts)].sum() for sample in samples]
-            elite = samples[np.argsort(total)[:10]]
-            mean, deviation = elite.mean(axis=0), elite.std(axis=0)
-        weights = mean / scale
+            weights = (self.weights * scale).astype(np.float32)
+        for step in range(STEPS):
+            weights = weights / (np.linalg.norm(weights) or 1)
+            sharpness = SHARPNESS[0] * (SHARPNESS[1] / SHARPNESS[0]) ** (step / STEPS)
+            scores = (features @ (sharpness * weights)).reshape(losses.shape)
+            chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+            chances /= chances.sum(axis=1, keepdims=True)
+            expected = (chances * losses).sum(axis=1, keepdims=True)
+            gradient = (chances * (losses - expected)).ravel() @ features
+            gradient -= (gradient @ weights) * weights  # Along the sphere: only directions matter.
+            # With momentum, in steps that are as short as they are late, however steep it is.
+            heading = 0.8 * heading + 0.2 * gradient / np.linalg.norm(gradient)
+            weights = weights - 0.3 * (1 - step / STEPS) * heading
+        weights = weights / scale
         return weights / np.linalg.norm(weights)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", help="host:port of a server; left out, one is started")
-    parser.add_argument("--iterations", type=int, default=13)
-    parser.add_argument("--states", type=int, default=2000, help="states of an iteration")
+    parser.add_argument("--iterations", type=int, default=25)
+    parser.add_argument("--states", type=int, default=4000, help="states of an iteration")
     parser.add_argument("--candidates", type=int, default=16, help="placements tried in a state")
-    parser.add_argument("--gamma", type=float, default=0.98, help="discount of later lines")
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount of later lines")
     parser.add_argument("--horizon", type=int, default=10, help="pieces played after each of them")
-    parser.add_argument("--memory", type=int, default=6, help="iterations remembered")
+    parser.add_argument("--memory", type=int, default=12, help="iterations remembered")
     parser.add_argument("--games", type=int, default=2000, help="games of the last measurement")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
