@@ -44,66 +44,61 @@ impl Placement {
 /// The columns of one orientation are neighbours: what is in the way on one side hides all that lies behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacementSet {
-    /// By orientation, bit c for column c.
-    columns: [u32; 4],
+    /// By orientation, the leftmost column; 0 where there is none.
+    first: [u8; 4],
+    /// By orientation, how many columns there are from that one on.
+    count: [u8; 4],
 }
 
 impl PlacementSet {
     /// The columns of an orientation below 4, bit c for column c.
     #[inline]
     pub fn columns(&self, orientation: u8) -> u32 {
-        self.columns[usize::from(orientation)]
+        let orientation = usize::from(orientation);
+        (((1u64 << self.count[orientation]) - 1) << self.first[orientation]) as u32
     }
 
     /// How many there are.
     #[inline]
     pub fn len(&self) -> u32 {
-        self.columns.into_iter().map(count).sum()
+        self.count.into_iter().map(u32::from).sum()
     }
 
     /// Whether there are none, which ends the game.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.columns == [0; 4]
+        self.count == [0; 4]
     }
 
     /// Whether a placement is one of them.
     #[inline]
     pub fn contains(&self, placement: Placement) -> bool {
-        let columns = self.columns.get(usize::from(placement.orientation));
-        columns.is_some_and(|columns| columns.checked_shr(placement.column.into()).unwrap_or(0) & 1 == 1)
+        let orientation = usize::from(placement.orientation);
+        orientation < 4 && placement.column.wrapping_sub(self.first[orientation]) < self.count[orientation]
     }
 
     /// The n-th of them, from 0, in ascending action order.
     #[inline]
     pub fn nth(&self, n: u32) -> Option<Placement> {
-        let mut n = n;
-        for (columns, orientation) in self.columns.iter().zip(0..) {
-            let count = count(*columns);
-            if n < count {
-                return Some(Placement { orientation, column: (columns.trailing_zeros() + n) as u8 });
-            }
-            n -= count;
+        // Counted, not searched: n is a random number more often than not, and no processor guesses where a search ends.
+        let mut ends = [0; 5];
+        for orientation in 0..4 {
+            ends[orientation + 1] = ends[orientation] + u32::from(self.count[orientation]);
         }
-        None
+        let orientation = ends[1..].iter().map(|&end| usize::from(end <= n)).sum::<usize>();
+        let first = *self.first.get(orientation)?;
+        Some(Placement { orientation: orientation as u8, column: first + (n - ends[orientation]) as u8 })
     }
 
     /// All of them, in ascending action order.
     pub fn iter(&self) -> impl Iterator<Item = Placement> + use<> {
-        let columns = self.columns;
-        (0..4u8).flat_map(move |orientation| {
-            let columns = columns[usize::from(orientation)];
-            let first = columns.trailing_zeros() as u8;
-            (0..count(columns) as u8).map(move |n| Placement { orientation, column: first + n })
+        let PlacementSet { first, count } = *self;
+        (0..4).flat_map(move |orientation| {
+            let first = first[usize::from(orientation)];
+            let columns = first..first + count[usize::from(orientation)];
+            columns.map(move |column| Placement { orientation, column })
         })
     }
-}
-
-/// How many columns there are. They are neighbours, so their ends tell, and no population count is needed: a baseline x86-64
-/// has none.
-#[inline]
-fn count(columns: u32) -> u32 {
-    if columns == 0 { 0 } else { u32::BITS - columns.leading_zeros() - columns.trailing_zeros() }
 }
 
 /// The distinct placements that exist: the one answer to what can be done, for enumerations, masks and agents alike.
@@ -124,16 +119,14 @@ pub fn placements<C: Column, const N: usize>(
     playfield: &PlayfieldOf<C, N>,
     tetromino: Tetromino,
 ) -> PlacementSet {
-    let mut columns = [0; 4];
-    for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
-        *columns = u32::MAX >> (31 - (rules.width - shape.width));
-    }
+    let fitting = |width| (rules.width + 1).saturating_sub(width);
+    let mut all = PlacementSet { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
     if !every_placement_exists(rules, playfield) {
-        for (columns, shape) in columns.iter_mut().zip(rules.shapes(tetromino)) {
-            *columns = walk(playfield, shape);
+        for (orientation, shape) in rules.shapes(tetromino).iter().enumerate() {
+            (all.first[orientation], all.count[orientation]) = walk(playfield, shape);
         }
     }
-    PlacementSet { columns }
+    all
 }
 
 /// Whether every shape of every tetromino can come down in every column where it fits: always in straight drops, and where
@@ -152,16 +145,16 @@ fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>)
     playfield.occupied_rows().top() <= height - 3
 }
 
-/// The columns that a shape reaches from where it appears, along the top.
-fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> u32 {
+/// The columns that a shape reaches from where it appears, along the top: the leftmost one, and how many.
+fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> (u8, u8) {
     let (start, row) = shape.spawn(playfield.width(), playfield.height());
     let is_free = |column: &u8| playfield.is_free(shape, row, *column);
     if !is_free(&start) {
-        return 0;
+        return (0, 0);
     }
-    let to_the_left = (0..start).rev().take_while(is_free).count() as u32;
-    let to_the_right = (start + 1..=playfield.width() - shape.width).take_while(is_free).count() as u32;
-    u32::MAX >> (31 - to_the_left - to_the_right) << (u32::from(start) - to_the_left)
+    let to_the_left = (0..start).rev().take_while(is_free).count() as u8;
+    let to_the_right = (start + 1..=playfield.width() - shape.width).take_while(is_free).count() as u8;
+    (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
 /// Whether a tetromino cannot come into play, so that the game is over when it appears: under

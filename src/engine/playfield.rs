@@ -317,8 +317,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     fn surface(&self, shape: &Shape, column: u8) -> C {
         let mut surface = C::EMPTY;
         for (j, cells) in self.under(shape, column).into_iter().enumerate() {
-            let is_column = shape.column_bits(j) != 0;
-            surface |= if is_column { cells >> shape.bottoms[j].into() } else { C::EMPTY };
+            // A mask and no condition: how wide the next shape is, no processor can guess.
+            surface |= (cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
         }
         surface
     }
@@ -352,9 +352,10 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
-        for j in 0..usize::from(shape.width) {
+        // All four columns that a shape may have, so that nothing depends on how many it has.
+        for (j, under) in self.under(shape, column).into_iter().enumerate() {
             let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
-            self.columns[usize::from(column) + j] |= cells & inside;
+            self.columns[(usize::from(column) + j) % N] = under | cells & inside;
         }
         row + shape.height > self.height
     }
@@ -399,10 +400,12 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             return (0, true);
         }
         let full = self.full_rows();
+        let mut lines = 0;
         if full != C::EMPTY {
             self.remove_rows(full);
+            lines = full.count() as u8;
         }
-        (full.count() as u8, self.topped_out(overflows, top_out))
+        (lines, self.topped_out(overflows, top_out))
     }
 
     /// Lets a shape fall straight down and tells everything about the landing.

@@ -2,7 +2,7 @@
 
 use super::keypress::Key;
 use super::randomizer::Randomizer;
-use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Tetromino};
+use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
 
 /// Changes whenever equal seeds and equal actions could give another game.
 pub const RULES_VERSION: &str = "tetrion-rules-1";
@@ -268,13 +268,24 @@ impl Rules {
     /// The distinct shapes of a tetromino under these rules; the index is the orientation.
     #[inline]
     pub fn shapes(&self, tetromino: Tetromino) -> &'static [Shape] {
+        self.all_shapes(tetromino).as_slice()
+    }
+
+    /// The columns of these shapes, by orientation; more than any playfield has where there is no such orientation.
+    #[inline]
+    pub(super) fn shape_widths(&self, tetromino: Tetromino) -> [u8; 4] {
+        self.all_shapes(tetromino).widths()
+    }
+
+    #[inline]
+    fn all_shapes(&self, tetromino: Tetromino) -> &'static Shapes {
         let table = match self.orientations {
             OrientationTable::Literature => &CANONICAL,
             OrientationTable::Lab => &LAB,
             OrientationTable::Survey => &SURVEY,
             OrientationTable::Leiden => &LEIDEN,
         };
-        table[tetromino as usize].as_slice()
+        &table[tetromino as usize]
     }
 
     /// The size of the action space: four orientations a column, whether or not they all exist; or six keys.

@@ -92,6 +92,8 @@ pub struct Shape {
     pub tops: [u8; 4],
     /// Per column, its cells as bits, bit 0 at the bottom of the box; 0 beyond `width`.
     bits: [u8; 4],
+    /// Per column, all bits; 0 beyond `width`.
+    masks: [i8; 4],
     /// Column of the anchor cell in the bounding box.
     pub anchor_column: u8,
     /// Row of the anchor cell above the bottom of the box.
@@ -106,6 +108,7 @@ impl Shape {
         bottoms: [0; 4],
         tops: [0; 4],
         bits: [0; 4],
+        masks: [0; 4],
         anchor_column: 0,
         anchor_row: 0,
     };
@@ -116,11 +119,18 @@ impl Shape {
         self.bits[column] as u32
     }
 
+    /// All ones for a column of the shape, 0 beyond its width: to be `and`ed with a column of a playfield.
+    #[inline(always)]
+    pub(super) const fn column_mask(&self, column: usize) -> u64 {
+        self.masks[column] as i64 as u64
+    }
+
     /// The shape with its columns as bits, once the runs of cells are known.
     const fn with_bits(mut self) -> Shape {
         let mut column = 0;
         while column < 4 {
             self.bits[column] = (1 << self.tops[column]) - (1 << self.bottoms[column]);
+            self.masks[column] = if self.bits[column] == 0 { 0 } else { -1 };
             column += 1;
         }
         self
@@ -234,12 +244,31 @@ impl Shape {
 pub struct Shapes {
     shapes: [Shape; 4],
     len: usize,
+    /// Of each shape; that of a shape there is none of fits nowhere.
+    widths: [u8; 4],
 }
 
 impl Shapes {
     /// The shapes as a slice; the index is the orientation.
     pub const fn as_slice(&self) -> &[Shape] {
         self.shapes.split_at(self.len).0
+    }
+
+    /// By orientation the columns of the shape, or more than any playfield has where there is no such orientation.
+    #[inline]
+    pub const fn widths(&self) -> [u8; 4] {
+        self.widths
+    }
+
+    /// The first so many of these.
+    const fn first(shapes: [Shape; 4], len: usize) -> Shapes {
+        let mut widths = [u8::MAX; 4];
+        let mut i = 0;
+        while i < len {
+            widths[i] = shapes[i].width;
+            i += 1;
+        }
+        Shapes { shapes, len, widths }
     }
 
     /// The distinct ones among the poses of a tetromino, in the lab's order: as created, turned right, turned left, half a
@@ -252,7 +281,7 @@ impl Shapes {
         } else {
             4
         };
-        Shapes { shapes: [created, right, left, half], len }
+        Shapes::first([created, right, left, half], len)
     }
 
     /// The same shapes with the anchors of another list of them.
@@ -282,7 +311,7 @@ impl Shapes {
             shapes[len] = next;
             len += 1;
         }
-        Shapes { shapes, len }
+        Shapes::first(shapes, len)
     }
 }
 
@@ -310,7 +339,7 @@ const ALL_POSES: [[Shape; 4]; 7] = [
 ];
 
 const LAB_SHAPES: [Shapes; 7] = {
-    let mut table = [Shapes { shapes: [Shape::NONE; 4], len: 0 }; 7];
+    let mut table = [Shapes::first([Shape::NONE; 4], 0); 7];
     let mut i = 0;
     while i < 7 {
         table[i] = Shapes::of_lab(ALL_POSES[i]);
