@@ -101,7 +101,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
 }
 
 /// Environments in columns; all of the same length.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Envs<C: Column, const N: usize> {
     pub playfields: Vec<PlayfieldOf<C, N>>,
     pub last_landings: Vec<Option<LastLanding<C, N>>>,
@@ -132,23 +132,51 @@ macro_rules! each_size {
 }
 pub(super) use each_size;
 
-impl From<Envs<u32, 16>> for AnyEnvs {
-    fn from(envs: Envs<u32, 16>) -> AnyEnvs {
-        AnyEnvs::Compact(envs)
+impl Default for AnyEnvs {
+    fn default() -> AnyEnvs {
+        AnyEnvs::Compact(Envs::default())
     }
 }
 
-impl From<Envs<u64, 32>> for AnyEnvs {
-    fn from(envs: Envs<u64, 32>) -> AnyEnvs {
-        AnyEnvs::General(envs)
-    }
+/// One of the two sizes, as code that is compiled for both asks for its own.
+pub(super) trait OneSize: Sized {
+    /// The environments, if they are of this size; else none of this size take their place.
+    fn of(any: &mut AnyEnvs) -> &mut Self;
 }
+
+macro_rules! one_size {
+    ($variant:ident, $envs:ty) => {
+        impl OneSize for $envs {
+            fn of(any: &mut AnyEnvs) -> &mut Self {
+                if !matches!(any, AnyEnvs::$variant(_)) {
+                    *any = AnyEnvs::$variant(Envs::default());
+                }
+                match any {
+                    AnyEnvs::$variant(envs) => envs,
+                    _ => unreachable!("it has just been made so"),
+                }
+            }
+        }
+    };
+}
+one_size!(Compact, Envs<u32, 16>);
+one_size!(General, Envs<u64, 32>);
 
 impl<C: Column, const N: usize> Envs<C, N> {
     pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
         let Rules { width, height, randomizer, .. } = config.rules;
-        let mut envs = Envs::with_capacity(config.num_envs as usize);
-        for i in 0..config.num_envs as usize {
+        let num_envs = config.num_envs as usize;
+        let mut envs = Envs {
+            playfields: vec![PlayfieldOf::empty(width, height); num_envs],
+            last_landings: vec![None; num_envs],
+            visible: vec![Visible::NOTHING; num_envs],
+            falling: Vec::new(),
+            dealers: Vec::with_capacity(num_envs),
+            phases: vec![Phase::NotStarted; num_envs],
+            episodes: Vec::with_capacity(num_envs),
+            statistics: vec![Statistics::default(); num_envs],
+        };
+        for i in 0..num_envs {
             let env_seed = match seeding {
                 Seeding::Session(seed) => word(*seed, Tag::Environment, i as u64),
                 Seeding::Environments(seeds) => seeds[i],
@@ -158,31 +186,25 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 Seeding::Sequences(sequences) => Dealer::sequence(one_for(sequences, i).clone()),
                 _ => Dealer::seeded(randomizer, env_seed),
             };
-            envs.playfields.push(PlayfieldOf::empty(width, height));
-            envs.last_landings.push(None);
-            envs.visible.push(Visible::NOTHING);
             envs.dealers.push(dealer);
-            envs.phases.push(Phase::NotStarted);
             envs.episodes.push(EpisodeIndex { env_seed, index: 0 });
-            envs.statistics.push(Statistics::default());
         }
         if config.rules.action_model == ActionModel::Keypress {
-            envs.falling = vec![None; config.num_envs as usize];
+            envs.falling = vec![None; num_envs];
         }
         envs
     }
 
-    pub fn with_capacity(num_envs: usize) -> Envs<C, N> {
-        Envs {
-            playfields: Vec::with_capacity(num_envs),
-            last_landings: Vec::with_capacity(num_envs),
-            visible: Vec::with_capacity(num_envs),
-            falling: Vec::new(),
-            dealers: Vec::with_capacity(num_envs),
-            phases: Vec::with_capacity(num_envs),
-            episodes: Vec::with_capacity(num_envs),
-            statistics: Vec::with_capacity(num_envs),
-        }
+    /// Takes all environments away; the memory stays.
+    pub fn clear(&mut self) {
+        self.playfields.clear();
+        self.last_landings.clear();
+        self.visible.clear();
+        self.falling.clear();
+        self.dealers.clear();
+        self.phases.clear();
+        self.episodes.clear();
+        self.statistics.clear();
     }
 
     /// Appends a copy of an environment of another batch.

@@ -148,7 +148,9 @@ pub enum Restored<'a> {
 }
 
 /// What a step brought, one entry a row of the call.
-#[derive(Debug)]
+///
+/// The memory of one can be used again and again: see [`EnvBatch::step_into`].
+#[derive(Debug, Default)]
 pub struct StepOutcome {
     /// Points of this step.
     pub rewards: Vec<f32>,
@@ -161,7 +163,7 @@ pub struct StepOutcome {
 }
 
 /// The last states of episodes whose rows already show the next one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FinalBatch {
     rows: Vec<u32>,
     envs: AnyEnvs,
@@ -210,9 +212,9 @@ impl EnvBatch {
         }
         let Rules { width, height, .. } = config.rules;
         let envs = if CompactPlayfield::fits(width, height) {
-            Envs::<u32, 16>::new(&config, seeding).into()
+            AnyEnvs::Compact(Envs::new(&config, seeding))
         } else {
-            Envs::<u64, 32>::new(&config, seeding).into()
+            AnyEnvs::General(Envs::new(&config, seeding))
         };
         Ok(EnvBatch { moves: Moves::new(&config.rules), config, envs })
     }
@@ -249,13 +251,30 @@ impl EnvBatch {
     /// # Errors
     /// [`StepError`]; nothing has moved then.
     pub fn step(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<StepOutcome, StepError> {
+        let mut outcome = StepOutcome::default();
+        self.step_into(actions, env_ids, &mut outcome)?;
+        Ok(outcome)
+    }
+
+    /// The same, told in an outcome that there is already: what it told before is forgotten. After steps of as many rows it
+    /// takes no new memory.
+    ///
+    /// # Errors
+    /// As [`EnvBatch::step`]; the outcome has not changed either then.
+    pub fn step_into(
+        &mut self,
+        actions: &[i32],
+        env_ids: Option<&[u32]>,
+        outcome: &mut StepOutcome,
+    ) -> Result<(), StepError> {
         let rows = self.rows(env_ids)?;
         one_each("actions", actions.len(), rows.len())?;
         let (config, moves) = (&self.config, &self.moves);
         each_size!(&mut self.envs, envs => {
             envs.check_step(config, moves, rows, actions)?;
-            Ok(envs.step(config, moves, rows, actions))
-        })
+            envs.step(config, moves, rows, actions, outcome);
+        });
+        Ok(())
     }
 
     /// Type, shape and bounds of a field, for one environment.
@@ -366,23 +385,30 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.memory_bytes())
     }
 
+    #[inline]
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<Rows<'a>, EnvIdError> {
         let num_envs = self.config.num_envs;
         if let Some(env_ids) = env_ids {
-            let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
-            for (&env_id, row) in env_ids.iter().zip(0..) {
-                if env_id >= num_envs {
-                    return Err(EnvIdError::Unknown { row, env_id, num_envs });
-                }
-                let (word, bit) = (&mut seen[env_id as usize / 64], 1 << (env_id % 64));
-                if *word & bit != 0 {
-                    return Err(EnvIdError::Repeated { row, env_id });
-                }
-                *word |= bit;
-            }
+            check_env_ids(env_ids, num_envs)?;
         }
         Ok(Rows { env_ids, num_envs })
     }
+}
+
+/// Says whether each of these environments exists, and none is listed twice.
+fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
+    let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
+    for (&env_id, row) in env_ids.iter().zip(0..) {
+        if env_id >= num_envs {
+            return Err(EnvIdError::Unknown { row, env_id, num_envs });
+        }
+        let (word, bit) = (&mut seen[env_id as usize / 64], 1 << (env_id % 64));
+        if *word & bit != 0 {
+            return Err(EnvIdError::Repeated { row, env_id });
+        }
+        *word |= bit;
+    }
+    Ok(())
 }
 
 /// The environments of a call, in its order; checked.

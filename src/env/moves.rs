@@ -81,9 +81,9 @@ impl Moves {
         action: usize,
     ) -> Option<Drop> {
         let exists = |_: &Drop| {
-            let placement = Placement::from_action(action as u32, self.rules.width);
             self.rules.reach == Reach::StraightDrop
-                || placements(&self.rules, playfield, piece).contains(placement)
+                || placements(&self.rules, playfield, piece)
+                    .contains(Placement::from_action(action as u32, self.rules.width))
         };
         self.drop(piece, action).filter(exists)
     }

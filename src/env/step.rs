@@ -5,12 +5,20 @@
 
 use crate::engine::{ActionModel, Column, Key, is_blocked};
 
-use super::columns::{AnyEnvs, Envs, LastLanding, Phase, Rest};
+use super::columns::{Envs, LastLanding, OneSize, Phase, Rest};
 use super::moves::Moves;
 use super::{
-    AutoresetMode, EnvConfig, FinalBatch, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError,
-    StepOutcome,
+    AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError, StepOutcome,
 };
+
+/// Why an action cannot be done. Of several reasons the first is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    NotReset,
+    EpisodeEnded,
+    OutOfRange,
+    Illegal,
+}
 
 /// How a step ended its episode.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,54 +37,69 @@ impl<C: Column, const N: usize> Envs<C, N> {
         rows: Rows<'_>,
         actions: &[i32],
     ) -> Result<(), StepError> {
-        let num_actions = moves.num_actions();
-        let (mut not_started, mut ended) = (Vec::new(), Vec::new());
-        let (mut out_of_range, mut illegal) = (Vec::new(), Vec::new());
-        // Every key can be pressed at any time.
-        let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
-            && config.rules.action_model == ActionModel::Placement;
-        for (row, (i, &action)) in rows.envs().zip(actions).enumerate() {
-            let refused = RefusedAction { row: row as u32, action };
-            match self.phases[i] {
-                Phase::NotStarted => not_started.push(i as u32),
-                Phase::Ended if config.autoreset_mode == AutoresetMode::Disabled => ended.push(i as u32),
-                Phase::Ended => {}
-                // A negative action is out of range as well: its bits are those of a large number.
-                Phase::Running if action as u32 as usize >= num_actions => out_of_range.push(refused),
-                Phase::Running if is_asked => {
-                    let exists = self.visible[i].current().is_some_and(|piece| {
-                        moves.drop_on(&self.playfields[i], piece, action as usize).is_some()
-                    });
-                    if !exists {
-                        illegal.push(refused);
-                    }
-                }
-                Phase::Running => {}
+        let fault = |(i, &action)| self.fault(config, moves, i, action);
+        if rows.envs().zip(actions).all(|row| fault(row).is_none()) {
+            Ok(())
+        } else {
+            Err(self.refusal(config, moves, rows, actions))
+        }
+    }
+
+    /// Why one action cannot be done, if it cannot.
+    #[inline]
+    fn fault(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<Fault> {
+        match self.phases[i] {
+            Phase::NotStarted => Some(Fault::NotReset),
+            Phase::Ended => (config.autoreset_mode == AutoresetMode::Disabled).then_some(Fault::EpisodeEnded),
+            // A negative action is out of range as well: its bits are those of a large number.
+            Phase::Running if action as u32 as usize >= moves.num_actions() => Some(Fault::OutOfRange),
+            Phase::Running => {
+                // Every key can be pressed at any time.
+                let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
+                    && config.rules.action_model == ActionModel::Placement;
+                let exists = |piece| moves.drop_on(&self.playfields[i], piece, action as usize).is_some();
+                (is_asked && !self.visible[i].current().is_some_and(exists)).then_some(Fault::Illegal)
             }
         }
-        if !not_started.is_empty() {
-            Err(NotReset { env_ids: not_started }.into())
-        } else if !ended.is_empty() {
-            Err(StepError::EpisodeEnded { env_ids: ended })
-        } else if !out_of_range.is_empty() {
-            Err(StepError::ActionOutOfRange { actions: out_of_range, num_actions: num_actions as u32 })
-        } else if !illegal.is_empty() {
-            Err(StepError::IllegalAction { actions: illegal })
-        } else {
-            Ok(())
+    }
+
+    /// The refusal of actions not all of which can be done.
+    #[cold]
+    fn refusal(&self, config: &EnvConfig, moves: &Moves, rows: Rows<'_>, actions: &[i32]) -> StepError {
+        let fault = |(row, (i, &action)): (usize, (usize, &i32))| {
+            let refused = RefusedAction { row: row as u32, action };
+            self.fault(config, moves, i, action).map(|fault| (fault, i as u32, refused))
+        };
+        let faults: Vec<_> = rows.envs().zip(actions).enumerate().filter_map(fault).collect();
+        let first = faults.iter().map(|&(fault, ..)| fault).min().expect("there is one");
+        let told = faults.into_iter().filter(|&(fault, ..)| fault == first);
+        let (env_ids, actions) = told.map(|(_, env_id, refused)| (env_id, refused)).unzip();
+        match first {
+            Fault::NotReset => NotReset { env_ids }.into(),
+            Fault::EpisodeEnded => StepError::EpisodeEnded { env_ids },
+            Fault::OutOfRange => {
+                StepError::ActionOutOfRange { actions, num_actions: moves.num_actions() as u32 }
+            }
+            Fault::Illegal => StepError::IllegalAction { actions },
         }
     }
 
     /// Does an action in each row's environment; all of them have been checked.
-    pub fn step(&mut self, config: &EnvConfig, moves: &Moves, rows: Rows<'_>, actions: &[i32]) -> StepOutcome
-    where
-        AnyEnvs: From<Envs<C, N>>,
+    pub fn step(
+        &mut self,
+        config: &EnvConfig,
+        moves: &Moves,
+        rows: Rows<'_>,
+        actions: &[i32],
+        outcome: &mut StepOutcome,
+    ) where
+        Self: OneSize,
     {
         match config.rules.action_model {
-            ActionModel::Placement => self.step_each(config, rows, actions, |envs, i, action| {
+            ActionModel::Placement => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.place(config, moves, i, action as usize)
             }),
-            ActionModel::Keypress => self.step_each(config, rows, actions, |envs, i, action| {
+            ActionModel::Keypress => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.press(config, i, Key::ALL[action as usize])
             }),
         }
@@ -89,16 +112,18 @@ impl<C: Column, const N: usize> Envs<C, N> {
         config: &EnvConfig,
         rows: Rows<'_>,
         actions: &[i32],
+        outcome: &mut StepOutcome,
         act: impl Fn(&mut Self, usize, i32) -> (f64, End),
-    ) -> StepOutcome
-    where
-        AnyEnvs: From<Envs<C, N>>,
+    ) where
+        Self: OneSize,
     {
-        let mut rewards = vec![0.0; rows.len()];
-        let mut terminated = vec![false; rows.len()];
-        let mut truncated = vec![false; rows.len()];
-        let mut final_rows = Vec::new();
-        let mut finals = Envs::with_capacity(0);
+        let StepOutcome { rewards, terminated, truncated, finals } = outcome;
+        refill(rewards, rows.len());
+        refill(terminated, rows.len());
+        refill(truncated, rows.len());
+        finals.rows.clear();
+        let final_envs = Self::of(&mut finals.envs);
+        final_envs.clear();
         for (row, &action) in actions.iter().enumerate() {
             let i = rows.env(row);
             if self.phases[i] == Phase::Ended {
@@ -112,17 +137,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 truncated[row] = end == End::Truncated;
                 self.phases[i] = Phase::Ended;
                 if config.autoreset_mode == AutoresetMode::SameStep {
-                    final_rows.push(row as u32);
-                    finals.push_copy(self, i);
+                    finals.rows.push(row as u32);
+                    final_envs.push_copy(self, i);
                     self.begin_next(config, i);
                 }
             }
-        }
-        StepOutcome {
-            rewards,
-            terminated,
-            truncated,
-            finals: FinalBatch { rows: final_rows, envs: finals.into() },
         }
     }
 
@@ -131,7 +150,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn place(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, End) {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
-        let Some(drop) = moves.drop_on(playfield, piece, action) else {
+        let drop = match config.invalid_action_policy {
+            // It has been checked.
+            InvalidActionPolicy::Reject => moves.drop(piece, action),
+            InvalidActionPolicy::Terminate => moves.drop_on(playfield, piece, action),
+        };
+        let Some(drop) = drop else {
             return self.count_step(config, i, config.rules.scoring.game_end, true);
         };
         let rest = Rest::Placed { piece, action: action as u8 };
@@ -188,4 +212,10 @@ impl<C: Column, const N: usize> Envs<C, N> {
         };
         (reward, end)
     }
+}
+
+/// As many zeros in place of what there was.
+fn refill<T: Copy + Default>(column: &mut Vec<T>, rows: usize) {
+    column.clear();
+    column.resize(rows, T::default());
 }

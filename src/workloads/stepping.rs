@@ -56,8 +56,12 @@ impl RandomPlacements {
 pub struct Stepper {
     batch: EnvBatch,
     /// By tetromino; in the keypress model all keys, whatever falls.
-    actions: [Vec<i32>; 7],
+    choices: [Vec<i32>; 7],
     drawn: u64,
+    // Of the last step; their memory is used again.
+    pieces: Vec<u8>,
+    actions: Vec<i32>,
+    outcome: StepOutcome,
 }
 
 impl Stepper {
@@ -76,14 +80,21 @@ impl Stepper {
         let mut batch = EnvBatch::new(config, &Seeding::Session(42))?;
         batch.reset(None, Episodes::Next).expect("all environments may begin");
         let empty = Playfield::empty(rules.width, rules.height);
-        let actions = |piece| match rules.action_model {
+        let choices = |piece| match rules.action_model {
             ActionModel::Placement => {
                 let all = placements(&rules, &empty, piece);
                 all.iter().map(|placement| placement.action(rules.width) as i32).collect()
             }
             ActionModel::Keypress => (0..rules.num_actions() as i32).collect(),
         };
-        let mut stepper = Stepper { batch, actions: Tetromino::ALL.map(actions), drawn: 0 };
+        let mut stepper = Stepper {
+            batch,
+            choices: Tetromino::ALL.map(choices),
+            drawn: 0,
+            pieces: Vec::new(),
+            actions: Vec::new(),
+            outcome: StepOutcome::default(),
+        };
         for _ in 0..100 {
             stepper.step();
         }
@@ -91,16 +102,19 @@ impl Stepper {
     }
 
     /// One step of every environment.
-    pub fn step(&mut self) -> StepOutcome {
-        let mut pieces = Vec::new();
-        self.batch.observe(Field::Current, None, &mut pieces);
+    pub fn step(&mut self) -> &StepOutcome {
+        let Stepper { batch, choices, drawn, pieces, actions, outcome } = self;
+        pieces.clear();
+        batch.observe(Field::Current, None, pieces);
         let random_action = |&piece: &u8| {
-            self.drawn += 1;
-            let actions = &self.actions[usize::from(piece)];
-            actions[below(mix(self.drawn), actions.len() as u64) as usize]
+            *drawn += 1;
+            let choices = &choices[usize::from(piece)];
+            choices[below(mix(*drawn), choices.len() as u64) as usize]
         };
-        let actions: Vec<i32> = pieces.iter().map(random_action).collect();
-        self.batch.step(&actions, None).expect("actions that exist")
+        actions.clear();
+        actions.extend(pieces.iter().map(random_action));
+        batch.step_into(actions, None, outcome).expect("actions that exist");
+        outcome
     }
 
     /// What an observation of all environments shows.

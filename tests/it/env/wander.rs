@@ -3,7 +3,7 @@
 use tetrion::engine::{ActionModel, Playfield, Randomizer, Rules, Scoring, TopOut};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, Field, InvalidActionPolicy,
-    Position, PositionError, ResetError, RestoreError, Restored, Seeding,
+    Position, PositionError, ResetError, RestoreError, Restored, Seeding, StepOutcome,
 };
 use tetrion::features::FeatureSet;
 
@@ -99,7 +99,13 @@ fn check_restored(
     }
 }
 
-fn wander(seed: u64) {
+fn told(outcome: &StepOutcome) -> (Vec<f32>, Vec<bool>, Vec<bool>, Vec<u32>) {
+    let StepOutcome { rewards, terminated, truncated, finals } = outcome;
+    (rewards.clone(), terminated.clone(), truncated.clone(), finals.rows().to_vec())
+}
+
+/// The outcome is that of steps of other environments, of any size.
+fn wander(seed: u64, outcome: &mut StepOutcome) {
     let mut dice = Dice::new(seed);
     let (config, seeding) = random_config(&mut dice);
     let mut batch = EnvBatch::new(config.clone(), &seeding).unwrap();
@@ -181,10 +187,11 @@ fn wander(seed: u64) {
             if dice.below(40) == 0 {
                 actions.push(0);
             }
-            let outcome = batch.step(&actions, env_ids);
+            let before = told(outcome);
+            let result = batch.step_into(&actions, env_ids, outcome);
             let expected = model::step(&mut models, &config, &actions, env_ids);
-            match (outcome, expected) {
-                (Ok(outcome), Ok(rows)) => {
+            match (result, expected) {
+                (Ok(()), Ok(rows)) => {
                     assert_eq!(
                         outcome.rewards,
                         rows.iter().map(|row| row.reward).collect::<Vec<_>>(),
@@ -217,8 +224,11 @@ fn wander(seed: u64) {
                         assert_eq!(seen, expected, "last {field:?}, {context}");
                     }
                 }
-                (Err(error), Err(expected)) => assert_eq!(error, expected, "{context}"),
-                (outcome, expected) => panic!("{outcome:?}, expected {expected:?}, {context}"),
+                (Err(error), Err(expected)) => {
+                    assert_eq!(error, expected, "{context}");
+                    assert_eq!(told(outcome), before, "a refusal tells nothing, {context}");
+                }
+                (result, expected) => panic!("{result:?}, expected {expected:?}, {context}"),
             }
         }
         check_everything(&batch, &models, &context);
@@ -236,7 +246,8 @@ fn wander(seed: u64) {
 
 #[test]
 fn every_call_does_what_the_model_does() {
+    let mut outcome = StepOutcome::default();
     for seed in 0..600 {
-        wander(seed);
+        wander(seed, &mut outcome);
     }
 }
