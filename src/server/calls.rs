@@ -1,6 +1,7 @@
 //! What happens around every gRPC call, whatever it does.
 //!
 //! * It is counted and timed, by method and by the code it ended with.
+//! * Its request takes its room among those that its connection is sending ([`reception`](super::reception)).
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
@@ -30,8 +31,11 @@ use tonic::{Code, Status};
 use tower::{BoxError, Layer, Service};
 use tracing::error;
 
+use super::connection::Room;
+use super::reception::{Reception, Takes};
 use crate::service::status::Refusal;
 use crate::wire;
+use crate::wire::limits::max_request_bytes;
 
 /// What a caller is told to wait when the server goes down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -68,26 +72,27 @@ impl CallLayer {
             tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
             tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
         ];
-        let methods = descriptors.into_iter().flat_map(method_names);
-        let methods = methods.map(|name| (format!("/{name}"), Arc::new(Method::new(name)))).collect();
-        let unknown = Arc::new(Method::new("unknown".to_owned()));
+        let methods = descriptors.into_iter().flat_map(methods);
+        let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
+        let unknown = Arc::new(Method::new("unknown".to_owned(), false));
         CallLayer { around: Arc::new(Around { drain, token, methods, unknown }) }
     }
 }
 
-/// `package.Service/Method` for each method of an encoded descriptor set.
-fn method_names(encoded: &[u8]) -> Vec<String> {
+/// Each method of an encoded descriptor set, as `package.Service/Method`.
+fn methods(encoded: &[u8]) -> Vec<Method> {
     let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
-    let mut names = Vec::new();
+    let mut methods = Vec::new();
     for file in &set.file {
         for service in &file.service {
             let method = |m: &prost_types::MethodDescriptorProto| {
-                format!("{}.{}/{}", file.package(), service.name(), m.name())
+                let name = format!("{}.{}/{}", file.package(), service.name(), m.name());
+                Method::new(name, m.client_streaming())
             };
-            names.extend(service.method.iter().map(method));
+            methods.extend(service.method.iter().map(method));
         }
     }
-    names
+    methods
 }
 
 impl<S> Layer<S> for CallLayer {
@@ -100,8 +105,10 @@ impl<S> Layer<S> for CallLayer {
 
 impl<S, B, R> Service<Request<B>> for Calls<S>
 where
-    S: Service<Request<B>, Response = Response<R>, Error = Infallible>,
+    S: Service<Request<Body>, Response = Response<R>, Error = Infallible>,
     S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
     R: http_body::Body<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
@@ -122,6 +129,9 @@ where
             return Box::pin(ready(Ok(refusal.into_http())));
         }
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
+        let (parts, body) = request.into_parts();
+        let body = Reception::new(Body::new(body), record.method.takes, Room::of(&parts.extensions));
+        let request = Request::from_parts(parts, Body::new(body));
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
         Box::pin(async move {
             let answered = match future {
@@ -304,6 +314,7 @@ fn draining() -> Status {
 #[derive(Debug)]
 struct Method {
     name: String,
+    takes: Takes,
     in_flight: Gauge,
     seconds: Histogram,
     /// By code, made when first needed: a page of zeros helps nobody.
@@ -311,9 +322,10 @@ struct Method {
 }
 
 impl Method {
-    fn new(name: String) -> Method {
+    fn new(name: String, stream: bool) -> Method {
         super::web::install_metrics();
         Method {
+            takes: Takes { stream, max_bytes: max_request_bytes(&name) },
             in_flight: metrics::gauge!("tetrion_calls_in_flight", "method" => name.clone()),
             seconds: metrics::histogram!("tetrion_call_seconds", "method" => name.clone()),
             ended: Default::default(),
@@ -424,7 +436,8 @@ mod tests {
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {
-        Request::post(path).header("authorization", format!("Bearer {token}")).body(Body::empty()).unwrap()
+        let request = Request::post(path).header("authorization", format!("Bearer {token}"));
+        request.extension(Room::new()).body(Body::empty()).unwrap()
     }
 
     async fn call(layer: &CallLayer, request: Request<Body>, does: Does) -> Response<Body> {
@@ -531,7 +544,8 @@ mod tests {
             assert_eq!(status.code(), Code::Unauthenticated, "{wrong:?}");
             assert_eq!(status.get_details_error_info().unwrap().reason, "INVALID_TOKEN");
         }
-        let without = Request::post(STEP).body(Body::empty()).unwrap();
+        let mut without = request(STEP, "token");
+        without.headers_mut().clear();
         let response = call(&layer, without, Does::PanicsAtOnce).await;
         assert_eq!(Status::from_header_map(response.headers()).unwrap().code(), Code::Unauthenticated);
     }

@@ -12,7 +12,9 @@
 //! the end) is one layer of `calls`, so that a service cannot forget it.
 
 mod calls;
+mod connection;
 mod front;
+mod reception;
 mod web;
 
 use std::future::Future;
@@ -22,6 +24,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::net::TcpListener;
+use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
@@ -41,6 +44,7 @@ use crate::wire;
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_EVALUATIONS;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
+use connection::Connection;
 use front::Front;
 use web::Activity;
 
@@ -56,7 +60,8 @@ const SERVICES: [&str; 3] = [
 const STREAM_WINDOW: u32 = 4 << 20;
 /// The same for all streams of a connection together.
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// Calls that one connection may have open at a time; further ones wait in the client.
+/// Calls that one connection may have open at a time; further ones wait in the client. What all of them can hold before one
+/// is complete is bounded by `connection::ROOM`.
 const MAX_STREAMS_PER_CONNECTION: u32 = 1024;
 /// How often a silent connection is asked whether anyone is there, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
@@ -236,7 +241,8 @@ impl Server {
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
         };
-        let serving = self.transport.serve_with_incoming_shutdown(app, self.incoming, begin_drain);
+        let incoming = self.incoming.map(|accepted| accepted.map(Connection::new));
+        let serving = self.transport.serve_with_incoming_shutdown(app, incoming, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;
             tokio::time::sleep(self.config.drain_timeout).await;

@@ -109,6 +109,7 @@ impl ServerFacts {
             max_lookahead: limits::MAX_LOOKAHEAD,
             max_evaluations: self.max_evaluations,
             min_progress_interval: encode_duration(limits::MIN_PROGRESS_INTERVAL),
+            max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
         }
     }

@@ -17,15 +17,26 @@ pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
 /// Environments of all sessions of a server that was not told otherwise: at most 256 MiB of them.
 pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 
-/// Bytes of a request. The largest sensible ones, thousands of snapshots or weight vectors, are some megabytes.
+/// Bytes of a request to a call that takes bulk. The largest sensible ones, thousands of snapshots or weight vectors, are
+/// some megabytes.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
 
 /// Bytes of memory that a message may take once it is decoded, tensors not counted. The heaviest one that all other bounds let
 /// through, thousands of drawings row by row, takes a little less.
 pub const MAX_DECODED_BYTES: u64 = 2 * MAX_REQUEST_BYTES as u64;
 
-/// Bytes of a request to a call that takes no bulk: the longest name and the longest explicit sequence are a tenth of it.
-pub const MAX_SMALL_REQUEST_BYTES: u32 = 1 << 20;
+/// Bytes of a request to a call that takes no bulk, as it is sent. The largest is a Reset of all environments of the largest session: 1.0 MB
+/// of letters, and for each of 65,536 environments four bytes around its letters and four of its number, 1.5 MB.
+pub const MAX_SMALL_REQUEST_BYTES: u32 = 2 << 20;
+
+/// The calls that take bulk: snapshots, playfields, weights, or requests of such calls.
+const BULK: [&str; 4] = ["EnumeratePlacements", "EvaluatePolicies", "RestoreState", "StepStream"];
+
+/// Bytes of a request to a method, named as `package.Service/Method`.
+pub fn max_request_bytes(method: &str) -> u32 {
+    let (_, name) = method.rsplit_once('/').unwrap_or_default();
+    if BULK.contains(&name) { MAX_REQUEST_BYTES } else { MAX_SMALL_REQUEST_BYTES }
+}
 
 /// Bytes of an answer unless the client asks for more: what gRPC clients accept unless they are told otherwise.
 pub const DEFAULT_RESPONSE_BYTES: u32 = 4 << 20;

@@ -171,13 +171,13 @@ async fn of_a_page() {
 async fn of_a_request_message() {
     let server = start().await;
     let mut client = server.client().await.max_encoding_message_size(usize::MAX);
-    // A tag, four bytes of length, and so many bytes.
-    let token = |length: usize| pb::ListSessionsRequest { page_size: 0, page_token: "x".repeat(length) };
-    let at = token(MAX_REQUEST_BYTES as usize - 5);
+    // A tag, four bytes of length, and so many bytes. That of calls without bulk is tested with the server around them.
+    let bulk = |length: usize| pb::RestoreStateRequest { session: "x".repeat(length), ..Default::default() };
+    let at = bulk(MAX_REQUEST_BYTES as usize - 5);
     assert_eq!(at.encoded_len(), MAX_REQUEST_BYTES as usize);
-    refused(client.list_sessions(at).await, Code::InvalidArgument, "INVALID_FIELD");
-    let past = token(MAX_REQUEST_BYTES as usize - 4);
-    assert_eq!(client.list_sessions(past).await.unwrap_err().code(), Code::OutOfRange);
+    refused(client.restore_state(at).await, Code::InvalidArgument, "INVALID_FIELD");
+    let past = bulk(MAX_REQUEST_BYTES as usize - 4);
+    assert_eq!(client.restore_state(past).await.unwrap_err().code(), Code::OutOfRange);
 }
 
 #[tokio::test]

@@ -91,6 +91,9 @@ mod reproduce;
 
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
+
+/// Requests on their way in have so much room and no more.
+mod reception;
 /// A server to talk to, and what tests say over and over.
 mod support;
 /// Training from the command line: the same bytes whatever happens.

@@ -404,14 +404,14 @@ fn most_memory(process: &Process) -> u64 {
 #[test]
 fn many_small_parts_do_not_make_a_request_of_gigabytes() {
     let process = Process::start(&[]);
-    for (call, part) in [
-        ("EvaluationService/EvaluatePolicies", &b"\x22\0"[..]), // agents
-        ("EvaluationService/EvaluatePolicies", b"\x3a\x02\x0a\0"), // piece_sequences.sequences
-        ("EnvironmentService/EnumeratePlacements", b"\x12\x02\x1a\0"), // positions.drawings
-        ("EnvironmentService/CreateSession", b"\x0a\x02\x1a\0"), // config.observation_fields
-        ("EnvironmentService/Reset", b"\x22\0"),                // piece_sequences
+    for (call, part, mib) in [
+        ("EvaluationService/EvaluatePolicies", &b"\x22\0"[..], 16), // agents
+        ("EvaluationService/EvaluatePolicies", b"\x3a\x02\x0a\0", 16), // piece_sequences.sequences
+        ("EnvironmentService/EnumeratePlacements", b"\x12\x02\x1a\0", 16), // positions.drawings
+        ("EnvironmentService/CreateSession", b"\x0a\x02\x1a\0", 2), // config.observation_fields
+        ("EnvironmentService/Reset", b"\x22\0", 2),                 // piece_sequences
     ] {
-        let message = part.repeat((16 << 20) / part.len());
+        let message = part.repeat((mib << 20) / part.len());
         let mut request = format!(
             "POST /tetrion.v1.{call} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
              content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",

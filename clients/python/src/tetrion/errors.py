@@ -85,7 +85,10 @@ class ResponseTooLarge(TetrionError, ValueError):
 class RequestTooLarge(TetrionError, ValueError):
     """The request is larger than the server takes."""
 
-    advice = "split it; `Client.server_info().limits.max_request_bytes` is the limit"
+    advice = (
+        "split it; `max_request_bytes` of `Client.server_info().limits` is the limit, and `max_small_request_bytes` that of "
+        "calls that take neither snapshots nor playfields nor weights"
+    )
 
 
 class SessionNotFound(TetrionError, LookupError):

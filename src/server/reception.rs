@@ -1,0 +1,147 @@
+//! Requests on their way in: how much of them one connection can make the server hold before any is complete.
+//!
+//! tonic takes memory for a message as soon as its length is known, and a caller need not send the rest: 1,024 calls of one
+//! connection, each with a message of 64 MiB that never ends, would hold 64 GiB. HTTP/2 does not prevent it, because
+//! its windows bound only what has not been read yet. So the body of every request passes through [`Reception`], which
+//! reads the length in front of each message and
+//!
+//! * refuses a message that is too long for its method;
+//! * takes its length from the [`Room`] of the connection, and refuses it where that is too little. It does not wait: who
+//!   waits leaves unread what fills the connection's window, and those that it waits for would never be complete;
+//! * hands the end of a call's only message on when the request has ended. Decompressed and decoded it is larger, and
+//!   from there on somebody works on it.
+//!
+//! What was taken is given back when the body is dropped. That of a stream lives as long as the call, and so do tonic's buffers
+//! for its largest message: they are counted as long, and a compressed message as the largest that it can become.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::Frame;
+use tonic::Status;
+use tonic::body::Body;
+
+use super::connection::{ROOM, Room, Share};
+
+/// What stands before every message: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+/// What a method takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Takes {
+    /// Whether its request is a stream of messages, and not one.
+    pub stream: bool,
+    /// Bytes of a message.
+    pub max_bytes: u32,
+}
+
+/// The body of a request, which takes its room before it is read.
+#[derive(Debug)]
+pub(super) struct Reception {
+    inner: Body,
+    takes: Takes,
+    share: Share,
+    prefix: [u8; PREFIX],
+    /// Bytes of a prefix that have come.
+    in_prefix: usize,
+    /// Bytes of the message that have not come.
+    missing: usize,
+    /// Whether a message has begun.
+    begun: bool,
+    /// The end of the only message, until the request has ended.
+    held: Option<Bytes>,
+    ended: bool,
+}
+
+impl Reception {
+    pub(super) fn new(inner: Body, takes: Takes, room: &Room) -> Reception {
+        Reception {
+            inner,
+            takes,
+            share: room.share(),
+            prefix: [0; PREFIX],
+            in_prefix: 0,
+            missing: 0,
+            begun: false,
+            held: None,
+            ended: false,
+        }
+    }
+
+    /// Whether what has come so far ends with a message.
+    fn is_complete(&self) -> bool {
+        self.begun && self.missing == 0 && self.in_prefix == 0
+    }
+
+    /// Follows the messages in what has come.
+    fn follow(&mut self, mut data: &[u8]) -> Result<(), Status> {
+        while !data.is_empty() {
+            if self.missing > 0 {
+                let here = self.missing.min(data.len());
+                self.missing -= here;
+                data = &data[here..];
+                continue;
+            }
+            if self.is_complete() && !self.takes.stream {
+                return Err(Status::internal("a second message in a call that takes one"));
+            }
+            self.prefix[self.in_prefix] = data[0];
+            self.in_prefix += 1;
+            data = &data[1..];
+            if self.in_prefix == PREFIX {
+                self.begin()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the message that the prefix announces.
+    fn begin(&mut self) -> Result<(), Status> {
+        let [compressed, length @ ..] = self.prefix;
+        let (length, max_bytes) = (u32::from_be_bytes(length), self.takes.max_bytes);
+        if length > max_bytes {
+            let problem = format!("a message of {length} bytes: this method takes {max_bytes} at most");
+            return Err(Status::out_of_range(problem));
+        }
+        let decompressed = if compressed != 0 && self.takes.stream { max_bytes } else { 0 };
+        let bytes = length as usize + decompressed as usize;
+        if !self.share.grow_to(bytes) {
+            let problem = format!(
+                "no room for a message of {bytes} bytes: those that its connection is sending have {ROOM} together"
+            );
+            return Err(Status::resource_exhausted(problem));
+        }
+        self.begun = true;
+        self.in_prefix = 0;
+        self.missing = length as usize;
+        Ok(())
+    }
+}
+
+impl http_body::Body for Reception {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        while !this.ended {
+            let Some(frame) = ready!(Pin::new(&mut this.inner).poll_frame(cx)?) else {
+                this.ended = true;
+                break;
+            };
+            let Ok(data) = frame.into_data() else { continue }; // trailers, which say nothing in a request
+            this.follow(&data)?;
+            if this.takes.stream || !this.is_complete() {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
+            if !data.is_empty() {
+                this.held = Some(data);
+            }
+        }
+        Poll::Ready(this.held.take().map(|data| Ok(Frame::data(data))))
+    }
+}
