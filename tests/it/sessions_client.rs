@@ -178,6 +178,46 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
 }
 
 #[tokio::test]
+async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
+    let (server, _guard) = start().await;
+    let (address, _, slam) = door(server.clone()).await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let direct = Client::connect(&[server], ConnectOptions::default()).await.unwrap();
+    let request = SessionRequest { num_envs: 1, ..request() };
+    let (mut session, mut undisturbed) =
+        (client.create_session(&request).await.unwrap(), direct.create_session(&request).await.unwrap());
+    session.reset(&[], Start::Next).await.unwrap();
+    undisturbed.reset(&[], Start::Next).await.unwrap();
+    let states = session.save(&[]).await.unwrap();
+
+    let mut stream = session.stream().await.unwrap();
+    for _ in 0..60 {
+        stream.send(&[0], &[]).await.unwrap();
+    }
+    stream.next().await.unwrap();
+    // The server is ahead of what has been read when the connection breaks.
+    slam.notify_waiters();
+    let lost = loop {
+        if let Err(error) = stream.send(&[0], &[]).await {
+            break error;
+        }
+        if let Err(error) = stream.next().await {
+            break error;
+        }
+    };
+    assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
+
+    session.renew().await.unwrap();
+    session.restore(&[], &states, None).await.unwrap();
+    for step in 0..20 {
+        let again = session.step(&[0], &[]).await.unwrap().seen.observations;
+        let expected = undisturbed.step(&[0], &[]).await.unwrap().seen.observations;
+        let board = |seen: &tetrion::client::session::Columns| seen.column::<u8>("board").unwrap();
+        assert_eq!(board(&again), board(&expected), "step {step}");
+    }
+}
+
+#[tokio::test]
 async fn patience_ends() {
     let (address, guard) = start().await;
     let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };

@@ -210,13 +210,17 @@ impl Session {
         })
     }
 
-    /// Tells the server that the session is still wanted.
+    /// Tells the server that the session is still wanted, and learns the number of its last call that moved something. Where a
+    /// [`StepStream`] broke with steps under way, the next call is refused without it.
     ///
     /// # Errors
     /// As [`Session::reset`].
-    pub async fn renew(&self) -> Result<(), ClientError> {
+    pub async fn renew(&mut self) -> Result<(), ClientError> {
         let request = pb::GetSessionRequest { name: self.name.clone() };
-        self.call(request, async |mut client, request| client.get_session(request).await).await.map(drop)
+        let answer =
+            self.call(request, async |mut client, request| client.get_session(request).await).await?;
+        self.sequence = answer.session.ok_or_else(|| missing("session"))?.sequence;
+        Ok(())
     }
 
     /// Ends the session.

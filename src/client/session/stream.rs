@@ -38,8 +38,15 @@ impl Session {
     }
 }
 
-/// Steps over one long call. When it breaks, the session goes on where the last answer came from: what was sent behind that
-/// may have been done or not, and [`Session::restore`] is the way back.
+/// Steps over one long call.
+///
+/// It does not connect again by itself, as single calls do. Those are repeated under their numbers, and a server that has
+/// done one gives its answer again; but it keeps the last answer only, and here up to 64 are under way. To bring the others
+/// back, this type would have to take snapshots now and then and remember every step since: whoever steps ahead knows better
+/// when that is worth its time.
+///
+/// What was sent behind the last answer may have been done or not. The way back is [`Session::renew`], which learns what the
+/// server did last, [`Session::restore`] with snapshots of [`Session::save`], and another stream.
 #[derive(Debug)]
 pub struct StepStream<'a> {
     session: &'a mut Session,
