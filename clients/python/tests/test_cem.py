@@ -65,8 +65,8 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     size = ["--width", "8", "--height", "8", "--server", client.address, "--out", tmp_path / "run"]
     subprocess.run([*command, *arguments.split(), *size], check=True, capture_output=True, timeout=60)
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
-    # The notebook's games are short, and end as the weights will have it.
-    notebook = {"max_steps": 1000, "terminal": "score"} if preset == "lab" else {}
+    # The notebook's games are short, end as the weights will have it, and are others for each candidate.
+    notebook = {"max_steps": 1000, "terminal": "score", "game_seeds": "per_slot"} if preset == "lab" else {}
     records = list(
         tetrion.train(
             client,
@@ -125,3 +125,10 @@ def test_refuses_what_no_search_can_run_with():
         with pytest.raises(ValueError, match="scores"):
             search.tell(scores)
     assert search.generation == 0
+
+
+def test_a_search_that_cannot_be_is_refused(client):
+    with pytest.raises(ValueError, match="expected common or per_slot"):
+        tetrion.train(client, game_seeds="each")
+    with pytest.raises(ValueError, match="at least 2"):
+        tetrion.train(client, check_games=1)

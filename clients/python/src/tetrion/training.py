@@ -20,7 +20,7 @@ from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
 from tetrion.cem import Cem, CemConfig, Generation
 from tetrion.draws import GAME, word
-from tetrion.evaluation import Evaluation, SeedRange
+from tetrion.evaluation import Evaluation, SeedRange, Seeds
 from tetrion.requests import RulesLike, rules_message
 
 # A second look is worth four times as many games.
@@ -94,6 +94,7 @@ def train(
     population: int | None = None,
     generations: int = 30,
     games: int = 5,
+    game_seeds: str = "common",
     check_games: int = 100,
     max_pieces: int = 500_000,
     max_steps: int = 0,
@@ -117,6 +118,8 @@ def train(
         population: Candidates a generation, in place of the configuration's.
         generations: How many there will be in all.
         games: Games of each candidate, and four times as many for those that get a second look.
+        game_seeds: `common`: all candidates of a generation meet the same pieces; or `per_slot`: each meets pieces of its
+            own, as in the notebook.
         check_games: Games after each generation that tell what the search would hand in, at least 2.
         max_pieces: Cuts a game after so many pieces; 0: the server's limit.
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
@@ -131,7 +134,8 @@ def train(
         An iterator over the generations that are left; nothing is played before the first is asked for.
 
     Raises:
-        ValueError: There is no such preset or feature set, `check_games` is below 2, or `state` is of another search.
+        ValueError: There is no such preset, feature set or kind of `game_seeds`, `check_games` is below 2, or `state` is of
+            another search.
     """
     if isinstance(config, str):
         config = CemConfig.preset(config, generations)
@@ -139,18 +143,24 @@ def train(
         config = dataclasses.replace(config, population=population)
     if check_games < 2:
         raise ValueError(f"check_games is {check_games}, expected at least 2 for an interval")
+    if game_seeds not in ("common", "per_slot"):
+        raise ValueError(f"game_seeds is {game_seeds!r}, expected common or per_slot")
     playfield = rules_message({"width": 10, "height": 10} if rules is None else rules) or rules_pb2.Rules()
     if state is not None:
         search = Cem.resume(config, state)
     else:
         search = Cem(config, _num_weights(evaluator, features, playfield), seed)
 
-    def play(weights: npt.NDArray[np.float64], number: int, num_games: int) -> Evaluation:
+    def own_seeds(number: int, num_games: int, num_candidates: int) -> npt.NDArray[np.uint64]:
+        slots = (word(word(seed, GAME, number), GAME, slot) for slot in range(num_candidates))
+        return np.array([[word(slot, GAME, game) for game in range(num_games)] for slot in slots], dtype=np.uint64)
+
+    def play(weights: npt.NDArray[np.float64], number: int, num_games: int, seeds: Seeds = None) -> Evaluation:
         return evaluator.evaluate(
             weights=weights,
             features=features,
             rules=playfield,
-            seeds=SeedRange(word(seed, GAME, number), num_games),
+            seeds=SeedRange(word(seed, GAME, number), num_games) if seeds is None else seeds,
             max_pieces=max_pieces,
             max_steps=max_steps,
             terminal=terminal,
@@ -165,7 +175,8 @@ def train(
         while generation is None:
             asked = search.ask()
             looks = (number + 1, _SECOND_LOOK * games) if asked.second_look else (number, games)
-            played.append(play(asked.candidates, *looks))
+            own = own_seeds(*looks, len(asked.candidates)) if game_seeds == "per_slot" else None
+            played.append(play(asked.candidates, *looks, own))
             scores = played[-1].mean_lines
             generation = search.tell(scores)
         elite = np.sort(scores)[::-1][: search.config.num_elites]
