@@ -188,7 +188,11 @@ def test_a_server_killed_from_outside_at_any_moment(mortal):
     kills = []
 
     def murder():
-        while not over.wait(0.15):
+        # Longer each time: on a machine so slow that nothing gets from one snapshot to the next between two kills, this
+        # would never end.
+        alive = 0.15
+        while not over.wait(alive):
+            alive *= 1.1
             kill(mortal)
             kills.append(1)
             time.sleep(0.05)
