@@ -16,7 +16,7 @@ policy plays the placement with the largest value. One iteration improves it:
 
 This is direct policy iteration as in Lagoudakis and Parr (2003) and Gabillon, Ghavamzadeh and Scherrer (2013), whose
 classification-based policy iteration learned the controllers dt-10 and dt-20. What is learned is measured in the end on
-seeds that nothing was chosen by.
+pieces that learning never met.
 
 numpy is all it needs. Two requests travel together: a step, and the question for the placements that it leads to.
 """
