@@ -1,7 +1,11 @@
 """Servers started by us: found, ready, and never left behind."""
 
+import multiprocessing
+import os
+import signal
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -69,3 +73,47 @@ def test_server_not_started_says_how_it_ended():
         tetrion.Server("/bin/false")
     with pytest.raises(tetrion.ServerNotStarted, match="ended with status 2"):
         tetrion.Server(args=["--no-such-flag"])
+
+
+def test_ctrl_c_is_for_the_process_that_started_it():
+    """A terminal sends it to a whole group of processes; ours may want to save something with its server's help."""
+    script = """
+        import tetrion
+        server = tetrion.Server()
+        client = tetrion.Client(server)
+        try:
+            print("ready", flush=True)
+            input()
+        except KeyboardInterrupt:
+            client.server_info()
+            print("the server answers", flush=True)
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with child:
+        assert child.stdout.readline() == "ready\n"
+        os.killpg(child.pid, signal.SIGINT)
+        assert child.stdout.readline() == "the server answers\n"
+    assert child.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_does_not_keep_it_alive():
+    """It would, if it held the other end of the pipe whose end the server waits for."""
+    fork = multiprocessing.get_context("fork")
+    server = tetrion.Server()
+    stop = fork.Event()
+    child = fork.Process(target=stop.wait, args=(60,))
+    child.start()
+    process = server._process
+    server.close(timeout=30)
+    assert process.returncode == 0  # by itself, and not by force
+    assert child.is_alive()
+    stop.set()
+    child.join()

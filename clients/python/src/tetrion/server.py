@@ -7,6 +7,7 @@ ends. So no server is ever left behind.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import selectors
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -61,6 +63,10 @@ def find_binary() -> Path:
     )
 
 
+# Those of this process that still exist, for what a forked child has to do with them.
+_servers: weakref.WeakSet[Server] = weakref.WeakSet()
+
+
 class Server:
     """A server on a free loopback port that lives as long as this object, and never longer than this process."""
 
@@ -94,12 +100,21 @@ class Server:
         self._program = str(program)
         self._args = list(args)
         self._timeout = timeout
+        _servers.add(self)
         self._start("127.0.0.1:0")
 
     def _start(self, listen: str) -> None:
         command = [self._program, "serve", "--listen", listen, "--exit-on-stdin-eof", "--log", "warn", *self._args]
         try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environment)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=self._environment,
+                # Away from the terminal's group: Ctrl-C is for this process, which may want to save something first.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
         except OSError as error:
             raise ServerNotFound(f"cannot run {self._program}: {error.strerror}") from error
         line = self._first_line(self._timeout)
@@ -138,6 +153,14 @@ class Server:
                     break
                 line += chunk
         return line.decode(errors="replace")
+
+    def _leave_to_parent(self) -> None:
+        """Closes a forked child's ends of the pipes, without which the server would outlive the parent."""
+        process = getattr(self, "_process", None)
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
 
     def close(self, timeout: float = 10.0) -> None:
         """Ends the server: by closing its standard input, and by force after `timeout` seconds.
@@ -196,3 +219,13 @@ def shared_server() -> Server:
             atexit.register(_shared[1].close)
         _shared[1].revive()
         return _shared[1]
+
+
+def _leave_servers_to_parent() -> None:
+    for server in list(_servers):
+        server._leave_to_parent()
+    _servers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_servers_to_parent)
