@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -16,7 +17,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
-from tetrion.errors import ServerUnavailable, from_rpc_error
+from tetrion.errors import ForkedClient, ServerUnavailable, from_rpc_error
 from tetrion.evaluation import Controllers, Evaluation, Seeds, evaluation_request
 from tetrion.evaluation_run import Bar, EvaluationRun, Progress
 from tetrion.placements import Placements
@@ -80,6 +81,16 @@ class Client:
                 at once as well.
             options: Further options of the gRPC channel; they go before ours.
         """
+        self._owner = os.getpid()
+        # What makes another client like this one, in another process too.
+        self.arguments: dict[str, Any] = {
+            "address": address.address if isinstance(address, Server) else address,
+            "token": token,
+            "tls": tls,
+            "timeout": timeout,
+            "patience": patience,
+            "options": tuple(options),
+        }
         if address is None:
             address = shared_server()
         self._server = address if isinstance(address, Server) else None
@@ -102,7 +113,36 @@ class Client:
         self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
 
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a fork of the one that made the client, which alone can use it."""
+        return os.getpid() != self._owner
+
+    def check_process(self) -> None:
+        """Refuses to use a connection whose threads are in another process: it would wait for ever.
+
+        Raises:
+            ForkedClient: This process is a fork of the client's.
+        """
+        if self.forked:
+            raise ForkedClient(
+                f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.address}",
+                code="FAILED_PRECONDITION",
+                reason="FORKED",
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickle keeps: the arguments, the token among them. Without an address it starts a server where it wakes."""
+        if isinstance(self.arguments["tls"], grpc.ChannelCredentials):
+            raise TypeError("a Client with tls credentials of its own cannot be pickled; make one where it is needed")
+        return _client, (self.arguments,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Client:
+        """The client itself: copies of what uses a connection share it."""
+        return self
+
     def _call(self, method: str, request: Any, metadata: Sequence[tuple[str, str]] = ()) -> Any:
+        self.check_process()
         try:
             response = getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
         except grpc.RpcError as error:
@@ -132,6 +172,7 @@ class Client:
     def _stream(
         self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
     ) -> Iterator[pb.StepStreamResponse]:
+        self.check_process()
         responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
             requests, metadata=(*self._token, *metadata)
         )
@@ -337,6 +378,7 @@ class Client:
     def _evaluate(
         self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
+        self.check_process()
         call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._token)
         try:
             for message in call:
@@ -349,7 +391,8 @@ class Client:
 
     def close(self) -> None:
         """Closes the connection. Sessions live on until they are closed or their lease runs out."""
-        self._channel.close()
+        if not self.forked:
+            self._channel.close()
 
     def __enter__(self) -> Client:
         """The client itself."""
@@ -358,3 +401,7 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Closes the connection."""
         self.close()
+
+
+def _client(arguments: dict[str, Any]) -> Client:
+    return Client(**arguments)

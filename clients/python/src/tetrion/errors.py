@@ -142,6 +142,15 @@ class ServerUnavailable(TetrionError, ConnectionError):
     )
 
 
+class ForkedClient(TetrionError, RuntimeError):
+    """A forked process used a connection of its parent."""
+
+    advice = (
+        "make the client or the environment in the child itself, and start children with "
+        "multiprocessing.get_context('spawn') or AsyncVectorEnv(..., context='spawn')"
+    )
+
+
 class NotBuilt(TetrionError, NotImplementedError):
     """This server cannot do that."""
 

@@ -74,6 +74,11 @@ class Session(Calls):
         return int(self.message.action_spec.high) + 1
 
     @property
+    def snapshot_every(self) -> int:
+        """After how many calls snapshots are taken, from which it goes on if the server is lost; 0: none are."""
+        return self._journal.every if self._journal is not None else 0
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """The columns of its features; none without a selection."""
         return tuple(self.message.features.names)
@@ -176,7 +181,7 @@ class Session(Calls):
         config.CopyFrom(self.message.config)
         config.num_envs = num_envs
         request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
-        return self.client._create(request, self._journal.every if self._journal else 0)
+        return self.client._create(request, self.snapshot_every)
 
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""
@@ -204,7 +209,12 @@ class Session(Calls):
         return self.message
 
     def close(self) -> None:
-        """Ends the session on the server. One that is gone already, or whose server or client is, is fine."""
+        """Ends the session on the server. One that is gone already, or whose server or client is, is fine.
+
+        Does nothing in a forked child, whose parent goes on with it.
+        """
+        if self.client.forked:
+            return
         self._journal = None
         # A ValueError is what gRPC has for a channel that was closed before.
         with contextlib.suppress(ServerUnavailable, ValueError):

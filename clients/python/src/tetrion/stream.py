@@ -43,6 +43,7 @@ class StepStream(Calls):
     def __init__(self, session: Session) -> None:
         """Opens a stream; see `Session.stream`."""
         self.session = session
+        self._closed = False
         self._unanswered: deque[_Sent] = deque()
         self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
         self._open()
@@ -59,6 +60,9 @@ class StepStream(Calls):
         self._responses = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
+        self.session.client.check_process()
+        if self._closed:
+            raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
         number = 0
         if kind in MUTATING:
             # The session counts what was sent, so that requests sent ahead number on.
@@ -177,7 +181,10 @@ class StepStream(Calls):
         return Placements.from_message(self._receive("enumerate_placements"))
 
     def close(self) -> None:
-        """Ends the stream; the session lives on."""
+        """Ends the stream; the session lives on. Does nothing in a forked child, whose parent goes on with it."""
+        if self._closed or self.session.client.forked:
+            return
+        self._closed = True
         self._requests.put(None)
         try:
             for _ in self._responses:
