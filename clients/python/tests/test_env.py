@@ -1,10 +1,14 @@
 """`TetrisEnv`: what Gymnasium asks of an environment, and the same game as the server's."""
 
+import copy
+import pickle
+import time
 import warnings
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
 import tetrion
@@ -119,7 +123,7 @@ def test_render_modes(client, capsys):
         if mode == "ansi":
             assert "pieces 1" in frame
         elif mode == "rgb_array":
-            assert (frame.shape, frame.dtype) == ((65, 65, 3), np.uint8)
+            assert (frame.shape, frame.dtype) == ((64, 64, 3), np.uint8)
             full = (frame[8::16, 8::16] == frame[-8, 8]).all(axis=2)
             assert full.tolist() == [[False] * 4, [False] * 4, [True, True, False, False], [True, True, False, False]]
         else:
@@ -152,12 +156,141 @@ def test_spaces_have_the_names_and_bounds_that_the_server_tells(client):
     assert env.observation_space["board"].shape == (8, 6)
     for name, space in env.observation_space.spaces.items():
         assert specs[name].description
-        if specs[name].HasField("high"):
+        if isinstance(space, spaces.Box) and specs[name].HasField("high"):
             assert space.low.min() == specs[name].low
             assert space.high.max() == specs[name].high
-    assert env.observation_space["current"].low == -1
-    assert env.observation_space["current"].high == 6
+    # Tetrominoes are names: 0 to 6, and 7 for none.
+    assert env.observation_space["current"] == spaces.Discrete(8)
+    assert env.observation_space["queue"] == spaces.MultiDiscrete([8, 8])
     assert env.action_space.n == 24
+
+
+def test_a_piece_that_is_not_there_has_a_number_of_the_space(client):
+    rules = {"preview": 2}
+    env = tetrion.TetrisEnv(client, rules=rules)
+    envs = tetrion.TetrisVectorEnv(2, client, rules=rules, autoreset_mode="Disabled")
+    seen = [env.reset(options={"piece_sequence": "OI"})[0], env.step(0)[0], env.step(0)[0]]
+    assert [(step["current"], step["queue"].tolist()) for step in seen] == [(1, [0, 7]), (0, [7, 7]), (7, [7, 7])]
+    assert all(step in env.observation_space for step in seen)
+    assert type(seen[0]["current"]) is np.int64
+    observations, _ = envs.reset(options={"piece_sequences": "OI"})
+    assert (observations["current"].tolist(), observations["queue"].tolist()) == ([1, 1], [[0, 7], [0, 7]])
+    observations = envs.step(np.array([0, 0]))[0]
+    assert observations in envs.observation_space
+    assert observations["queue"].tolist() == [[7, 7], [7, 7]]
+
+
+def test_no_preview_no_queue(client):
+    env = tetrion.TetrisEnv(client, observations=["board", "queue"])
+    assert list(env.observation_space.spaces) == list(env.reset(seed=0)[0]) == ["board"]
+    with pytest.raises(ValueError, match=r"observations is \['queue'\], which shows nothing"):
+        tetrion.TetrisEnv(client, observations=["queue"])
+
+
+def test_infos_are_numbers_whose_differences_do_not_wrap(client):
+    env = tetrion.TetrisEnv(client)
+    _, before = env.reset(seed=1)
+    *_, after = env.step(0)
+    assert before["pieces"] - after["pieces"] == -1
+    for name, kind in {"lines": int, "pieces": int, "length": int, "episode_return": float, "seed": np.uint64}.items():
+        assert type(before[name]) is kind, name
+    envs = tetrion.TetrisVectorEnv(2, client, autoreset_mode="SameStep", max_episode_steps=2)
+    _, before = envs.reset(seed=1)
+    *_, after = envs.step(np.array([0, 0]))
+    assert (before["pieces"] - after["pieces"]).tolist() == [-1, -1]
+    *_, after = envs.step(np.array([0, 0]))
+    for infos in (before, after, after["final_info"]):
+        assert [infos[name].dtype for name in ("lines", "pieces", "length")] == [np.int64] * 3
+        assert infos["seed"].dtype == np.uint64
+
+
+def test_the_seed_of_an_episode_deals_it_again(client):
+    env = tetrion.TetrisEnv(client, rules={"preview": 6})
+    env.reset(seed=5)
+    for _ in range(5):
+        observation, info = env.reset()
+        again, told = env.reset(seed=info["seed"])
+        np.testing.assert_array_equal(again["queue"], observation["queue"])
+        assert told["seed"] == info["seed"]
+
+
+def test_what_reset_does_not_know_is_refused_by_name(client):
+    env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(2, client)
+    assert env.reset(options={})[1]["pieces"] == 0
+    with pytest.raises(ValueError, match="no option 'piece_sequences', expected 'piece_sequence'"):
+        env.reset(options={"piece_sequences": "OI"})
+    with pytest.raises(ValueError, match="no option 'mask', expected 'reset_mask' or 'piece_sequences'"):
+        envs.reset(options={"mask": np.array([True, False])})
+    for seed in (2**64, -1):
+        for refuse in (env, envs):
+            with pytest.raises(ValueError, match=rf"seed is {seed}, expected 0 to 2\*\*64 - 1"):
+                refuse.reset(seed=seed)
+    with pytest.raises(ValueError, match="piece_sequence is 5"):
+        env.reset(options={"piece_sequence": 5})
+
+
+def test_rules_of_key_presses_belong_to_the_other_environment(client):
+    for make in (tetrion.TetrisEnv, lambda client, **kwargs: tetrion.TetrisVectorEnv(2, client, **kwargs)):
+        with pytest.raises(ValueError, match=r"'keypress', which is played by 'tetrion/Keypress-v0'"):
+            make(client, rules="lab")
+
+
+def test_after_close_everything_says_so_at_once(client):
+    env = tetrion.TetrisEnv(client, render_mode="ansi")
+    envs = tetrion.TetrisVectorEnv(2, client, render_mode="ansi")
+    env.reset(seed=0)
+    envs.reset(seed=0)
+    state = env.clone_state()
+    began = time.monotonic()
+    for closed, action in ((env, 0), (envs, np.array([0, 0]))):
+        closed.close()
+        calls = {
+            "reset": closed.reset,
+            "step": lambda closed=closed, action=action: closed.step(action),
+            "render": closed.render,
+            "clone_state": closed.clone_state,
+            "restore_state": lambda closed=closed: closed.restore_state(state),
+            "pickle or copy": lambda closed=closed: pickle.dumps(closed),
+        }
+        for name, call in calls.items():
+            with pytest.raises(gymnasium.error.ClosedEnvironmentError, match=rf"{name} after close\(\)"):
+                call()
+    assert time.monotonic() - began < 5
+    with client.create_session() as session, session.stream() as stream:
+        stream.reset()
+    with pytest.raises(ValueError, match="step on a stream that was closed"):
+        stream.step([0])
+
+
+def test_human_rendering_keeps_its_pace(client, capsys):
+    """Whatever the machine does, nothing is drawn too early."""
+    env = gymnasium.make("tetrion/Placement-v0", address=client, render_mode="human")
+    assert env.metadata["render_fps"] == 10
+    env.unwrapped.metadata["render_fps"] = 25
+    began = time.monotonic()
+    env.reset(seed=0)
+    for action in range(5):
+        env.step(action)
+    assert time.monotonic() - began >= 5 / 25
+    assert tetrion.TetrisEnv.metadata["render_fps"] == 10
+
+
+@pytest.mark.parametrize("size", [(4, 4), (5, 7), (32, 40)])
+def test_pictures_have_sizes_that_videos_take(client, size):
+    width, height = size
+    env = tetrion.TetrisEnv(client, rules={"width": width, "height": height}, render_mode="rgb_array")
+    env.reset(seed=0)
+    assert env.render().shape == (16 * height, 16 * width, 3)
+
+
+def test_environments_that_are_thrown_away_leave_room_for_others():
+    """Copies are easily forgotten, by a tree search above all."""
+    with tetrion.Server(args=["--max-sessions", "3"]) as server, tetrion.Client(server) as client:
+        for make in (tetrion.TetrisEnv, lambda client: tetrion.TetrisVectorEnv(2, client), tetrion.TetrisEnv):
+            env = make(client)
+            for _ in range(5):
+                env = copy.deepcopy(env)
+                env.reset(seed=0)
 
 
 def test_masks_in_the_observation(client):
@@ -201,3 +334,28 @@ def test_flat_observations(client):
     assert rows[:, 28].tolist() == observations["features"][:, 0].tolist()
     with pytest.raises(TypeError, match="Dict"):
         tetrion.Flattener(envs.single_action_space)
+
+
+def test_observations_as_planes(client):
+    rules = {"width": 5, "height": 7, "preview": 1}
+    envs = tetrion.KeypressVectorEnv(2, client, rules=rules, observe_mask=True)
+    planes = tetrion.Planes(envs.single_observation_space)
+    assert planes.names == ["board", "falling", *(f"current={p}" for p in "IOTZSJL"), *(f"queue[0]={p}" for p in "IOTZSJL")]
+    observations, _ = envs.reset(options={"piece_sequences": ["OT", "L"]})
+    drop = 5
+    for step in range(2):
+        seen = planes(observations)
+        assert (seen.shape, seen.dtype) == ((2, 16, 7, 5), np.uint8)
+        assert all(picture in planes.space for picture in seen)
+        for name in ("board", "falling"):
+            # The top row first, as pictures have it.
+            np.testing.assert_array_equal(seen[:, planes.names.index(name)], observations[name][:, ::-1])
+        for place, (current, queue) in enumerate([("O", "T"), ("L", None)] if step == 0 else [("T", None), (None, None)]):
+            full = {name for name, plane in zip(planes.names[2:], seen[place, 2:], strict=True) if plane.all()}
+            assert full == {f"current={current}", f"queue[0]={queue}"} - {"current=None", "queue[0]=None"}
+            assert seen[place, 2:].sum() == 35 * len(full)
+        observations = envs.step(np.array([drop, drop]))[0]
+    with pytest.raises(TypeError, match="Dict"):
+        tetrion.Planes(envs.single_action_space)
+    with pytest.raises(ValueError, match=r"observations is \['board', 'heights'\]; planes need board"):
+        tetrion.Planes(tetrion.TetrisEnv(client, observations=["board", "heights"]).observation_space)

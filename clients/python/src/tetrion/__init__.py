@@ -7,7 +7,7 @@
 Both start a server of their own when they are given no address. What there is:
 
 - Environments: `TetrisEnv`, `TetrisVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`; `Flattener` makes rows of
-  numbers of what they show, and `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
+  numbers of what they show and `Planes` pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
 - `Client`, the way to everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
   as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
@@ -32,6 +32,7 @@ from tetrion.env import TetrisEnv
 from tetrion.errors import (
     DeadlineExceeded,
     EpisodeEnded,
+    ForkedClient,
     IllegalAction,
     InternalError,
     InvalidRequest,
@@ -49,7 +50,7 @@ from tetrion.errors import (
 )
 from tetrion.evaluation import Evaluation, Games, SeedRange
 from tetrion.evaluation_run import EvaluationRun
-from tetrion.flat import Flattener
+from tetrion.flat import Flattener, Planes
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
@@ -72,6 +73,7 @@ __all__ = [
     "Evaluation",
     "EvaluationRun",
     "Flattener",
+    "ForkedClient",
     "Games",
     "IllegalAction",
     "InternalError",
@@ -82,6 +84,7 @@ __all__ = [
     "Observed",
     "Packed",
     "Placements",
+    "Planes",
     "RequestTooLarge",
     "ResetNeeded",
     "ResponseTooLarge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -12,14 +12,13 @@ import numpy.typing as npt
 from tetrion import rendering, spaces
 from tetrion.calls import Observed
 from tetrion.client import Client
-from tetrion.requests import FeaturesLike, RulesLike
-from tetrion.session import Session
-from tetrion.stream import StepStream
+from tetrion.remote import RemoteEnv, picture
+from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observation = dict[str, Any]
 
 
-class TetrisEnv(gymnasium.Env[Observation, np.int64]):
+class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     """One game of Tetris, played by a Tetrion server.
 
     For more than a few games use `TetrisVectorEnv`: a call a step is most of the cost, and it has one call for all.
@@ -34,24 +33,28 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
 
     `Discrete(4 * width)`: an action is a placement, `orientation * width + column of the leftmost cell`. Which of them
     exist depends on the current tetromino: `info["action_mask"]` (int8, as `Discrete.sample(mask)` takes it) and
-    `action_masks()` (bool, as MaskablePPO takes it) say so. For rules with the action model `keypress`, `Discrete(6)`:
-    idle, left, right, rotate left, rotate right, drop.
+    `action_masks()` (bool, as MaskablePPO takes it) say so. The game key by key is `KeypressEnv`.
 
     ## Observation Space
 
-    A `Dict` of `Box`es with the bounds that the server tells, by default
+    A `Dict` with the shapes and bounds that the server reports, by default
 
-    - `board`: uint8 (height, width), 1 where a cell is full; row 0 is the lowest
-    - `current`: int8, the current tetromino as its number in I O T Z S J L, -1 where there is none
-    - `queue`: int8 (preview,), the next ones, if the rules show any
-    - `features`: float32, if `features` names some
-    - `action_mask`: int8 (A,), with `observe_mask`
+    - `board`: `Box` uint8 (height, width), 1 where a cell is full; row 0 is the lowest
+    - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L, 7 where there is none (behind the
+      last piece of an explicit sequence)
+    - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
+    - `features`: `Box` float32, if `features` names some
+    - `action_mask`: `Box` int8 (A,), with `observe_mask`
+
+    Libraries make a one-hot code of `Discrete` and `MultiDiscrete`, which is what a tetromino needs: it is a name and not
+    an amount. `Client.create_session` gives the server's own numbers, with -1 for none.
 
     ## Starting State
 
-    An empty playfield. `reset(seed=s)` begins episode 0 of the seed s, `reset()` the next episode of the last seed; the
-    pieces of each are a pure function of the seed and the number of the episode, told in `info["seed"]`, on every
-    server of the same `rules_version`. Without any seed the server draws one.
+    An empty playfield. `reset(seed=s)` begins episode 0 of the seed s, `reset()` the next episode of the last seed. The
+    pieces of each are a pure function of the seed and the number of the episode, which `info["seed"]` holds as one number:
+    `reset(seed=info["seed"])` deals the same pieces again, on every server of the same `rules_version`. Without any seed
+    the server draws one.
 
     ## Rewards
 
@@ -71,14 +74,21 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
 
     ## Information
 
-    `lines`, `pieces`, `length`, `episode_return` and `seed` of the episode so far, and `action_mask`.
+    `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, the episode's, a
+    numpy uint64; and `action_mask`.
+
+    ## Snapshots and copies
+
+    `clone_state()` takes a snapshot of everything that decides the future of the game, `restore_state` goes back to one, in
+    this environment or in another with the same rules. `copy.deepcopy` and `pickle` make an environment that goes on where
+    this one stands, in a session of its own. Behind wrappers the methods are those of `env.unwrapped`.
 
     ## Arguments
 
     `reset` takes in `options` a `"piece_sequence"`: letters of IOTZSJL to be dealt in this and all later episodes.
     """
 
-    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
 
     def __init__(
         self,
@@ -110,20 +120,22 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
             snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
-            render_mode: `human` draws in the terminal at every step, `ansi` gives coloured text, `rgb_array` a picture.
+            render_mode: `human` draws in the terminal at every step, `metadata["render_fps"]` times a second at most; `ansi`
+                gives coloured text, `rgb_array` a picture.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode, or rules have no field of that name.
+            ValueError: There is no such render mode, rules have no field of that name, they are rules of key presses, or
+                nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
-            ServerUnavailable: Nobody answers at the address.
+            ServerUnavailable: No server answers at the address.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode is {render_mode!r}, expected one of {self.metadata['render_modes']}")
-        self.render_mode = render_mode
-        self._owns_client = not isinstance(address, Client)
-        self.client = address if isinstance(address, Client) else Client(address, token=token)
-        self.session: Session = self.client.create_session(
+        self.render_mode = rendering.checked_mode(render_mode)
+        self.metadata = dict(type(self).metadata)  # type: ignore[misc]
+        self._make(
+            address,
+            token,
+            observe_mask,
             rules=rules,
             observations=observations,
             features=features,
@@ -133,13 +145,8 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
-        self._stream: StepStream = self.session.stream()
-        self._closed = False
         self._mask: npt.NDArray[np.bool_] | None = None
-        self._observe_mask = observe_mask
-        self.observation_space = spaces.observation_space(
-            self.session.message.observation_specs, self.session.num_actions if observe_mask else 0
-        )
+        self.observation_space = self._fields.space
         self.action_space = spaces.action_space(self.session.message.action_spec)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -150,10 +157,18 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
             options: `{"piece_sequence": "IOTZ..."}`, or nothing.
 
         Returns:
-            The observation and the info, as "Observation Space" and "Information" tell.
+            The observation and the info; see "Observation Space" and "Information".
+
+        Raises:
+            ValueError: The seed does not fit into 64 bits, a piece sequence is no text, or there is no option of that name.
+            InvalidRequest: A piece sequence of other letters, or one together with a seed.
         """
+        self._check_open("reset")
+        sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
+        if sequence is not None and not isinstance(sequence, str):
+            raise ValueError(f"piece_sequence is {sequence!r}, expected letters of IOTZSJL")
+        seed = spaces.checked_seed(seed) if seed is not None else None
         super().reset(seed=seed)
-        sequence = (options or {}).get("piece_sequence")
         observed = self._stream.reset(
             seeds=[seed] if seed is not None else None, piece_sequences=[sequence] if sequence is not None else ()
         )
@@ -174,8 +189,10 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
                 mask. Nothing has changed.
             EpisodeEnded: The episode is over; call `reset`.
             ResetNeeded: No episode has begun.
+            gymnasium.error.ClosedEnvironmentError: `close` was called.
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
+        self._check_open("step")
         stepped = self._stream.step(np.array([action]))
         observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
         return (
@@ -187,18 +204,46 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def _seen(self, observed: Observed) -> tuple[Observation, dict[str, Any]]:
-        # Copies, because the arrays of an answer are read-only and learners may write into theirs.
-        observation = {name: array[0, ...].copy() for name, array in observed.observations.items()}
-        # Numbers keep their numpy types: seeds of 64 bits would not fit where Gymnasium puts a Python integer.
-        info: dict[str, Any] = {name: array[0] for name, array in observed.infos.items()}
+        self._begun[0] = True
+        # Copies, because the arrays of an answer are read-only and learners may write into theirs. The scalar `current`
+        # becomes a numpy integer, as Discrete spaces have them.
+        fields = self._fields.observations(observed.observations)
+        observation: Observation = {name: np.copy(array[0])[()] for name, array in fields.items()}
+        info = spaces.info(observed.infos)
         if observed.action_mask is not None:
             self._mask = observed.action_mask[0]
             info["action_mask"] = self._mask.astype(np.int8)
             if self._observe_mask:
                 observation["action_mask"] = self._mask.astype(np.int8)
-        if self.render_mode == "human":
-            rendering.show(self.session)
+        self._draw()
         return observation, info
+
+    def clone_state(self) -> bytes:
+        """Takes a snapshot: everything that decides the future of the game, the pieces to come included.
+
+        Raises:
+            ResetNeeded: No episode has begun.
+        """
+        self._check_open("clone_state")
+        return self._stream.save()[0]
+
+    def restore_state(self, state: PositionsLike, *, reseed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Goes on from a snapshot. Wrappers that count steps of their own do not notice.
+
+        Args:
+            state: What `clone_state` gave, here or in another environment with the same rules, or a `Drawing`, with which
+                a new episode begins.
+            reseed: Deals other pieces from here on, of this seed; None: the snapshot's own.
+
+        Returns:
+            The observation and the info, as `reset` gives them.
+
+        Raises:
+            VersionMismatch: The snapshot is of other rules.
+            InvalidRequest: It is no snapshot, or damaged.
+        """
+        self._check_open("restore_state")
+        return self._seen(self._stream.restore(state, reseed=reseed))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions exist now, bool (A,).
@@ -214,20 +259,14 @@ class TetrisEnv(gymnasium.Env[Observation, np.int64]):
         """The current picture in the render mode; nothing for `human`, which has drawn it already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels.
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (16 height, 16 width, 3).
         """
-        if self.render_mode == "ansi":
-            return rendering.ansi(self.session)[0]
-        if self.render_mode == "rgb_array":
-            return rendering.rgb(self.session)[0]
-        return None
+        self._check_open("render")
+        frames = picture(self.session, self.render_mode)
+        return frames[0] if frames is not None else None
 
     def close(self) -> None:
         """Ends the session; once is enough, twice does no harm."""
-        if self._closed:
-            return
-        self._closed = True
-        self._stream.close()
-        self.session.close()
-        if self._owns_client:
-            self.client.close()
+        if not self.closed:
+            self.closed = True
+            self._let_go()

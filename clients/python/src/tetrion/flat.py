@@ -1,4 +1,4 @@
-"""Observations as rows of numbers, for networks that take a vector."""
+"""Observations as rows of numbers or as planes, for networks that take a vector or a picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Flattener:
     """Turns batches of observations into float32 [N, size].
 
     Fields are laid side by side in the order of the space, by name. A tetromino is a name and not an amount, so every
-    entry of `current` and `queue` becomes a row of zeros with one 1 in it, one place for each value between the bounds
-    that the server tells. Everything else is taken as it is. `action_mask` is left out.
+    entry of `current` and `queue` becomes a row of zeros with one 1 in it: the first place is "none", then come
+    I O T Z S J L. Everything else is taken as it is. `action_mask` is left out.
 
     Attributes:
         size: The length of a row.
@@ -30,26 +30,24 @@ class Flattener:
         """
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"a Flattener takes the Dict space of a Tetrion environment, not {space}")
-        self._fields: list[tuple[str, int, int]] = []  # name, lowest value, number of values; 0 if it is an amount
+        self._fields: list[tuple[str, int]] = []  # name, and the number of values of a tetromino; 0 if it is an amount
         self.size = 0
         low, high = [], []
-        for name, box in space.spaces.items():
+        for name, field in space.spaces.items():
             if name == "action_mask":
                 continue
-            assert isinstance(box, spaces.Box)
-            lowest, values = 0, 0
-            entries = int(np.prod(box.shape))
-            if name in ("current", "queue") and entries:
-                lowest = int(box.low.min())
-                values = int(box.high.max()) - lowest + 1
-                entries *= values
-                low.append(np.zeros(entries))
-                high.append(np.ones(entries))
+            if isinstance(field, (spaces.Discrete, spaces.MultiDiscrete)):
+                nvec = np.atleast_1d(field.n if isinstance(field, spaces.Discrete) else field.nvec)
+                values = int(nvec.max())
+                low.append(np.zeros(nvec.size * values))
+                high.append(np.ones(nvec.size * values))
             else:
-                low.append(box.low.ravel())
-                high.append(box.high.ravel())
-            self._fields.append((name, lowest, values))
-            self.size += entries
+                assert isinstance(field, spaces.Box)
+                values = 0
+                low.append(field.low.ravel())
+                high.append(field.high.ravel())
+            self._fields.append((name, values))
+            self.size += low[-1].size
         self.space = spaces.Box(np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32))
 
     def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
@@ -59,9 +57,69 @@ class Flattener:
             observations: The fields of the space by name, each with a leading dimension N; others are passed over.
         """
         columns = []
-        for name, lowest, values in self._fields:
+        for name, values in self._fields:
             field = np.asarray(observations[name])
             if values:
-                field = field[..., None] == np.arange(lowest, lowest + values)
+                # "None", the largest value, first.
+                field = field[..., None] == np.roll(np.arange(values), 1)
             columns.append(field.reshape(len(field), -1).astype(np.float32))
         return np.concatenate(columns, axis=1)
+
+
+class Planes:
+    """Turns batches of observations into uint8 [N, C, height, width] of 0 and 1, for convolutional networks.
+
+    The top row is the first, as in pictures. The planes are `board`, then `falling` if it is there, then for `current` and
+    for each place of `queue` seven planes, one for each of I O T Z S J L, of which the piece's own is all 1.
+
+    Attributes:
+        names: What each of the C planes shows, such as `board`, `current=T` or `queue[0]=I`.
+        space: The Gymnasium space of one environment's planes.
+    """
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        """For observations of this space, that of a single environment.
+
+        Raises:
+            TypeError: It is no `Dict` space.
+            ValueError: It has no `board`, or fields that are no planes.
+        """
+        if not isinstance(space, spaces.Dict):
+            raise TypeError(f"Planes takes the Dict space of a Tetrion environment, not {space}")
+        fields = [name for name in space.spaces if name != "action_mask"]
+        others = [name for name in fields if name not in ("board", "falling", "current", "queue")]
+        if others or "board" not in fields:
+            raise ValueError(f"observations is {fields}; planes need board and may have falling, current and queue")
+        shape = space["board"].shape
+        assert shape is not None
+        self._shape = shape
+        self._cells: list[str] = [name for name in ("board", "falling") if name in fields]
+        self._pieces: list[str] = [name for name in ("current", "queue") if name in fields]
+        self.names: list[str] = list(self._cells)
+        if "current" in fields:
+            self.names += [f"current={piece}" for piece in _PIECES]
+        if "queue" in fields:
+            (preview,) = space["queue"].shape or ()
+            self.names += [f"queue[{place}]={piece}" for place in range(preview) for piece in _PIECES]
+        self.space = spaces.Box(0, 1, (len(self.names), *shape), np.uint8)
+
+    def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:
+        """The planes of a batch of observations, uint8 [N, C, height, width].
+
+        Args:
+            observations: The fields of the space by name, each with a leading dimension N; others are passed over.
+        """
+        num_envs = len(observations["board"])
+        planes = np.empty((num_envs, len(self.names), *self._shape), np.uint8)
+        for place, name in enumerate(self._cells):
+            planes[:, place] = observations[name][:, ::-1]
+        place = len(self._cells)
+        for name in self._pieces:
+            shown = np.asarray(observations[name]).reshape(num_envs, -1, 1) == np.arange(len(_PIECES))
+            rows = shown.reshape(num_envs, -1)
+            planes[:, place : place + rows.shape[1]] = rows[:, :, None, None]
+            place += rows.shape[1]
+        return planes
+
+
+_PIECES = "IOTZSJL"

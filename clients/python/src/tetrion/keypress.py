@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tetrion._pb import rules_pb2
 from tetrion.env import TetrisEnv
 from tetrion.requests import RulesLike, rules_message
 from tetrion.vector_env import TetrisVectorEnv
@@ -60,8 +61,11 @@ class KeypressEnv(TetrisEnv):
 
     ## Arguments
 
-    As `TetrisEnv`. `rules` may name any preset or fields: pieces fall in all of them.
+    As `TetrisEnv`. `rules` may name any preset or fields: pieces fall in all of them. The action model `placement` is
+    refused: that is `TetrisEnv`.
     """
+
+    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
 
     def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
         """Makes a session of one environment; the arguments are those of `TetrisEnv`."""
@@ -71,14 +75,24 @@ class KeypressEnv(TetrisEnv):
 class KeypressVectorEnv(TetrisVectorEnv):
     """N games of Tetris key by key, as N `KeypressEnv` would be, in one session; see `TetrisVectorEnv`."""
 
+    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
+
     def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
         """Makes a session of environments; the arguments are those of `TetrisVectorEnv`."""
         super().__init__(*args, rules=_falling(rules), **kwargs)
 
 
 def _falling(rules: RulesLike) -> RulesLike:
-    """The same rules for pieces that fall; `lab` where no preset is named."""
+    """The same rules for pieces that fall; `lab` where no preset is named.
+
+    Raises:
+        ValueError: They say that pieces do not fall.
+    """
     message = rules_message(rules)
+    if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
+        raise ValueError(
+            "rules have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)"
+        )
     if message is None or not message.preset:
         named = rules_message("lab")
         assert named is not None

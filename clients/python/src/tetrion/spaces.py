@@ -1,19 +1,28 @@
-"""Gymnasium spaces from what the server says about its tensors."""
+"""Gymnasium spaces from what the server says about its tensors, and the values that belong in them.
+
+A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which no `Discrete` space of
+the learning libraries holds, so `current` and `queue` have their largest value for "none" here: 0 to 6 are I O T Z S J L,
+and 7 is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 
 from tetrion._pb import tensor_pb2 as pb
 from tetrion.tensors import DTYPES
 
+# The observation fields whose entries are tetrominoes.
+PIECES = ("current", "queue")
+
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
-    """The space of one tensor for one environment. Bounds that the server does not tell are those of the type."""
+    """The space of one tensor for one environment. Bounds that the server does not report are those of the type."""
     dtype: Any = DTYPES[spec.dtype]
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
@@ -23,19 +32,100 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
     return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
 
 
-def observation_space(specs: Iterable[pb.TensorSpec], num_actions: int = 0) -> spaces.Dict:
-    """The space of an observation: a dictionary with the names and bounds that the server tells, sorted by name.
+def pieces(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
+    """The space of one tetromino, or of a row of them, with one value more for "none"."""
+    values = int(spec.high) + 2
+    if not spec.shape:
+        return spaces.Discrete(values)
+    return spaces.MultiDiscrete(np.full(tuple(spec.shape), values))
 
-    Args:
-        specs: What the server says about the session's observations.
-        num_actions: The length of `action_mask`, if the observation is to hold one; 0: it does not.
+
+class Fields:
+    """What the environments of a session show, in the types that Gymnasium and learners take.
+
+    Attributes:
+        space: The space of one environment's observation, a `Dict`.
     """
-    fields: dict[str, spaces.Space[Any]] = {spec.name: box(spec) for spec in specs}
-    if num_actions:
-        fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
-    return spaces.Dict(fields)
+
+    def __init__(self, specs: Sequence[pb.TensorSpec], num_actions: int = 0) -> None:
+        """For a session's observations.
+
+        Args:
+            specs: What the server says about them. Fields without entries, as a queue of rules that show none, are left
+                out.
+            num_actions: The length of `action_mask`, if the observation is to hold one; 0: it does not.
+
+        Raises:
+            ValueError: No field has entries.
+        """
+        shown = [spec for spec in specs if 0 not in spec.shape]
+        if not shown:
+            raise ValueError(
+                f"observations is {[spec.name for spec in specs]}, which shows nothing under these rules: a preview of 0 "
+                "has no queue"
+            )
+        fields: dict[str, spaces.Space[Any]] = {
+            spec.name: pieces(spec) if spec.name in PIECES else box(spec) for spec in shown
+        }
+        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.name in PIECES}
+        self._names = list(fields)
+        if num_actions:
+            fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
+        self.space = spaces.Dict(fields)
+
+    def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """The fields of an answer, a row for each environment; those that are no pieces are the answer's own arrays."""
+        return {name: self._pieces(name, arrays[name]) if name in self._none else arrays[name] for name in self._names}
+
+    def _pieces(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        values = numbers.astype(np.int64)
+        values[values < 0] = self._none[name]
+        return values
+
+
+def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The infos of an answer, counts as int64: differences of unsigned ones would wrap.
+
+    `seed` stays uint64. It is a name of 64 bits, and half of them would be negative.
+    """
+    return {
+        name: array.astype(np.int64) if array.dtype == np.uint64 and name != "seed" else array
+        for name, array in arrays.items()
+    }
+
+
+def info(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """The infos of a single environment as Python's numbers.
+
+    `seed` stays a numpy uint64: Gymnasium's vector environments put Python integers into int64, where half of the seeds
+    have no room.
+    """
+    return {name: array[0] if name == "seed" else array[0].item() for name, array in arrays.items()}
 
 
 def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
     """The space of one action."""
     return spaces.Discrete(int(spec.high) + 1)
+
+
+def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Mapping[str, Any]:
+    """The options of a reset, all of which are known.
+
+    Raises:
+        ValueError: There is no option of that name.
+    """
+    for name in options or {}:
+        if name not in known:
+            raise ValueError(f"reset has no option {name!r}, expected {' or '.join(map(repr, known))}")
+    return options or {}
+
+
+def checked_seed(seed: int | np.integer) -> int:
+    """A seed as Python's integer.
+
+    Raises:
+        ValueError: It does not fit into 64 bits.
+    """
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+    return int(seed)

@@ -14,9 +14,8 @@ from gymnasium.vector.utils import batch_space
 from tetrion import rendering, spaces
 from tetrion.calls import Arrays, Final, Observed
 from tetrion.client import Client
-from tetrion.requests import FeaturesLike, RulesLike
-from tetrion.session import Session
-from tetrion.stream import StepStream
+from tetrion.remote import RemoteEnv, picture
+from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observations = dict[str, npt.NDArray[np.generic]]
 
@@ -27,7 +26,7 @@ _MODES = {
 }
 
 
-class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
+class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
     """N games of Tetris on a Tetrion server, as N `TetrisEnv` would be, in one session.
 
     Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
@@ -51,7 +50,12 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
     ## Information
 
     Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,), that says
-    which rows mean something.
+    which rows mean something. Counts are int64, so that differences do not wrap; `seed` is uint64.
+
+    ## Snapshots and copies
+
+    `clone_state()` takes a snapshot of each game, `restore_state` goes back to them or puts all games into one of them.
+    `copy.deepcopy` and `pickle` make an environment that goes on where this one stands, in a session of its own.
     """
 
     def __init__(
@@ -91,30 +95,31 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session when nothing is done with it.
             snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
-            render_mode: `human` draws the first game in the terminal at every step, `ansi` gives coloured text and
-                `rgb_array` a picture for each game.
+            render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
+                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode or autoreset mode, or `observe_mask` without `action_mask`.
+            ValueError: There is no such render mode or autoreset mode, `observe_mask` without `action_mask`, rules of the
+                other kind of environments, or nothing left to observe.
             ServerNotFound: There is no address, and no server program to start.
-            ServerUnavailable: Nobody answers at the address.
+            ServerUnavailable: No server answers at the address.
             ServerFull: The server has no room for so many environments.
         """
-        # Gymnasium closes what is thrown away, also what was never finished.
-        self.closed = True
-        modes = ["human", "ansi", "rgb_array"]
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode is {render_mode!r}, expected one of {modes}")
+        self.render_mode = rendering.checked_mode(render_mode)
         if observe_mask and not action_mask:
             raise ValueError("observe_mask=True needs action_mask=True")
-        self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": modes, "render_fps": 10, "autoreset_mode": self.autoreset_mode}
-        self._owns_client = not isinstance(address, Client)
-        self.client = address if isinstance(address, Client) else Client(address, token=token)
-        self.session: Session = self.client.create_session(
-            num_envs,
+        self.metadata = {
+            "render_modes": list(rendering.MODES),
+            "render_fps": 10,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self._make(
+            address,
+            token,
+            observe_mask,
+            num_envs=num_envs,
             rules=rules,
             observations=observations,
             features=features,
@@ -125,19 +130,14 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
-        self._stream: StepStream = self.session.stream()
         self.num_envs = num_envs
-        self._observe_mask = observe_mask
-        self.single_observation_space = spaces.observation_space(
-            self.session.message.observation_specs, self.session.num_actions if observe_mask else 0
-        )
+        self.single_observation_space = self._fields.space
         self.single_action_space = spaces.action_space(self.session.message.action_spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = copy
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
-        self.closed = False
 
     def reset(
         self,
@@ -157,13 +157,16 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
 
         Raises:
             TypeError: The mask is no array of bool.
-            ValueError: The mask or the seeds are not one for each game, or the mask is false everywhere.
+            ValueError: The mask or the seeds are not one for each game, the mask is false everywhere, a seed does not fit
+                into 64 bits, or there is no option of that name.
         """
-        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
-        options = options or {}
+        self._check_open("reset")
+        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
         chosen = self._chosen(options.get("reset_mask"))
         sequences = options.get("piece_sequences", ())
+        sequences = [sequences] if isinstance(sequences, str) else sequences
         seeds = self._seeds(seed)
+        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
         # The protocol seeds all environments of a call or none of them.
         seeded = chosen[[seeds[env] is not None for env in chosen]]
         unseeded = chosen[[seeds[env] is None for env in chosen]]
@@ -197,10 +200,10 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
-            return [int(seed) + env for env in range(self.num_envs)]
+            return [spaces.checked_seed(int(seed) + env) for env in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments")
-        return list(seed)
+        return [spaces.checked_seed(one) if one is not None else None for one in seed]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
         """Answers for some environments, set into what all of them show, and which environments they are."""
@@ -245,8 +248,10 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
                 mask. No game has moved.
             EpisodeEnded: With `DISABLED`, a game is over.
             ResetNeeded: No episodes have begun.
+            gymnasium.error.ClosedEnvironmentError: `close` was called.
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
+        self._check_open("step")
         stepped = self._stream.step(actions)
         everyone = np.ones(self.num_envs, np.bool_)
         observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), everyone)
@@ -261,14 +266,14 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
         # Kept as they came, for the rows that a partial reset leaves alone and for action_masks.
         self._observations = observed.observations
         self._mask = observed.action_mask
-        infos: dict[str, Any] = dict(observed.infos)
+        self._begun |= present
+        infos: dict[str, Any] = spaces.infos(observed.infos)
         if observed.action_mask is not None:
             infos["action_mask"] = observed.action_mask.view(np.int8)
-        observations = dict(observed.observations)
+        observations = self._fields.observations(observed.observations)
         if self._observe_mask and observed.action_mask is not None:
             observations["action_mask"] = observed.action_mask.view(np.int8)
-        if self.render_mode == "human":
-            rendering.show(self.session)
+        self._draw()
         if self._copy:
             observations = {name: array.copy() for name, array in observations.items()}
             infos = {name: array.copy() for name, array in infos.items()}
@@ -281,18 +286,51 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
         ended = np.zeros(self.num_envs, np.bool_)
         ended[final.rows] = True
         final_obs = np.full(self.num_envs, None, dtype=object)
+        fields = self._fields.observations(final.observations)
         for index, row in enumerate(final.rows):
-            final_obs[row] = {name: array[index, ...].copy() for name, array in final.observations.items()}
+            final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
             if self._observe_mask:
                 # Nothing can be done any more in an episode that is over.
                 final_obs[row]["action_mask"] = np.zeros(self.session.num_actions, np.int8)
         final_info: dict[str, Any] = {}
-        for name, array in final.infos.items():
+        for name, array in spaces.infos(final.infos).items():
             whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
             whole[final.rows] = array
             final_info[name] = whole
             final_info[f"_{name}"] = ended.copy()
         infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
+
+    def clone_state(self) -> list[bytes]:
+        """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
+
+        Raises:
+            ResetNeeded: Some game has not begun.
+        """
+        self._check_open("clone_state")
+        return self._stream.save()
+
+    def restore_state(
+        self, states: PositionsLike, env_ids: Sequence[int] | None = None, *, reseed: int | None = None
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Goes on from snapshots.
+
+        Args:
+            states: A snapshot for each game, of `clone_state` here or in another environment with the same rules, or one
+                for all of them; `Drawing`s and `Packed` playfields will do as well, with which new episodes begin.
+            env_ids: Which games; None: all.
+            reseed: Deals other pieces from here on, to each game its own; None: those of the snapshots.
+
+        Returns:
+            Observations and infos, as `reset` gives them.
+
+        Raises:
+            VersionMismatch: The snapshots are of other rules.
+            InvalidRequest: There are not as many as games, or one is no snapshot.
+        """
+        self._check_open("restore_state")
+        envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
+        observed, present = self._whole([(envs, self._stream.restore(states, env_ids, reseed=reseed))])
+        return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions exist now, bool (num_envs, A).
@@ -308,19 +346,12 @@ class TetrisVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
         """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels.
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (16 height, 16 width, 3).
         """
-        if self.render_mode == "ansi":
-            return tuple(rendering.ansi(self.session))
-        if self.render_mode == "rgb_array":
-            return tuple(rendering.rgb(self.session))
-        return None
+        self._check_open("render")
+        frames = picture(self.session, self.render_mode)
+        return tuple(frames) if frames is not None else None
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the session, if making the environment got that far: Gymnasium closes what it throws away."""
-        if not hasattr(self, "_stream"):
-            return
-        self._stream.close()
-        self.session.close()
-        if self._owns_client:
-            self.client.close()
+        """Ends the session. `close` calls this once."""
+        self._let_go()

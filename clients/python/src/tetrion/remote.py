@@ -1,0 +1,174 @@
+"""What single and vector environments have in common: a session on a server, its snapshots, and its end.
+
+An environment can be pickled and copied. What travels is the configuration of its session, with every default and the seed
+filled in, and a snapshot of each game that has begun; from these the copy makes a session of its own, on the server that it
+reaches from where it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from tetrion import rendering
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion.client import Client
+from tetrion.errors import TetrionError
+from tetrion.session import Session
+from tetrion.spaces import Fields
+from tetrion.stream import StepStream
+
+
+class RemoteEnv:
+    """The part of an environment that holds its session.
+
+    Attributes:
+        client: The connection to the server.
+        session: The environment's session there.
+        closed: Whether the session has ended.
+    """
+
+    closed = True  # until the session is made: Gymnasium closes what is thrown away, also what was never finished
+    client: Client
+    session: Session
+    render_mode: str | None
+    metadata: dict[str, Any]
+
+    # Who plays by key presses, and who by placements.
+    _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
+    _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
+
+    def _make(self, address: str | Client | None, token: str | None, observe_mask: bool, **config: Any) -> None:
+        """Makes the session.
+
+        Args:
+            address: The server's, or a client, or None for a server of this process.
+            token: The bearer token that the server wants.
+            observe_mask: Whether observations hold the action mask.
+            **config: What `Client.create_session` takes.
+
+        Raises:
+            ValueError: The rules are those of the other kind of environments.
+        """
+        _end_thrown_away()
+        self._observe_mask = observe_mask
+        self._owns_client = not isinstance(address, Client)
+        self.client = address if isinstance(address, Client) else Client(address, token=token)
+        try:
+            self._hold(self.client.create_session(**config))
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _hold(self, session: Session) -> None:
+        """Takes a session that was just made for this environment."""
+        self.session = session
+        if session.message.config.rules.action_model != self._action_model:
+            name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
+            model = name.removeprefix("ACTION_MODEL_").lower()
+            raise ValueError(f"rules have the action model {model!r}, which is played by {self._other}")
+        self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
+        self._stream: StepStream = session.stream()
+        self._screen = rendering.Screen()
+        self._begun = np.zeros(session.num_envs, np.bool_)
+        self.closed = False
+
+    def _let_go(self) -> None:
+        """Ends the session, and the connection if it is this environment's own."""
+        if hasattr(self, "_stream"):
+            self._stream.close()
+        if hasattr(self, "session"):
+            self.session.close()
+        if self._owns_client:
+            self.client.close()
+
+    def _check_open(self, what: str) -> None:
+        """Refuses what needs a session once there is none.
+
+        Raises:
+            gymnasium.error.ClosedEnvironmentError: `close` was called.
+        """
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError(
+                f"{what} after close(): the environment has ended its session; make a new one"
+            )
+
+    def _draw(self) -> None:
+        """What the render mode `human` does whenever there is something new to see."""
+        if self.render_mode == "human":
+            self._screen.show(self.session, self.metadata["render_fps"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle and copy keep."""
+        self._check_open("pickle or copy")
+        state = self.__dict__.copy()
+        for name in ("session", "_stream", "_fields", "_screen", "_begun", "closed"):
+            del state[name]
+        if self._owns_client:
+            # A copy gets a connection of its own; one that the caller made is shared, or made again by its own pickle.
+            state["client"] = self.client.arguments
+        begun = np.flatnonzero(self._begun).tolist()
+        creation = pb.CreateSessionRequest(config=self.session.message.config, ttl=self.session.message.ttl)
+        state["_saved"] = (
+            creation.SerializeToString(),
+            self.session.snapshot_every,
+            begun,
+            self._stream.save(begun) if begun else [],
+        )
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Makes a session as the original's and puts it where the original's was."""
+        _end_thrown_away()
+        creation, snapshot_every, begun, states = state.pop("_saved")
+        self.__dict__.update(state)
+        if self._owns_client:
+            self.client = Client(**state["client"])
+        try:
+            self._hold(self.client._create(pb.CreateSessionRequest.FromString(creation), snapshot_every))
+            if begun:
+                self._stream.restore(states, begun)
+                self._begun[begun] = True
+        except BaseException:
+            self._let_go()
+            raise
+
+    def __del__(self) -> None:
+        """Leaves the session of an environment that is thrown away for the next one to end.
+
+        The garbage collector may come here at any moment, gRPC's own threads and locks included, so no call is made now.
+        """
+        if not self.closed:
+            self.closed = True
+            _thrown_away.put((self._stream, self.session, self.client if self._owns_client else None))
+
+
+# Its `put` may interrupt itself, as the garbage collector does.
+_thrown_away: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
+
+
+def _end_thrown_away() -> None:
+    """Ends the sessions of environments that were thrown away: a server has room for so many only."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            stream, session, client = _thrown_away.get_nowait()
+            with contextlib.suppress(TetrionError):
+                stream.close()
+                session.close()
+            if client is not None:
+                client.close()
+
+
+def picture(session: Session, render_mode: str | None) -> list[str] | list[npt.NDArray[np.uint8]] | None:
+    """What `render` gives, for each environment; nothing for `human`, which has drawn it already."""
+    if render_mode == "ansi":
+        return rendering.ansi(session)
+    if render_mode == "rgb_array":
+        return rendering.rgb(session)
+    return None
