@@ -11,7 +11,7 @@ Install with `pip install 'tetrion[sb3]'`. Everything is one session and one cal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,45 +25,82 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
 from tetrion.client import Client
-from tetrion.flat import Flattener
+from tetrion.flat import Flattener, Planes
+from tetrion.keypress import KeypressVectorEnv
 from tetrion.vector_env import TetrisVectorEnv
+
+# What SB3 gets: one array, or one for each field.
+Seen = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
+
+_ENVS = {"tetrion/Placement-v0": TetrisVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
+_LAYOUTS = ("rows", "dict", "planes")
 
 
 class TetrisVecEnv(VecEnv):
-    """N games as Stable-Baselines3 wants them: observations as rows of numbers, episodes that begin anew by themselves.
+    """N games as Stable-Baselines3 wants them: observations in one of three layouts, episodes that begin anew by themselves.
 
-    Observations are `Flattener`'s rows of what the session shows. At the end of an episode `infos[i]` holds what SB3 and
-    its `Monitor` put there: `terminal_observation`, `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides,
-    `lines`, the lines of the whole game.
+    - `rows`: `Flattener`'s rows of numbers, float32 (num_envs, size), for `MlpPolicy`
+    - `dict`: the fields as `TetrisVectorEnv` has them, for `MultiInputPolicy`
+    - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with a features extractor of your own: SB3's
+      `NatureCNN` takes pictures of 36 x 36 and more
+
+    At the end of an episode `infos[i]` holds what SB3 and its `Monitor` put there: `terminal_observation`,
+    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides, `lines`, the lines of the whole game.
     """
 
-    def __init__(self, num_envs: int, address: str | Client | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        num_envs: int,
+        address: str | Client | None = None,
+        *,
+        env_id: str = "tetrion/Placement-v0",
+        layout: str = "rows",
+        **kwargs: Any,
+    ) -> None:
         """Makes a session of `num_envs` environments.
 
         Args:
             num_envs: How many games.
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            env_id: `tetrion/Placement-v0` or `tetrion/Keypress-v0`.
+            layout: `rows`, `dict` or `planes`.
             **kwargs: As `TetrisVectorEnv` takes them: rules, observations, features, max_episode_steps, ...
+
+        Raises:
+            ValueError: There is no such environment or layout, or the observations asked for are no planes.
         """
-        kwargs.setdefault("copy", False)
-        self.envs = TetrisVectorEnv(num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+        if env_id not in _ENVS:
+            raise ValueError(f"env_id is {env_id!r}, expected {' or '.join(map(repr, _ENVS))}")
+        if layout not in _LAYOUTS:
+            raise ValueError(f"layout is {layout!r}, expected one of {list(_LAYOUTS)}")
+        # Rows and planes are arrays of their own; a dictionary's belong to the learner.
+        kwargs.setdefault("copy", layout == "dict")
+        self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         self.render_mode = self.envs.render_mode
-        self._flat = Flattener(self.envs.single_observation_space)
+        space = self.envs.single_observation_space
+        self._lay_out: Callable[[Mapping[str, npt.NDArray[Any]]], Seen] = dict
+        if layout != "dict":
+            try:
+                arrays = Flattener(space) if layout == "rows" else Planes(space)
+            except ValueError:
+                self.envs.close()
+                raise
+            self._lay_out, space = arrays, arrays.space
         self._actions: npt.NDArray[np.integer] = np.zeros(num_envs, np.int64)
         self._steps = 0
-        super().__init__(num_envs, self._flat.space, self.envs.single_action_space)
+        super().__init__(num_envs, space, self.envs.single_action_space)
 
-    def reset(self) -> npt.NDArray[np.float32]:
+    def reset(self) -> Seen:
         """Begins an episode in every game, with the seeds given to `seed`, once.
 
         Returns:
-            Observations, float32 (num_envs, size).
+            Observations in the layout chosen.
         """
         seeds = list(self._seeds)
         observations, _ = self.envs.reset(seed=seeds if any(seed is not None for seed in seeds) else None)
         self._reset_seeds()
         self._reset_options()
-        return self._flat(observations)
+        return self._lay_out(observations)
 
     def step_async(self, actions: npt.NDArray[np.integer]) -> None:
         """Keeps the actions, integers (num_envs,), for `step_wait`."""
@@ -71,12 +108,12 @@ class TetrisVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[Seen, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Does the actions.
 
         Returns:
-            Observations, float32 (num_envs, size), which after an end are those of the next episode; rewards, float32
-            (num_envs,); whether episodes ended, bool (num_envs,); infos, with entries for those that did.
+            Observations, which after an end are those of the next episode; rewards, float32 (num_envs,); whether episodes
+            ended, bool (num_envs,); infos, with entries for those that did.
 
         Raises:
             IllegalAction: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
@@ -88,10 +125,14 @@ class TetrisVecEnv(VecEnv):
         if dones.any():
             ended = np.flatnonzero(dones)
             last = infos["final_info"]
-            finals = {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
-            for env, row in zip(ended, self._flat(finals), strict=True):
+            finals = self._lay_out(
+                {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
+            )
+            for row, env in enumerate(ended):
                 told[env] = {
-                    "terminal_observation": row,
+                    "terminal_observation": (
+                        {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
+                    ),
                     "TimeLimit.truncated": bool(truncated[env]),
                     "episode": {
                         "r": float(last["episode_return"][env]),
@@ -100,7 +141,7 @@ class TetrisVecEnv(VecEnv):
                     },
                     "lines": int(last["lines"][env]),
                 }
-        return self._flat(observations), rewards.astype(np.float32), dones, told
+        return self._lay_out(observations), rewards.astype(np.float32), dones, told
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions exist now, bool (num_envs, A)."""

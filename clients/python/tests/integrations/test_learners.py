@@ -34,13 +34,71 @@ def run(example, *args):
     return done.stdout
 
 
-def test_stable_baselines_has_nothing_to_say(client):
+SHOWN = [
+    {},
+    {"rules": {"width": 6, "height": 8, "preview": 2}, "observe_mask": True},
+    {"observations": ["board_bits", "heights", "current"], "features": "bcts8"},
+    {"render_mode": "rgb_array"},
+]
+
+
+@pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
+@pytest.mark.parametrize("kwargs", SHOWN, ids=str)
+def test_stable_baselines_has_nothing_to_say(client, env_id, kwargs):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    env = tetrion.TetrisEnv(client, rules={"width": 6, "height": 8, "preview": 1}, render_mode="rgb_array")
+    env = gymnasium.make(env_id, address=client, **kwargs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # A playfield is neither a picture nor a row. MultiInputPolicy lays its rows side by side.
+        warnings.filterwarnings("ignore", message="Your observation (board|falling) has an unconventional shape")
+        checker.check_env(env)
         checker.check_env(gymnasium.wrappers.FlattenObservation(env))
     env.close()
+
+
+def test_policies_for_dictionaries_on_a_plain_environment(client):
+    """As the documents of Stable-Baselines3 begin: a name, or what `gymnasium.make` and `make_vec_env` give."""
+    stable_baselines3 = pytest.importorskip("stable_baselines3")
+    contrib = pytest.importorskip("sb3_contrib")
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import SubprocVecEnv
+
+    short = {"n_steps": 32, "batch_size": 32, "device": "cpu", "seed": 1}
+    rules = {"width": 6, "height": 8, "preview": 2}
+    kwargs = {"env_kwargs": {"address": client.address, "rules": rules}}
+    envs = [
+        gymnasium.make("tetrion/Placement-v0", address=client, rules=rules),
+        make_vec_env("tetrion/Placement-v0", n_envs=2, **kwargs),
+        # Workers begin with nothing imported, so the name says what to import.
+        make_vec_env("tetrion:tetrion/Placement-v0", n_envs=2, vec_env_cls=SubprocVecEnv, **kwargs),
+    ]
+    for env in envs:
+        model = contrib.MaskablePPO("MultiInputPolicy", env, **short).learn(96)
+        # Tetrominoes are one-hot: 48 cells, and eight places for each of the three.
+        assert model.policy.features_extractor.features_dim == 48 + 3 * 8
+        env.close()
+    for model in (
+        stable_baselines3.PPO("MultiInputPolicy", "tetrion/Placement-v0", **short),
+        contrib.MaskablePPO("MultiInputPolicy", "tetrion/Keypress-v0", **short),
+        stable_baselines3.DQN("MultiInputPolicy", "tetrion/Placement-v0", learning_starts=20, buffer_size=500, device="cpu"),
+    ):
+        model.learn(64)
+        model.env.close()
+
+
+def test_videos_play_everywhere(client, tmp_path):
+    pytest.importorskip("moviepy")
+    ffmpeg = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+    env = gymnasium.make("tetrion/Placement-v0", address=client, rules={"width": 5, "height": 7}, render_mode="rgb_array")
+    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda episode: True)
+    env.reset(options={"piece_sequence": "OOO"})
+    for column in (0, 2, 3):
+        env.step(column)
+    env.close()
+    (video,) = tmp_path.glob("videos/*.mp4")
+    told = subprocess.run([ffmpeg, "-i", video], capture_output=True, text=True, check=False).stderr
+    # yuv420p is what browsers and phones play, and it needs even sizes.
+    assert re.search(r"Video: h264.* yuv420p.* 80x112.* 10 fps", told), told
 
 
 def test_a_session_is_a_vec_env(client):
@@ -81,6 +139,77 @@ def test_a_session_is_a_vec_env(client):
         envs.env_method("reset")
     envs.close()
     twin.close()
+
+
+def test_the_layouts_of_a_vec_env(client):
+    """The same games as rows, as dictionaries and as planes, last observations included."""
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    kwargs = {"rules": {"width": 5, "height": 7, "preview": 1}, "max_episode_steps": 3}
+    for env_id in ("tetrion/Placement-v0", "tetrion/Keypress-v0"):
+        made = {name: TetrisVecEnv(3, client, env_id=env_id, layout=name, **kwargs) for name in ("rows", "dict", "planes")}
+        space = made["dict"].observation_space
+        lay_out = {"rows": tetrion.Flattener(space), "dict": dict, "planes": tetrion.Planes(space)}
+        for envs in made.values():
+            envs.seed(1)
+        seen = {name: envs.reset() for name, envs in made.items()}
+        for step in range(1, 7):
+            for name, envs in made.items():
+                expected = lay_out[name](seen["dict"])
+                np.testing.assert_equal(seen[name], expected)
+                one = {field: array[0] for field, array in seen[name].items()} if name == "dict" else seen[name][0]
+                assert one in envs.observation_space
+            actions = made["rows"].action_masks().argmax(axis=1)
+            stepped = {name: envs.step(actions) for name, envs in made.items()}
+            seen = {name: answer[0] for name, answer in stepped.items()}
+            assert stepped["dict"][2].all() == (step % 3 == 0)
+            for env in np.flatnonzero(stepped["dict"][2]):
+                last = {name: answer[3][env]["terminal_observation"] for name, answer in stepped.items()}
+                batch = {field: np.asarray(array)[None] for field, array in last["dict"].items()}
+                for name in ("rows", "planes"):
+                    np.testing.assert_array_equal(last[name], lay_out[name](batch)[0])
+        for envs in made.values():
+            envs.close()
+    with pytest.raises(ValueError, match="layout is 'grid', expected one of"):
+        TetrisVecEnv(1, client, layout="grid")
+    with pytest.raises(ValueError, match="env_id is 'Tetris', expected 'tetrion/Placement-v0' or"):
+        TetrisVecEnv(1, client, env_id="Tetris")
+    with pytest.raises(ValueError, match="planes need board"):
+        TetrisVecEnv(1, client, layout="planes", observations=["heights"])
+
+
+def test_learning_from_dictionaries_and_from_planes(client):
+    torch = pytest.importorskip("torch")
+    contrib = pytest.importorskip("sb3_contrib")
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+
+    from tetrion.sb3 import TetrisVecEnv
+
+    class Convolutions(BaseFeaturesExtractor):
+        def __init__(self, space):
+            super().__init__(space, features_dim=16)
+            planes, height, width = space.shape
+            self.layers = torch.nn.Sequential(
+                torch.nn.Conv2d(planes, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(),
+                torch.nn.Linear(8 * height * width, 16),
+            )  # fmt: skip
+
+        def forward(self, observations):
+            return self.layers(observations)
+
+    short = {"n_steps": 16, "batch_size": 32, "device": "cpu"}
+    rules = {"width": 5, "height": 7, "preview": 1}
+    for layout, policy, extractor in (
+        ("dict", "MultiInputPolicy", {}),
+        ("planes", "CnnPolicy", {"policy_kwargs": {"features_extractor_class": Convolutions}}),
+    ):
+        envs = TetrisVecEnv(4, client, rules=rules, layout=layout)
+        model = contrib.MaskablePPO(policy, envs, **short, **extractor)
+        model.learn(128)
+        # What the network is given is what the games show: nothing was transposed or scaled on the way.
+        assert model.observation_space == envs.observation_space
+        envs.close()
 
 
 def test_maskable_ppo(server):
