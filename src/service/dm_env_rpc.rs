@@ -23,6 +23,7 @@ use crate::wire::dm_env_rpc::pb::environment_server::{Environment, EnvironmentSe
 use crate::wire::dm_env_rpc::{settings, specs};
 use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 
+use super::caller::Caller;
 use super::environment::random_seed;
 use super::session::State;
 use super::sessions::{NewSession, Session, SessionStore};
@@ -60,7 +61,11 @@ impl Environment for Worlds {
         &self,
         request: Request<Streaming<pb::EnvironmentRequest>>,
     ) -> Result<Response<Self::ProcessStream>, Status> {
-        let connection = Arc::new(Connection { store: self.store.clone(), presence: Mutex::default() });
+        let connection = Arc::new(Connection {
+            store: self.store.clone(),
+            caller: Caller::of(request.extensions()),
+            presence: Mutex::default(),
+        });
         let answers = request.into_inner().then(move |request| {
             let connection = connection.clone();
             async move {
@@ -77,6 +82,7 @@ impl Environment for Worlds {
 #[derive(Debug)]
 struct Connection {
     store: Arc<SessionStore>,
+    caller: Caller,
     presence: Mutex<Presence>,
 }
 
@@ -111,6 +117,7 @@ impl Connection {
         let settings::WorldConfig { session: config, seeding, ttl } =
             settings::decode(&request.settings, random_seed)?;
         let new = NewSession {
+            owner: self.caller.clone(),
             request: None,
             num_envs: config.env.num_envs,
             ttl,
@@ -168,7 +175,7 @@ impl Connection {
         if !door.close() {
             return Err(Refusal::WorldInUse(request.world_name.clone()));
         }
-        self.store.remove("world_name", &request.world_name)?;
+        self.store.remove(&self.caller, "world_name", &request.world_name)?;
         self.presence().made.retain(|name| *name != request.world_name);
         Ok(pb::DestroyWorldResponse {})
     }
@@ -178,7 +185,7 @@ impl Connection {
         if let Ok((_, door)) = self.world(&name)
             && door.leave()
         {
-            let _ = self.store.remove("world_name", &name);
+            let _ = self.store.remove(&self.caller, "world_name", &name);
         }
     }
 
@@ -190,7 +197,7 @@ impl Connection {
 
     /// A world by name, its lease renewed.
     fn world(&self, name: &str) -> Result<(Arc<Session>, Arc<Door>), Refusal> {
-        let session = self.store.find("world_name", name)?;
+        let session = self.store.find(&self.caller, "world_name", name)?;
         match session.door() {
             Some(door) => Ok((session, door)),
             None => Err(Refusal::field("world_name", "is the name of a session, not of a world")),
@@ -210,7 +217,7 @@ impl Drop for Connection {
             if let Ok((_, door)) = self.world(&name)
                 && door.abandon()
             {
-                let _ = self.store.remove("world_name", &name);
+                let _ = self.store.remove(&self.caller, "world_name", &name);
             }
         }
     }

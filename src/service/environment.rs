@@ -15,6 +15,7 @@ use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::session::decode_ttl;
 use crate::wire::{DecodeError, InField, pb, session};
 
+use super::caller::Caller;
 use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::session::State;
@@ -45,11 +46,11 @@ impl Environments {
             .send_compressed(CompressionEncoding::Zstd)
     }
 
-    fn session(&self, name: &str) -> Result<Arc<Session>, Refusal> {
-        self.store.find("session", name)
+    fn session(&self, caller: &Caller, name: &str) -> Result<Arc<Session>, Refusal> {
+        self.store.find(caller, "session", name)
     }
 
-    fn create(&self, request: &pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
+    fn create(&self, caller: &Caller, request: &pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let defaults = pb::SessionConfig::default();
@@ -59,8 +60,14 @@ impl Environments {
             name: request.request_id.clone(),
             digest: xxh3_128(&request.encode_to_vec()),
         });
-        let new =
-            NewSession { request, num_envs: config.env.num_envs, ttl, config: (&config).into(), door: None };
+        let new = NewSession {
+            owner: caller.clone(),
+            request,
+            num_envs: config.env.num_envs,
+            ttl,
+            config: (&config).into(),
+            door: None,
+        };
         self.store.create(new, || State::new(config, &seeding))
     }
 
@@ -69,37 +76,48 @@ impl Environments {
         session.call(|state| Ok(state.describe(summary))).await
     }
 
-    async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
-        self.session(&request.session)?.call(|state| state.reset(request)).await
+    async fn reset(&self, caller: &Caller, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+        self.session(caller, &request.session)?.call(|state| state.reset(request)).await
     }
 
-    async fn step(&self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
-        self.session(&request.session)?.call(|state| state.step(request)).await
+    async fn step(&self, caller: &Caller, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+        self.session(caller, &request.session)?.call(|state| state.step(request)).await
     }
 
-    async fn render(&self, request: &pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
-        self.session(&request.session)?.call(|state| state.render(request)).await
+    async fn render(
+        &self,
+        caller: &Caller,
+        request: &pb::RenderRequest,
+    ) -> Result<pb::RenderResponse, Refusal> {
+        self.session(caller, &request.session)?.call(|state| state.render(request)).await
     }
 
-    async fn save_state(&self, request: &pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
-        self.session(&request.session)?.call(|state| state.save(request)).await
+    async fn save_state(
+        &self,
+        caller: &Caller,
+        request: &pb::SaveStateRequest,
+    ) -> Result<pb::SaveStateResponse, Refusal> {
+        self.session(caller, &request.session)?.call(|state| state.save(request)).await
     }
 
     async fn restore_state(
         &self,
+        caller: &Caller,
         request: &pb::RestoreStateRequest,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        self.session(&request.session)?.call(|state| state.restore(request)).await
+        self.session(caller, &request.session)?.call(|state| state.restore(request)).await
     }
 
     async fn enumerate_placements(
         &self,
+        caller: &Caller,
         request: &pb::EnumeratePlacementsRequest,
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         use pb::enumerate_placements_request::Source;
         let question = match &request.source {
             Some(Source::SessionEnvs(envs)) => {
-                let session = self.session(&envs.session).map_err(|error| error.in_field("session_envs"))?;
+                let session =
+                    self.session(caller, &envs.session).map_err(|error| error.in_field("session_envs"))?;
                 session.call(|state| Question::of_session(state, envs, request)).await?
             }
             Some(Source::Positions(positions)) => Question::of_positions(positions, request)?,
@@ -109,16 +127,16 @@ impl Environments {
         question.answer()
     }
 
-    async fn answer(&self, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
+    async fn answer(&self, caller: &Caller, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
         let answered = match &request.request {
-            Some(Asked::Step(step)) => self.step(step).await.map(Answered::Step),
-            Some(Asked::Reset(reset)) => self.reset(reset).await.map(Answered::Reset),
+            Some(Asked::Step(step)) => self.step(caller, step).await.map(Answered::Step),
+            Some(Asked::Reset(reset)) => self.reset(caller, reset).await.map(Answered::Reset),
             Some(Asked::EnumeratePlacements(enumerate)) => {
-                self.enumerate_placements(enumerate).await.map(Answered::EnumeratePlacements)
+                self.enumerate_placements(caller, enumerate).await.map(Answered::EnumeratePlacements)
             }
-            Some(Asked::SaveState(save)) => self.save_state(save).await.map(Answered::SaveState),
+            Some(Asked::SaveState(save)) => self.save_state(caller, save).await.map(Answered::SaveState),
             Some(Asked::RestoreState(restore)) => {
-                self.restore_state(restore).await.map(Answered::RestoreState)
+                self.restore_state(caller, restore).await.map(Answered::RestoreState)
             }
             None => Err(DecodeError::missing("request").into()),
         };
@@ -144,7 +162,7 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::CreateSessionRequest>,
     ) -> Result<Response<pb::CreateSessionResponse>, Status> {
-        let session = self.create(request.get_ref())?;
+        let session = self.create(&caller(&request), request.get_ref())?;
         let session = self.describe(&session).await?;
         Ok(Response::new(pb::CreateSessionResponse { session: Some(session) }))
     }
@@ -153,7 +171,7 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::GetSessionRequest>,
     ) -> Result<Response<pb::GetSessionResponse>, Status> {
-        let session = self.store.find("name", &request.get_ref().name)?;
+        let session = self.store.find(&caller(&request), "name", &request.get_ref().name)?;
         let session = self.describe(&session).await?;
         Ok(Response::new(pb::GetSessionResponse { session: Some(session) }))
     }
@@ -171,7 +189,7 @@ impl EnvironmentService for Environments {
             }
         };
         let after = decode_page_token(page_token)?;
-        let (sessions, more) = self.store.page(after, size as usize);
+        let (sessions, more) = self.store.page(&caller(&request), after, size as usize);
         let next_page_token = match sessions.last() {
             Some(last) if more => last.serial().to_string(),
             _ => String::new(),
@@ -185,7 +203,7 @@ impl EnvironmentService for Environments {
         request: Request<pb::DeleteSessionRequest>,
     ) -> Result<Response<pb::DeleteSessionResponse>, Status> {
         let pb::DeleteSessionRequest { name, allow_missing } = request.get_ref();
-        match self.store.remove("name", name) {
+        match self.store.remove(&caller(&request), "name", name) {
             Err(Refusal::SessionNotFound(_) | Refusal::SessionExpired(_)) if *allow_missing => {}
             removed => removed?,
         }
@@ -193,11 +211,11 @@ impl EnvironmentService for Environments {
     }
 
     async fn reset(&self, request: Request<pb::ResetRequest>) -> Result<Response<pb::ResetResponse>, Status> {
-        Ok(Response::new(self.reset(request.get_ref()).await?))
+        Ok(Response::new(self.reset(&caller(&request), request.get_ref()).await?))
     }
 
     async fn step(&self, request: Request<pb::StepRequest>) -> Result<Response<pb::StepResponse>, Status> {
-        Ok(Response::new(self.step(request.get_ref()).await?))
+        Ok(Response::new(self.step(&caller(&request), request.get_ref()).await?))
     }
 
     /// One request after the other is taken from the connection, done and answered: whoever sends ahead waits in the
@@ -206,10 +224,10 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<Streaming<pb::StepStreamRequest>>,
     ) -> Result<Response<Self::StepStreamStream>, Status> {
-        let service = self.clone();
+        let (service, caller) = (self.clone(), caller(&request));
         let answers = request.into_inner().then(move |request| {
-            let service = service.clone();
-            async move { Ok(service.answer(request?).await) }
+            let (service, caller) = (service.clone(), caller.clone());
+            async move { Ok(service.answer(&caller, request?).await) }
         });
         Ok(Response::new(Box::pin(answers)))
     }
@@ -218,29 +236,33 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::RenderRequest>,
     ) -> Result<Response<pb::RenderResponse>, Status> {
-        Ok(Response::new(self.render(request.get_ref()).await?))
+        Ok(Response::new(self.render(&caller(&request), request.get_ref()).await?))
     }
 
     async fn save_state(
         &self,
         request: Request<pb::SaveStateRequest>,
     ) -> Result<Response<pb::SaveStateResponse>, Status> {
-        Ok(Response::new(self.save_state(request.get_ref()).await?))
+        Ok(Response::new(self.save_state(&caller(&request), request.get_ref()).await?))
     }
 
     async fn restore_state(
         &self,
         request: Request<pb::RestoreStateRequest>,
     ) -> Result<Response<pb::RestoreStateResponse>, Status> {
-        Ok(Response::new(self.restore_state(request.get_ref()).await?))
+        Ok(Response::new(self.restore_state(&caller(&request), request.get_ref()).await?))
     }
 
     async fn enumerate_placements(
         &self,
         request: Request<pb::EnumeratePlacementsRequest>,
     ) -> Result<Response<pb::EnumeratePlacementsResponse>, Status> {
-        Ok(Response::new(self.enumerate_placements(request.get_ref()).await?))
+        Ok(Response::new(self.enumerate_placements(&caller(&request), request.get_ref()).await?))
     }
+}
+
+fn caller<T>(request: &Request<T>) -> Caller {
+    Caller::of(request.extensions())
 }
 
 /// Reads where a list goes on: behind the session with this serial number.

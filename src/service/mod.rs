@@ -7,11 +7,13 @@
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] tells what this server is, can and allows.
+//! * [`caller`] says whose call it is.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
 //!
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
 //! server either: that is around every call, in the server.
 
+pub mod caller;
 pub mod clock;
 pub mod dm_env_rpc;
 pub mod environment;
@@ -26,6 +28,7 @@ mod sequence;
 mod session;
 mod world;
 
+pub use caller::Caller;
 pub use clock::Clock;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;

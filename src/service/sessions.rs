@@ -1,5 +1,7 @@
 //! Who is here: sessions by name, how many there may be, and when each has to go.
 //!
+//! A session belongs to the caller that made it: no other caller finds it, lists it or ends it.
+//!
 //! A session outlives connections. It ends when it is deleted, or when nobody has called for as long as its lease says. The
 //! lease is looked at whenever someone asks for the session, and once in a while for all of them ([`reap_forever`]), so that
 //! what is forgotten does not take room.
@@ -8,7 +10,7 @@
 //! the order of arrival; what is done under it has no `.await` inside, so a caller who leaves has either not begun or left a
 //! finished call behind.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -17,6 +19,7 @@ use crate::engine::RULES_VERSION;
 use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
 use crate::wire::{DecodeError, pb};
 
+use super::caller::Caller;
 use super::clock::Clock;
 use super::session::State;
 use super::status::Refusal;
@@ -61,20 +64,21 @@ struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
     num_envs: u32,
     next_serial: u64,
-    /// The sessions that were made with a request_id.
-    requests: HashMap<String, SessionId>,
-    /// The last sessions that ended by their lease, the oldest first.
+    /// The sessions that were made with a request_id, by their caller and that name.
+    requests: HashMap<(Caller, String), SessionId>,
+    /// The last sessions that ended by their lease, the oldest first, and whose they were.
     reaped: VecDeque<SessionId>,
-    reaped_ids: HashSet<SessionId>,
+    reaped_owners: HashMap<SessionId, Caller>,
 }
 
-/// 128 random bits: whoever knows them may use the session.
+/// 128 random bits.
 type SessionId = u128;
 
 /// A session: a name, a lease, and a state behind a lock.
 #[derive(Debug)]
 pub(super) struct Session {
     id: SessionId,
+    owner: Caller,
     /// Counted up; the order of age.
     serial: u64,
     request: Option<RequestId>,
@@ -103,6 +107,7 @@ pub(super) struct RequestId {
 /// What a new session is made of.
 #[derive(Debug)]
 pub(super) struct NewSession {
+    pub owner: Caller,
     pub request: Option<RequestId>,
     pub num_envs: u32,
     pub ttl: Duration,
@@ -153,17 +158,18 @@ impl SessionStore {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         self.reap();
         if let Some(request) = &new.request
-            && let Some(session) = self.made_by(request)?
+            && let Some(session) = self.made_by(&new.owner, request)?
         {
             return Ok(session);
         }
         self.check_room(new.num_envs)?;
         let state = make()?;
         let made = self.clock.elapsed();
-        let NewSession { request, num_envs, ttl, config, door } = new;
+        let NewSession { owner, request, num_envs, ttl, config, door } = new;
         let mut table = self.write();
         let session = Arc::new(Session {
             id: random_id(),
+            owner,
             serial: table.next_serial,
             request,
             num_envs,
@@ -179,17 +185,18 @@ impl SessionStore {
         table.next_serial += 1;
         table.num_envs += num_envs;
         if let Some(request) = &session.request {
-            table.requests.insert(request.name.clone(), session.id);
+            table.requests.insert((session.owner.clone(), request.name.clone()), session.id);
         }
         table.sessions.insert(session.id, session.clone());
         Ok(session)
     }
 
-    /// The session of a request's field, its lease renewed.
-    pub(super) fn find(&self, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
+    /// The caller's session that a request's field names, its lease renewed.
+    pub(super) fn find(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
         if let Some(session) = self.read().sessions.get(&id)
+            && session.owner == *caller
             && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
         {
             session.renew(now);
@@ -200,12 +207,14 @@ impl SessionStore {
             table.reap(id);
         }
         match table.sessions.get(&id) {
-            Some(session) => {
+            Some(session) if session.owner == *caller => {
                 session.renew(now);
                 Ok(session.clone())
             }
-            None if table.reaped_ids.contains(&id) => Err(Refusal::SessionExpired(name.to_owned())),
-            None => Err(Refusal::SessionNotFound(name.to_owned())),
+            None if table.reaped_owners.get(&id) == Some(caller) => {
+                Err(Refusal::SessionExpired(name.to_owned()))
+            }
+            _ => Err(Refusal::SessionNotFound(name.to_owned())),
         }
     }
 
@@ -216,22 +225,23 @@ impl SessionStore {
         self.read().sessions.get(&id).is_some_and(|session| session.expires.load(Ordering::Relaxed) > now)
     }
 
-    /// Ends a session; calls that wait for it will not find it any more.
-    pub(super) fn remove(&self, field: &str, name: &str) -> Result<(), Refusal> {
-        let session = self.find(field, name)?;
+    /// Ends a caller's session; calls that wait for it will not find it any more.
+    pub(super) fn remove(&self, caller: &Caller, field: &str, name: &str) -> Result<(), Refusal> {
+        let session = self.find(caller, field, name)?;
         session.ended.store(true, Ordering::Release);
         self.write().remove(session.id);
         Ok(())
     }
 
-    /// Sessions younger than the one with the serial number `after`, the oldest first, at most `size`; and whether there are
+    /// The caller's sessions younger than the one with the serial number `after`, the oldest first, at most `size`; and whether there are
     /// more of them.
-    pub(super) fn page(&self, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
+    pub(super) fn page(&self, caller: &Caller, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
         let now = nanoseconds(self.clock.elapsed());
         let mut sessions: Vec<Arc<Session>> = {
             let table = self.read();
             let listed = table.sessions.values().filter(|session| {
-                after.is_none_or(|after| session.serial > after)
+                session.owner == *caller
+                    && after.is_none_or(|after| session.serial > after)
                     && session.expires.load(Ordering::Relaxed) > now
             });
             listed.cloned().collect()
@@ -257,9 +267,10 @@ impl SessionStore {
         }
     }
 
-    fn made_by(&self, request: &RequestId) -> Result<Option<Arc<Session>>, Refusal> {
+    fn made_by(&self, owner: &Caller, request: &RequestId) -> Result<Option<Arc<Session>>, Refusal> {
         let table = self.read();
-        let Some(session) = table.requests.get(&request.name).and_then(|id| table.sessions.get(id)) else {
+        let key = (owner.clone(), request.name.clone());
+        let Some(session) = table.requests.get(&key).and_then(|id| table.sessions.get(id)) else {
             return Ok(None);
         };
         if session.request.as_ref() != Some(request) {
@@ -315,18 +326,20 @@ impl Table {
         let Some(session) = self.sessions.remove(&id) else { return };
         self.num_envs -= session.num_envs;
         if let Some(request) = &session.request {
-            self.requests.remove(&request.name);
+            self.requests.remove(&(session.owner.clone(), request.name.clone()));
         }
     }
 
     fn reap(&mut self, id: SessionId) {
+        if let Some(session) = self.sessions.get(&id) {
+            self.reaped_owners.insert(id, session.owner.clone());
+        }
         self.remove(id);
         self.reaped.push_back(id);
-        self.reaped_ids.insert(id);
         if self.reaped.len() > REMEMBERED
             && let Some(oldest) = self.reaped.pop_front()
         {
-            self.reaped_ids.remove(&oldest);
+            self.reaped_owners.remove(&oldest);
         }
     }
 }

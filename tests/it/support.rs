@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds};
+use tetrion::service::{Caller, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds};
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tonic::metadata::MetadataValue;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
-use tonic::{Code, Status};
+use tonic::{Code, Request, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 /// What a test talks to.
@@ -64,15 +66,31 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
         TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
     let addr = incoming.local_addr().expect("an address");
     let facts = ServerFacts { max_evaluations: 1, num_threads: 1 };
-    let service = Environments::new(store.clone(), facts).into_server();
+    let service = InterceptedService::new(Environments::new(store.clone(), facts).into_server(), name_caller);
     let serving = Server::builder()
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(16 << 20)
         .add_service(service)
-        .add_service(Worlds::new(store.clone()).into_server())
+        .add_service(InterceptedService::new(Worlds::new(store.clone()).into_server(), name_caller))
         .serve_with_incoming(incoming);
     let serving = tokio::spawn(async move { serving.await.expect("a server that serves") });
     TestServer { addr, clock, store, serving }
+}
+
+/// Makes the caller the one that the metadata name, as the layer around the calls does by the token.
+fn name_caller(mut request: Request<()>) -> Result<Request<()>, Status> {
+    if let Some(name) = request.metadata().get("x-caller") {
+        let caller = Caller::named(name.to_str().expect("a name"));
+        request.extensions_mut().insert(caller);
+    }
+    Ok(request)
+}
+
+/// A request of the caller with this name.
+pub fn by<T>(caller: &'static str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.metadata_mut().insert("x-caller", MetadataValue::from_static(caller));
+    request
 }
 
 impl TestServer {

@@ -3,6 +3,9 @@
 /// Create, get, list, delete; leases, room, and names for requests.
 mod sessions;
 
+/// A session belongs to the caller that made it.
+mod owners;
+
 /// Numbered requests: done once, answered as often as asked.
 mod sequence;
 

@@ -1,0 +1,28 @@
+//! Whose call it is: the owner of sessions, and the holder of a share of what the server has.
+
+use std::sync::Arc;
+
+use tonic::Extensions;
+
+/// The caller of a call: the token that it came with, by name. Without tokens, everything belongs to one caller.
+///
+/// The layer around the calls puts it into the extensions of a request that came with a named token.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Caller(Option<Arc<str>>);
+
+impl Caller {
+    /// The holder of the token with this name.
+    pub fn named(name: &str) -> Caller {
+        Caller(Some(name.into()))
+    }
+
+    /// The caller of the request with these extensions.
+    pub fn of(extensions: &Extensions) -> Caller {
+        extensions.get().cloned().unwrap_or_default()
+    }
+
+    /// The name of the token; empty where the server has no named tokens.
+    pub fn name(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}

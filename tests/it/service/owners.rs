@@ -1,0 +1,118 @@
+//! A session belongs to the caller that made it, and does not exist for others.
+
+use std::time::Duration;
+
+use tetrion::wire::dm_env_rpc::pb as dm;
+use tetrion::wire::dm_env_rpc::pb::environment_client::EnvironmentClient;
+use tetrion::wire::dm_env_rpc::pb::environment_request::Payload;
+use tetrion::wire::dm_env_rpc::pb::environment_response::Payload as Answered;
+use tetrion::wire::pb;
+use tonic::Code;
+
+use crate::support::{Client, by, config, refused, reset, save, start, step};
+
+async fn made_by(client: &mut Client, caller: &'static str, request: pb::CreateSessionRequest) -> String {
+    client.create_session(by(caller, request)).await.unwrap().into_inner().session.unwrap().name
+}
+
+async fn listed_for(client: &mut Client, caller: &'static str) -> Vec<String> {
+    let request = pb::ListSessionsRequest { page_size: 2, ..Default::default() };
+    let list = client.list_sessions(by(caller, request)).await.unwrap().into_inner();
+    assert_eq!(list.next_page_token, "", "no more pages than sessions of one's own");
+    list.sessions.into_iter().map(|session| session.name).collect()
+}
+
+#[tokio::test]
+async fn a_session_does_not_exist_for_other_callers() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let request = || pb::CreateSessionRequest { config: Some(config(1, 1)), ..Default::default() };
+    let ann = made_by(&mut client, "ann", request()).await;
+    let bob = made_by(&mut client, "bob", request()).await;
+    client.reset(by("ann", reset(&ann))).await.unwrap();
+
+    assert_eq!(listed_for(&mut client, "ann").await, [ann.as_str()]);
+    assert_eq!(listed_for(&mut client, "bob").await, [bob]);
+    assert_eq!(listed_for(&mut client, "eve").await, [""; 0]);
+
+    let get = pb::GetSessionRequest { name: ann.clone() };
+    let delete = pb::DeleteSessionRequest { name: ann.clone(), allow_missing: false };
+    let enumerate = crate::support::enumerate(pb::SessionEnvs { session: ann.clone(), env_ids: vec![] });
+    let render = pb::RenderRequest { session: ann.clone(), format: 1, ..Default::default() };
+    let restore = crate::support::restore(&ann, pb::Positions::default());
+    let missing = "SESSION_NOT_FOUND";
+    refused(client.get_session(by("bob", get.clone())).await, Code::NotFound, missing);
+    refused(client.reset(by("bob", reset(&ann))).await, Code::NotFound, missing);
+    refused(client.step(by("bob", step(&ann, &[0]))).await, Code::NotFound, missing);
+    refused(client.save_state(by("bob", save(&ann))).await, Code::NotFound, missing);
+    refused(client.restore_state(by("bob", restore)).await, Code::NotFound, missing);
+    refused(client.render(by("bob", render)).await, Code::NotFound, missing);
+    refused(client.enumerate_placements(by("bob", enumerate)).await, Code::NotFound, missing);
+    refused(client.delete_session(by("bob", delete)).await, Code::NotFound, missing);
+    let request =
+        pb::StepStreamRequest { request: Some(pb::step_stream_request::Request::Step(step(&ann, &[0]))) };
+    let stream = client.step_stream(by("bob", tokio_stream::once(request))).await.unwrap();
+    let answer = stream.into_inner().message().await.unwrap().unwrap().response;
+    let Some(pb::step_stream_response::Response::Error(error)) = answer else { panic!("{answer:?}") };
+    assert_eq!(error.code, Code::NotFound as i32);
+
+    let session = client.get_session(by("ann", get)).await.unwrap().into_inner().session.unwrap();
+    assert_eq!(session.sequence, 1, "ann's own reset and no more");
+}
+
+#[tokio::test]
+async fn the_lease_of_a_session_is_renewed_and_told_to_its_caller_only() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let ttl = Some(prost_types::Duration { seconds: 100, nanos: 0 });
+    let request = pb::CreateSessionRequest { config: Some(config(1, 1)), ttl, ..Default::default() };
+    let ann = made_by(&mut client, "ann", request).await;
+    let get = || pb::GetSessionRequest { name: ann.clone() };
+    server.clock.advance(Duration::from_secs(60));
+    refused(client.get_session(by("bob", get())).await, Code::NotFound, "SESSION_NOT_FOUND");
+    server.clock.advance(Duration::from_secs(60));
+    refused(client.get_session(by("ann", get())).await, Code::NotFound, "SESSION_EXPIRED");
+    refused(client.get_session(by("bob", get())).await, Code::NotFound, "SESSION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn two_callers_may_give_a_request_the_same_name() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let request = |seed| pb::CreateSessionRequest {
+        config: Some(config(1, seed)),
+        request_id: "first".to_owned(),
+        ..Default::default()
+    };
+    let ann = made_by(&mut client, "ann", request(1)).await;
+    let bob = made_by(&mut client, "bob", request(2)).await;
+    assert_ne!(ann, bob);
+    assert_eq!(made_by(&mut client, "ann", request(1)).await, ann);
+    assert_eq!(made_by(&mut client, "bob", request(2)).await, bob);
+}
+
+#[tokio::test]
+async fn a_world_is_joined_by_its_caller_only() {
+    let server = start().await;
+    let mut client = EnvironmentClient::new(server.channel().await);
+    let ask = |payload| dm::EnvironmentRequest { payload: Some(payload) };
+    // Open for as long as the sender is, so that the world stays.
+    let (requests, receiver) = tokio::sync::mpsc::channel(1);
+    let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
+    let mut ann = client.process(by("ann", stream)).await.unwrap().into_inner();
+    requests.send(ask(Payload::CreateWorld(dm::CreateWorldRequest::default()))).await.unwrap();
+    let answer = ann.message().await.unwrap().unwrap().payload;
+    let Some(Answered::CreateWorld(dm::CreateWorldResponse { world_name })) = answer else {
+        panic!("{answer:?}");
+    };
+    let join = || {
+        ask(Payload::JoinWorld(dm::JoinWorldRequest { world_name: world_name.clone(), ..Default::default() }))
+    };
+    let mut bob = client.process(by("bob", tokio_stream::once(join()))).await.unwrap().into_inner();
+    let answer = bob.message().await.unwrap().unwrap().payload;
+    let Some(Answered::Error(error)) = answer else { panic!("{answer:?}") };
+    assert_eq!(error.code, Code::NotFound as i32);
+    requests.send(join()).await.unwrap();
+    let answer = ann.message().await.unwrap().unwrap().payload;
+    assert!(matches!(answer, Some(Answered::JoinWorld(_))), "{answer:?}");
+}
