@@ -23,9 +23,13 @@ def test_invalid_request_names_the_field(client):
 
 
 def test_rules_without_such_a_field(client):
-    with pytest.raises(ValueError, match="rules has no field 'widht', expected preset, width, height"):
+    with pytest.raises(
+        ValueError, match="rules has no field 'widht', did you mean 'width'\\? expected one of preset, width, height"
+    ):
         client.create_session(rules={"widht": 6})
-    with pytest.raises(ValueError, match="scoring has no field 'line', expected piece, lines, game_end"):
+    with pytest.raises(
+        ValueError, match="scoring has no field 'line', did you mean 'lines'\\? expected one of piece, lines, game_end"
+    ):
         tetrion.TetrisEnv(client, rules={"scoring": {"line": 1}})
 
 
@@ -173,7 +177,7 @@ def test_errors_in_a_stream_leave_it_alive(client):
 def test_actions_that_are_no_integers_are_not_rounded(client):
     with client.create_session(2, seed=1) as session:
         session.reset()
-        with pytest.raises(TypeError, match=r"actions\[0\] is 0.5: expected an integer from -2147483648 to 2147483647"):
+        with pytest.raises(TypeError, match=r"actions\[0\] is 0.5, expected an integer from -2147483648 to 2147483647"):
             session.step(np.array([0.5, 1.0]))
         with pytest.raises(ValueError, match="env_ids is empty"):
             session.reset([])
@@ -191,8 +195,7 @@ def test_actions_that_are_no_integers_are_not_rounded(client):
         (["one"], "seeds[0] is 'one'"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 def test_seeds_that_are_none_are_named(client, seeds, said):
     with pytest.raises(TypeError) as caught:
         client.evaluate("bcts", seeds=seeds)
-    assert str(caught.value) == f"{said}: expected an integer from 0 to {2**64 - 1}"
+    assert str(caught.value) == f"{said}, expected an integer from 0 to {2**64 - 1}"

@@ -32,9 +32,12 @@ from tetrion.env import TetrisEnv
 from tetrion.errors import (
     DeadlineExceeded,
     EpisodeEnded,
+    ForeignServer,
     ForkedClient,
     IllegalAction,
+    IncompatibleServer,
     InternalError,
+    InvalidArgument,
     InvalidRequest,
     NotBuilt,
     RequestTooLarge,
@@ -60,8 +63,9 @@ from tetrion.session import Session
 from tetrion.stream import StepStream
 from tetrion.training import TrainedGeneration, train
 from tetrion.vector_env import TetrisVectorEnv
+from tetrion.versions import VERSION, VersionWarning
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Cem",
@@ -73,10 +77,13 @@ __all__ = [
     "Evaluation",
     "EvaluationRun",
     "Flattener",
+    "ForeignServer",
     "ForkedClient",
     "Games",
     "IllegalAction",
+    "IncompatibleServer",
     "InternalError",
+    "InvalidArgument",
     "InvalidRequest",
     "KeypressEnv",
     "KeypressVectorEnv",
@@ -106,6 +113,7 @@ __all__ = [
     "TrainedGeneration",
     "Unauthenticated",
     "VersionMismatch",
+    "VersionWarning",
     "train",
 ]
 

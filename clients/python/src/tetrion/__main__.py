@@ -1,11 +1,32 @@
-"""The server program, from wherever this package finds it: `python -m tetrion serve`."""
+"""The server program, from wherever this package finds it: `python -m tetrion serve`.
+
+`python -m tetrion --version` is about both, and needs no server.
+"""
 
 import os
 import subprocess
 import sys
 
 from tetrion.server import ServerNotFound, find_binary
+from tetrion.versions import RULES_VERSION, VERSION
 
+
+def say_versions() -> None:
+    """Prints the version of this package, and that of the server program if there is one."""
+    print(f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}")
+    try:
+        program = find_binary()
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+        print(f"{said}, the server program {program}")
+    except ServerNotFound as error:
+        print(error)
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"the server program does not say its version: {error}")
+
+
+if sys.argv[1:] in (["--version"], ["-V"]):
+    say_versions()
+    sys.exit()
 try:
     program = str(find_binary())
 except ServerNotFound as error:

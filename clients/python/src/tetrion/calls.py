@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import tensor_pb2
+from tetrion.errors import InvalidArgument
 from tetrion.placements import Placements
 from tetrion.requests import FeaturesLike, PositionsLike, features_message, positions_message
 from tetrion.tensors import from_numpy, to_numpy
@@ -98,8 +100,8 @@ class Calls(ABC):
         request = pb.ResetRequest(
             session=self.session.name,
             env_ids=ids(env_ids),
-            seeds=[int(seed) for seed in seeds] if seeds is not None else None,
-            piece_sequences=piece_sequences,
+            seeds=arguments.seeds("seeds", seeds) if seeds is not None else None,
+            piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
         )
         return self.session._observed(self._call("reset", request))
 
@@ -129,6 +131,8 @@ class Calls(ABC):
             env_ids: Which environments; all if left out.
             reseed: Deal other pieces from here on, of this seed; left out, the snapshot's own.
         """
+        if reseed is not None:
+            reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
         request = pb.RestoreStateRequest(
             session=self.session.name, env_ids=ids(env_ids), positions=positions_message(positions), reseed=reseed
         )
@@ -169,8 +173,8 @@ class Calls(ABC):
         return pb.EnumeratePlacementsRequest(
             session_envs=pb.SessionEnvs(session=self.session.name, env_ids=ids(env_ids)),
             features=features_message(features),
-            include_afterstates=afterstates,
-            include_position_features=position_features,
+            include_afterstates=arguments.flag("afterstates", afterstates),
+            include_position_features=arguments.flag("position_features", position_features),
         )
 
 
@@ -182,10 +186,13 @@ def ids(env_ids: EnvIds) -> list[int]:
     """Environments as requests name them."""
     if env_ids is None:
         return []
-    if len(env_ids) == 0:
-        # On the wire an empty list means all, which is hardly what somebody means who selected none.
-        raise ValueError("env_ids is empty; leave it out to mean all environments")
-    return [int(env_id) for env_id in env_ids]
+    if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
+        raise InvalidArgument("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
+    listed = arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32)
+    if not listed:
+        # On the wire an empty list means all, which no caller means that has selected none.
+        raise InvalidArgument("env_ids", "is empty; leave it out to mean all environments")
+    return listed
 
 
 def mask_of(response: Any) -> npt.NDArray[np.bool_] | None:

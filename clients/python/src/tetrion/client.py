@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
 import grpc
 import numpy.typing as npt
-from google.protobuf.duration_pb2 import Duration
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
-from tetrion.errors import ForkedClient, ServerUnavailable, from_rpc_error
+from tetrion.errors import ForkedClient, InvalidArgument, ServerUnavailable, TetrionError, from_rpc_error
 from tetrion.evaluation import Controllers, Evaluation, Seeds, evaluation_request
 from tetrion.evaluation_run import Bar, EvaluationRun, Progress
 from tetrion.placements import Placements
@@ -33,6 +33,7 @@ from tetrion.requests import (
 )
 from tetrion.server import Server, shared_server
 from tetrion.session import Session
+from tetrion.versions import check, stranger
 
 _OPTIONS: list[tuple[str, Any]] = [
     # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
@@ -67,8 +68,12 @@ class Client:
         timeout: float = 60.0,
         patience: float = 60.0,
         options: Sequence[tuple[str, Any]] = (),
+        any_version: bool = False,
     ) -> None:
-        """Connects to a server, at the first call.
+        """Connects to a server, at the first call, and compares versions.
+
+        Versions of the program fit if they have the same major number, and while that is 0 the same minor number. A server
+        with another `rules_version` than this package is made for is used, after a `VersionWarning`.
 
         Args:
             address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this process.
@@ -80,6 +85,10 @@ class Client:
                 started again in the middle of everything. 0: give up at once. A server that never answered is given up
                 at once as well.
             options: Further options of the gRPC channel; they go before ours.
+            any_version: Use the server whatever its version is.
+
+        Raises:
+            InvalidArgument: The address cannot be one, or a number is none.
         """
         self._owner = os.getpid()
         # What makes another client like this one, in another process too.
@@ -90,13 +99,19 @@ class Client:
             "timeout": timeout,
             "patience": patience,
             "options": tuple(options),
+            "any_version": any_version,
         }
         if address is None:
             address = shared_server()
+        elif not isinstance(address, Server):
+            _check_address(address)
+        if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
+            raise InvalidArgument("token", "cannot be sent, expected printable ASCII characters")
         self._server = address if isinstance(address, Server) else None
         self.address = address.address if isinstance(address, Server) else address
-        self.timeout = timeout
-        self.patience = patience
+        self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
+        self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
+        self.any_version = arguments.flag("any_version", any_version)
         self.connected = False
         ours = dict(_OPTIONS)
         if tls:
@@ -143,6 +158,8 @@ class Client:
 
     def _call(self, method: str, request: Any, metadata: Sequence[tuple[str, str]] = ()) -> Any:
         self.check_process()
+        if self._info is None and method != "GetServerInfo":
+            self.server_info()
         try:
             response = getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
         except grpc.RpcError as error:
@@ -183,14 +200,24 @@ class Client:
 
         Args:
             width: The width at which the columns of feature sets are written out; 0 is 10.
+
+        Raises:
+            ServerUnavailable: Nothing answers at the address.
+            ForeignServer: Something else than a Tetrion server answers there.
+            IncompatibleServer: The server is of a version that this package is not made for.
         """
+        width = arguments.integer("width", width)
+        if self._info is None:
+            try:
+                info: pb.GetServerInfoResponse = self._read("GetServerInfo", pb.GetServerInfoRequest())
+            except TetrionError as error:
+                raise stranger(self.address, error) from None
+            check(self.address, info, self.any_version)
+            # It answers the same while it runs.
+            self._info = info
         if width:
             response: pb.GetServerInfoResponse = self._read("GetServerInfo", pb.GetServerInfoRequest(width=width))
             return response
-        if self._info is None:
-            # It answers the same while it runs.
-            self._info = self._read("GetServerInfo", pb.GetServerInfoRequest())
-        assert self._info is not None
         return self._info
 
     def create_session(
@@ -232,24 +259,22 @@ class Client:
                 many calls, and from its own calls since. 0: the session is lost with its server.
         """
         config = pb.SessionConfig(
-            num_envs=num_envs,
+            num_envs=arguments.integer("num_envs", num_envs),
             rules=rules_message(rules),
-            observation_fields=observations,
-            info_fields=infos,
+            observation_fields=arguments.names("observations", observations, "board"),
+            info_fields=arguments.names("infos", infos, "lines"),
             features=features_message(features),
-            autoreset_mode=enum_value(pb.AutoresetMode, autoreset),
-            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action),
-            seed=seed,
-            env_seeds=env_seeds,
-            piece_sequences=piece_sequences,
-            max_episode_steps=max_episode_steps,
-            action_mask=action_mask,
-            max_response_bytes=self.server_info().limits.max_response_bytes,
+            autoreset_mode=enum_value(pb.AutoresetMode, autoreset, "autoreset"),
+            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action, "invalid_action"),
+            seed=arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None,
+            env_seeds=arguments.seeds("env_seeds", env_seeds),
+            piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
+            max_episode_steps=arguments.integer("max_episode_steps", max_episode_steps),
+            action_mask=arguments.flag("action_mask", action_mask),
         )
-        lease: Duration | None = None
-        if ttl is not None:
-            lease = Duration()
-            lease.FromTimedelta(timedelta(seconds=ttl))
+        snapshot_every = arguments.integer("snapshot_every", snapshot_every)
+        lease = arguments.duration("ttl", ttl) if ttl is not None else None
+        config.max_response_bytes = self.server_info().limits.max_response_bytes
         return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:
@@ -279,10 +304,10 @@ class Client:
         request = pb.EnumeratePlacementsRequest(
             positions=positions_message(positions, rules),
             features=features_message(features),
-            include_afterstates=afterstates,
-            include_position_features=position_features,
-            max_response_bytes=self.server_info().limits.max_response_bytes,
+            include_afterstates=arguments.flag("afterstates", afterstates),
+            include_position_features=arguments.flag("position_features", position_features),
         )
+        request.max_response_bytes = self.server_info().limits.max_response_bytes
         return Placements.from_message(self._read("EnumeratePlacements", request))
 
     def evaluate(
@@ -320,8 +345,8 @@ class Client:
                 `omit_results` (True asks for the summary alone).
 
         Raises:
-            TypeError: A limit of another name, or a seed or pair that is no integer of its range.
-            ValueError: Neither or both of `seeds` and `piece_sequences` are given.
+            InvalidArgument: A limit of another name, or a value that is none of its kind or range; neither or both of
+                `seeds` and `piece_sequences` are given.
         """
         run = self.start_evaluation(
             controllers,
@@ -379,6 +404,7 @@ class Client:
         self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
         self.check_process()
+        self.server_info()
         call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._token)
         try:
             for message in call:
@@ -405,3 +431,15 @@ class Client:
 
 def _client(arguments: dict[str, Any]) -> Client:
     return Client(**arguments)
+
+
+# What gRPC takes besides HOST:PORT, with a colon behind it; see its page on naming.
+_SCHEMES = ("unix", "unix-abstract", "vsock", "dns", "ipv4", "ipv6", "xds")
+_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):\d{1,5}")
+
+
+def _check_address(address: Any) -> None:
+    expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
+    arguments.text("address", address, expected)
+    if not (_HOST_AND_PORT.fullmatch(address) or (":" in address and address.split(":")[0] in _SCHEMES)):
+        raise arguments.wrong("address", address, expected)

@@ -22,6 +22,7 @@ class TetrionError(Exception):
     """A call that failed.
 
     Attributes:
+        details: The message without the code and the advice.
         code: The canonical gRPC code by name, such as `INVALID_ARGUMENT`.
         reason: The server's reason, such as `ILLEGAL_ACTION`; empty where the failure is the transport's.
         metadata: What belongs to the reason, such as `{"env_ids": "3,17"}`.
@@ -42,6 +43,7 @@ class TetrionError(Exception):
         retry_after: float | None = None,
     ) -> None:
         """Joins the server's message and this class's advice."""
+        self.details = message
         self.code = code
         self.reason = reason
         self.metadata = metadata or {}
@@ -65,6 +67,18 @@ class InvalidRequest(TetrionError, ValueError):
     """Something in the request is absent, misshapen, out of bounds or unknown."""
 
     advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
+
+
+class InvalidArgument(InvalidRequest, TypeError):
+    """An argument that no request could hold; nothing was sent."""
+
+    advice = ""
+
+    def __init__(self, field: str, problem: str) -> None:
+        """Names the argument, its value and what was expected."""
+        super().__init__(f"{field} {problem}", code="INVALID_ARGUMENT", violations=[(field, problem)])
+        # The code is of the protocol, which had no part in this.
+        self.args = (self.details,)
 
 
 class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
@@ -149,6 +163,18 @@ class ForkedClient(TetrionError, RuntimeError):
         "make the client or the environment in the child itself, and start children with "
         "multiprocessing.get_context('spawn') or AsyncVectorEnv(..., context='spawn')"
     )
+
+
+class ForeignServer(TetrionError, ConnectionError):
+    """Something answers at the address, and it is no Tetrion server."""
+
+    advice = "check the host and the port; `python -m tetrion serve` prints where it listens"
+
+
+class IncompatibleServer(TetrionError):
+    """A server of a version that this package is not made for."""
+
+    advice = "use one version on both sides, or try with Client(..., any_version=True)"
 
 
 class NotBuilt(TetrionError, NotImplementedError):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from google.protobuf.duration_pb2 import Duration
 
+from tetrion import arguments
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
+from tetrion.errors import InvalidArgument
+from tetrion.names import expected
 from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
 from tetrion.tensors import from_numpy, to_numpy
 
@@ -133,6 +135,7 @@ def evaluation_request(
     max_parallelism: int = 0,
     progress_interval: float | None = None,
     omit_results: bool = False,
+    **others: Any,
 ) -> pb.EvaluatePoliciesRequest:
     """The request for an evaluation.
 
@@ -154,44 +157,83 @@ def evaluation_request(
         max_parallelism: Threads to use at most; 0: all.
         progress_interval: Seconds between progress messages; left out, one.
         omit_results: Ask for the summary alone.
+        **others: Refused.
 
     Raises:
-        ValueError: Neither or both of `seeds` and `piece_sequences` are given.
+        InvalidArgument: There is no such argument, or a value is none of its kind or range; neither or both of `seeds` and
+            `piece_sequences` are given.
     """
+    for name in others:
+        known = [known for known in inspect.signature(evaluation_request).parameters if known != "others"]
+        raise InvalidArgument(name, f"is no argument of an evaluation{expected(name, known)}")
+    piece_sequences = arguments.pieces("piece_sequences", piece_sequences)
     if (seeds is None) == (not piece_sequences):
-        raise ValueError("give either seeds or piece_sequences")
-    names = [controllers] if isinstance(controllers, str) else controllers
+        given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
+        raise InvalidArgument("seeds", given)
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(rules),
-        rules_version=rules_version,
-        agents=[pb.Agent(name=name) if isinstance(name, str) else name for name in names],
-        episodes_per_seed=episodes_per_seed,
-        max_pieces=max_pieces,
-        max_steps=max_steps,
-        baseline=baseline,
-        max_parallelism=max_parallelism,
-        omit_results=omit_results,
+        rules_version=arguments.text("rules_version", rules_version),
+        agents=_agents(controllers),
+        episodes_per_seed=arguments.integer("episodes_per_seed", episodes_per_seed),
+        max_pieces=arguments.integer("max_pieces", max_pieces, 0, arguments.U64),
+        max_steps=arguments.integer("max_steps", max_steps, 0, arguments.U64),
+        baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
+        max_parallelism=arguments.integer("max_parallelism", max_parallelism),
+        omit_results=arguments.flag("omit_results", omit_results),
     )
     if weights is not None:
-        matrix = np.atleast_2d(np.asarray(weights, np.float64))
+        matrix = np.atleast_2d(weight_array(weights))
         request.weights.CopyFrom(
             pb.WeightMatrix(
                 features=features_message(features),
                 weights=from_numpy(matrix),
-                terminal=enum_value(features_pb2.TerminalScore, terminal) if terminal is not None else None,
-                lookahead=lookahead,
+                terminal=enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None,
+                lookahead=arguments.integer("lookahead", lookahead),
             )
         )
     if isinstance(seeds, SeedRange):
-        request.seed_range.CopyFrom(pb.SeedRange(seed=seeds.seed, count=seeds.count))
+        seed = arguments.integer("seeds.seed", seeds.seed, 0, arguments.U64)
+        request.seed_range.CopyFrom(pb.SeedRange(seed=seed, count=arguments.integer("seeds.count", seeds.count)))
     elif seeds is not None:
         request.seeds.CopyFrom(from_numpy(seeds, np.uint64, "seeds"))
+        if len(request.seeds.shape) not in (1, 2) or 0 in request.seeds.shape:
+            raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or SeedRange(seed, count)")
     else:
         request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
     if pairs is not None:
         request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
+        if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
+            raise arguments.wrong("pairs", pairs, "rows of two, a policy's index and a seed's")
     if progress_interval is not None:
-        interval = Duration()
-        interval.FromTimedelta(timedelta(seconds=progress_interval))
-        request.progress_interval.CopyFrom(interval)
+        request.progress_interval.CopyFrom(arguments.duration("progress_interval", progress_interval))
     return request
+
+
+def _agents(controllers: Controllers) -> list[pb.Agent]:
+    if isinstance(controllers, (str, pb.Agent)):
+        controllers = [controllers]
+    listed = arguments.items("controllers", controllers, "names of controllers or agents")
+    for place, controller in enumerate(listed):
+        if not isinstance(controller, (str, pb.Agent)):
+            raise arguments.wrong(f"controllers[{place}]", controller, "the name of a controller or an agent, or an Agent")
+    return [pb.Agent(name=controller) if isinstance(controller, str) else controller for controller in listed]
+
+
+def weight_array(weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Weights as float64, one row of them or several.
+
+    Raises:
+        InvalidArgument: They are not rows of one length, or one is no finite number.
+    """
+    try:
+        given = np.asarray(weights)
+    except ValueError:
+        given = np.empty(0, object)
+    if given.ndim not in (1, 2) or given.size == 0 or given.dtype.kind not in "iuf":
+        raise arguments.wrong("weights", weights, "numbers, one row of them or several of one length")
+    matrix = given.astype(np.float64)
+    if not np.isfinite(matrix).all():
+        index = tuple(np.argwhere(~np.isfinite(matrix))[0])
+        place = ", ".join(map(str, index))
+        raise arguments.wrong(f"weights[{place}]", float(matrix[index]), "a finite number")
+    return matrix

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import tensor_pb2
+from tetrion.errors import InvalidArgument
+from tetrion.evaluation import weight_array
 from tetrion.tensors import to_numpy
 
 
@@ -79,10 +81,12 @@ class Placements:
             avoid_terminal: Whether a placement that ends the game is worth minus infinity.
 
         Raises:
-            ValueError: There are no features, or not as many as weights.
+            InvalidArgument: There are no features, or not as many as weights, or a weight is no number.
         """
-        if self.features is None or self.features.shape[1] != len(weights):
-            raise ValueError(f"{len(weights)} weights for {len(self.feature_names)} features")
+        weights = weight_array(weights)
+        if self.features is None or weights.shape != self.features.shape[1:]:
+            has = "x".join(map(str, weights.shape))
+            raise InvalidArgument("weights", f"are {has} weights for {len(self.feature_names)} features")
         scores = np.zeros(len(self.actions), np.float64)
         for weight, column in zip(weights, self.features.T.astype(np.float64), strict=True):
             scores += weight * column
@@ -91,7 +95,21 @@ class Placements:
         return scores
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-        """For each position the row with the largest score, the first of equals; -1 where it has no rows."""
+        """For each position the row with the largest score, the first of equals; -1 where it has no rows.
+
+        Args:
+            scores: A number for each row.
+
+        Raises:
+            InvalidArgument: There is not a number for each row, or one is NaN.
+        """
+        scores = np.asarray(scores)
+        if scores.shape != self.actions.shape:
+            raise InvalidArgument(
+                "scores", f"have the shape {scores.shape}, expected one for each of {len(self.actions)} rows"
+            )
+        if np.isnan(scores).any():
+            raise InvalidArgument(f"scores[{int(np.isnan(scores).argmax())}]", "is nan, expected a number")
         starts = self.row_offsets.astype(np.int64)
         counts = np.diff(starts)
         best = np.full(len(counts), -1, np.int64)

@@ -5,14 +5,19 @@ Everything takes the message itself too, so whoever prefers messages can use the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import features_pb2, rules_pb2
+from tetrion.errors import InvalidArgument
+from tetrion.names import expected
 from tetrion.tensors import from_numpy
 
 RulesLike: TypeAlias = "str | Mapping[str, Any] | rules_pb2.Rules | None"
@@ -57,35 +62,25 @@ class EnumType(Protocol):
     def DESCRIPTOR(self) -> Any:  # noqa: N802
         """The enum's description."""
 
-    def keys(self) -> Sequence[str]:
-        """Its names."""
 
-    def Value(self, name: str) -> Any:  # noqa: N802
-        """The value with this name."""
-
-
-def enum_value(enum: EnumType, name: str) -> Any:
+def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
     """The value of a generated enum by its short name in any case: `bag7` is RANDOMIZER_BAG7.
 
     Raises:
-        ValueError: It has no such value; the message lists those it has.
+        InvalidArgument: It has no such value; the message lists those it has, and calls the enum `field`.
     """
-    names = enum.keys()
-    prefix = names[0].removesuffix("UNSPECIFIED")
-    full = prefix + name.upper().replace("-", "_")
-    if full not in names[1:]:
-        known = ", ".join(value.removeprefix(prefix).lower() for value in names[1:])
-        raise ValueError(f"{name!r} is none of {known}")
-    return enum.Value(full)
+    return _enum_value(enum.DESCRIPTOR, name, field)
 
 
-_RULES_ENUMS: dict[str, EnumType] = {
-    "randomizer": rules_pb2.Randomizer,
-    "action_model": rules_pb2.ActionModel,
-    "top_out": rules_pb2.TopOut,
-    "orientation_table": rules_pb2.OrientationTable,
-    "reach": rules_pb2.Reach,
-}
+def _enum_value(enum: Any, name: Any, field: str) -> int:
+    values = [value.name for value in enum.values]
+    prefix = values[0].removesuffix("UNSPECIFIED")
+    field = field or prefix.lower().rstrip("_")
+    known = [value.removeprefix(prefix).lower() for value in values[1:]]
+    full = prefix + arguments.text(field, name, f"one of {', '.join(known)}").upper().replace("-", "_")
+    if full not in values[1:]:
+        raise InvalidArgument(field, f"is {name!r}{expected(name, known)}")
+    return int(enum.values_by_name[full].number)
 
 
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
@@ -101,29 +96,58 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 
     Raises:
-        ValueError: There is no such field, or no such value. What is out of range the server refuses, by an
+        InvalidArgument: There is no such field, or no such value. What is out of range the server refuses, by an
             `InvalidRequest`.
     """
     if rules is None or isinstance(rules, rules_pb2.Rules):
         return rules
     if isinstance(rules, str):
         return rules_pb2.Rules(preset=rules)
-    fields = _known(rules, rules_pb2.Rules)
-    for name, enum in _RULES_ENUMS.items():
-        if isinstance(fields.get(name), str):
-            fields[name] = enum_value(enum, fields[name])
-    if isinstance(fields.get("scoring"), Mapping):
-        fields["scoring"] = rules_pb2.Scoring(**_known(fields["scoring"], rules_pb2.Scoring))
-    return rules_pb2.Rules(**fields)
+    if not isinstance(rules, Mapping):
+        raise arguments.wrong("rules", rules, "a preset's name, or fields by name such as {'width': 6}")
+    message = rules_pb2.Rules()
+    _fill(message, rules, "rules")
+    return message
 
 
-def _known(fields: Mapping[str, Any], message: type[rules_pb2.Rules] | type[rules_pb2.Scoring]) -> dict[str, Any]:
-    """The same fields, all of which the message has."""
-    names = [field.name for field in message.DESCRIPTOR.fields]
-    for name in fields:
-        if name not in names:
-            raise ValueError(f"{message.__name__.lower()} has no field {name!r}, expected {', '.join(names)}")
-    return dict(fields)
+def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
+    """Sets fields of a message by name; None leaves one as it is."""
+    known = message.DESCRIPTOR.fields_by_name
+    for name, value in fields.items():
+        if name not in known:
+            raise InvalidArgument(path, f"has no field {name!r}{expected(name, known)}")
+        current, field = getattr(message, name), f"{path}.{name}"
+        if value is None:
+            continue
+        if isinstance(current, Message):
+            if isinstance(value, type(current)):
+                current.CopyFrom(value)
+            elif isinstance(value, Mapping):
+                _fill(current, value, field)
+            else:
+                raise arguments.wrong(field, value, "fields by name")
+            # Present, even if there is nothing in it.
+            current.SetInParent()
+        elif hasattr(current, "extend"):
+            listed = arguments.items(field, value, "a list")
+            current.extend([_scalar(known[name], item, f"{field}[{place}]") for place, item in enumerate(listed)])
+        else:
+            setattr(message, name, _scalar(known[name], value, field))
+
+
+def _scalar(kind: Any, value: Any, field: str) -> Any:
+    """A value as a field of this kind holds it."""
+    if kind.enum_type is not None:
+        return value if isinstance(value, int) and not isinstance(value, bool) else _enum_value(kind.enum_type, value, field)
+    if kind.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
+        return arguments.number(field, value)
+    if kind.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return arguments.flag(field, value)
+    if kind.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        return arguments.text(field, value)
+    return arguments.integer(
+        field, value, 0, arguments.U64 if kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64 else arguments.U32
+    )
 
 
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
@@ -135,14 +159,16 @@ def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | 
         return features
     if isinstance(features, str):
         return features_pb2.FeatureSelection(set=features)
-    return features_pb2.FeatureSelection(features=features)
+    if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
+        raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
+    return features_pb2.FeatureSelection(features=arguments.names("features", features, "holes"))
 
 
 def positions_message(positions: PositionsLike, rules: RulesLike = None) -> environment_pb.Positions:
     """Positions from snapshots, drawings or packed playfields, one or several.
 
     Raises:
-        TypeError: They are none of these, or some of one and some of another.
+        InvalidArgument: They are none of these, or some of one and some of another.
     """
     if isinstance(positions, environment_pb.Positions):
         return positions
@@ -155,14 +181,22 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
         if positions.queues is not None:
             message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))
         return message
-    several = [positions] if isinstance(positions, (bytes, Drawing)) else list(positions)
-    for position in several:
+    wanted = "snapshots as bytes, or Drawings, or Packed"
+    several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, wanted)
+    if not several:
+        raise arguments.wrong("positions", positions, wanted)
+    for place, position in enumerate(several):
+        field = f"positions[{place}]"
         if isinstance(position, bytes):
             message.states.append(position)
         elif isinstance(position, Drawing):
-            message.drawings.add(rows=position.rows, piece=position.piece, queue=position.queue)
+            message.drawings.add(
+                rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
+                piece=arguments.text(f"{field}.piece", position.piece, "one letter of IOTZSJL"),
+                queue=arguments.text(f"{field}.queue", position.queue, "letters of IOTZSJL"),
+            )
         else:
-            raise TypeError(f"a position is a snapshot, a Drawing or Packed, not {type(position).__name__}")
+            raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")
     if message.states and message.drawings:
-        raise TypeError("snapshots and drawings cannot be mixed in one call")
+        raise InvalidArgument("positions", "has snapshots and drawings, expected one kind in one call")
     return message

@@ -17,6 +17,7 @@ from typing import Any
 import grpc
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
@@ -65,6 +66,7 @@ class Servers(Client):
         timeout: float = 60.0,
         patience: float = 60.0,
         options: Sequence[tuple[str, Any]] = (),
+        any_version: bool = False,
     ) -> None:
         """Connects to the servers, at the first call.
 
@@ -78,20 +80,34 @@ class Servers(Client):
             timeout: Seconds that a call may take; evaluations and streams have no limit.
             patience: Seconds to wait when none of the servers answers any more.
             options: Further options of the gRPC channels; they go before ours.
+            any_version: Use the servers whatever their version is, as `Client` tells.
         """
         self._single: list[Client] = []
         if isinstance(addresses, str):
             target = addresses
         else:
+            listed = arguments.items("addresses", addresses, "a list of addresses")
+            if not listed:
+                raise arguments.wrong("addresses", addresses, "at least one address")
             self._single = [
-                Client(address, token=token, tls=tls, timeout=timeout, patience=patience, options=options)
-                for address in addresses
+                Client(
+                    address,
+                    token=token,
+                    tls=tls,
+                    timeout=timeout,
+                    patience=patience,
+                    options=options,
+                    any_version=any_version,
+                )
+                for address in listed
             ]
             target = "ipv4:" + ",".join(_numeric(client.address) for client in self._single)
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
         balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG), *options]
-        super().__init__(target, token=token, tls=tls, timeout=timeout, patience=patience, options=balanced)
+        super().__init__(
+            target, token=token, tls=tls, timeout=timeout, patience=patience, options=balanced, any_version=any_version
+        )
 
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:
         """Makes a session on the next server, or the one after it where that cannot be reached."""

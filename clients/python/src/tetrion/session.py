@@ -196,7 +196,9 @@ class Session(Calls):
             env_ids: Which environments; all if left out.
             format: `ascii`, `lab`, `leiden` or `ansi`, as `RenderFormat` tells.
         """
-        request = pb.RenderRequest(session=self.name, env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format))
+        request = pb.RenderRequest(
+            session=self.name, env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format, "format")
+        )
         return list(self._unary("Render", request).frames)
 
     def refresh(self) -> pb.Session:

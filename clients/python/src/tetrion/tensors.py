@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import tensor_pb2 as pb
+from tetrion.errors import InvalidArgument
+from tetrion.names import unknown
 
 DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
     pb.DATA_TYPE_UINT8: np.dtype("u1"),
@@ -33,33 +36,38 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     """The array as a tensor, of `dtype` if one is given; errors call it `name`.
 
     Raises:
-        TypeError: The array has another type, and a value would change by the conversion.
+        InvalidArgument: The array has another type, and a value would change by the conversion.
     """
-    given = np.asarray(array)
+    try:
+        given = np.asarray(array)
+    except ValueError:  # Rows of different lengths.
+        raise InvalidArgument(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
     try:
-        data = given.astype(wanted.newbyteorder("<"), copy=False)
-        fits = given.dtype == wanted or np.array_equal(data, given)
+        with np.errstate(invalid="ignore"):  # NaN, which then fits nothing.
+            data = given.astype(wanted.newbyteorder("<"), copy=False)
+        # Truth is no number: a mask in the place of actions or of environments is a mistake.
+        fits = given.dtype == wanted or (given.dtype != np.bool_ and np.array_equal(data, given))
     except (TypeError, ValueError, OverflowError):  # Words, or integers of more than 64 bits.
         fits = False
     if not fits:
-        raise TypeError(_misfit(name, given, wanted))
+        raise _misfit(name, given, wanted)
     if data.dtype not in _DATA_TYPES:
-        raise TypeError(f"no tensor holds {data.dtype}")
+        raise InvalidArgument(name, f"has elements of {data.dtype}, which no tensor holds")
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
 
 
-def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> str:
+def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgument:
     """Which value is the first that `wanted` does not hold, and what it holds."""
-    if wanted.kind in "iu":
+    if wanted.kind in "iu" and given.dtype != np.bool_:
         limits = np.iinfo(wanted)
         for index, value in np.ndenumerate(given):
             number = value.item() if isinstance(value, np.generic) else value
             integer = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
             if not (integer and limits.min <= number <= limits.max):
                 place = f"{name}[{', '.join(map(str, index))}]" if index else name
-                return f"{place} is {number!r}: expected an integer from {limits.min} to {limits.max}"
-    return f"{name}: expected an array of {wanted}, got {given.dtype}"
+                return InvalidArgument(place, f"is {number!r}, expected an integer from {limits.min} to {limits.max}")
+    return InvalidArgument(name, f"has elements of {given.dtype}, expected {wanted}")
 
 
 class Tensors(Mapping[str, npt.NDArray[np.generic]]):
@@ -87,6 +95,8 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
         """The tensor of this name as a read-only array."""
         array = self._arrays.get(name)
         if array is None:
+            if name not in self._places:
+                raise KeyError(unknown("field of this session", name, self._places))
             array = self._arrays[name] = to_numpy(self._tensors[self._places[name]])
         return array
 

@@ -1,0 +1,114 @@
+"""Arguments, checked before anything is sent: an error names the argument, the value and what was expected.
+
+What the game allows is for the server to say; here is what no message could hold. Numbers of numpy are numbers, and a float
+that is a whole number is an integer, so `max_pieces=1e6` works; True and False are neither.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import reprlib
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from google.protobuf.duration_pb2 import Duration
+
+from tetrion.errors import InvalidArgument
+
+U32, U64 = 2**32 - 1, 2**64 - 1
+
+
+def wrong(field: str, value: object, expected: str) -> InvalidArgument:
+    """The refusal of a value."""
+    # A number of numpy as people write it.
+    shown = value.item() if isinstance(value, np.generic) else value
+    return InvalidArgument(field, f"is {reprlib.repr(shown)}, expected {expected}")
+
+
+def integer(field: str, value: Any, low: int = 0, high: int = U32) -> int:
+    """An integer of a range."""
+    number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+        raise wrong(field, value, f"an integer from {low} to {high}")
+    return number
+
+
+def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number") -> float:
+    """A number that is not NaN, and not below `low`."""
+    given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given >= low:
+        raise wrong(field, value, expected)
+    return float(given)
+
+
+def flag(field: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise wrong(field, value, "True or False")
+    return bool(value)
+
+
+def text(field: str, value: Any, expected: str = "a text") -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise wrong(field, value, expected)
+    return str(value)
+
+
+def duration(field: str, seconds: Any) -> Duration:
+    """A time as messages hold it."""
+    expected = "seconds, 0 or more"
+    message = Duration()
+    try:
+        message.FromTimedelta(timedelta(seconds=number(field, seconds, 0, expected)))
+    except OverflowError:
+        raise wrong(field, seconds, expected) from None
+    return message
+
+
+def items(field: str, value: Any, expected: str) -> list[Any]:
+    """A list of anything. A text is none, though Python would make one of its letters."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise wrong(field, value, expected)
+    try:
+        return list(value)
+    except TypeError:  # An array without dimensions.
+        raise wrong(field, value, expected) from None
+
+
+def names(field: str, value: Any, example: str) -> list[str]:
+    """A list of names."""
+    listed = items(field, value, f"a list of names such as [{example!r}]")
+    return [text(f"{field}[{place}]", name, f"a name such as {example!r}") for place, name in enumerate(listed)]
+
+
+def integers(field: str, value: Any, expected: str, high: int) -> list[int]:
+    """A list of integers from 0."""
+    listed = items(field, value, expected)
+    if listed:
+        with contextlib.suppress(ValueError, OverflowError):
+            # All at once, where they are what they should be: there may be thousands.
+            array = np.asarray(listed)
+            if array.ndim == 1 and array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= high:
+                checked: list[int] = array.tolist()
+                return checked
+    return [integer(f"{field}[{place}]", number, 0, high) for place, number in enumerate(listed)]
+
+
+def seeds(field: str, value: Any) -> list[int]:
+    """A list of seeds."""
+    return integers(field, value, "a list of seeds", U64)
+
+
+def pieces(field: str, value: Any) -> list[str]:
+    """Piece sequences, a text for each environment or game; a text alone is one of them."""
+    if isinstance(value, str):
+        return [value]
+    expected = "letters of IOTZSJL"
+    listed = items(field, value, f"a list of texts, {expected}")
+    return [text(f"{field}[{place}]", letters, expected) for place, letters in enumerate(listed)]

@@ -1,0 +1,71 @@
+"""Which servers this package is made for.
+
+The version says whether both sides mean the same by a message: versions with the same major number do, and while that is 0,
+versions with the same minor number. The rules version says whether equal seeds and actions give the same game. A server of
+another version is refused; one with other rules is served, and the caller is warned.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
+from tetrion.errors import ForeignServer, IncompatibleServer, TetrionError
+
+VERSION = "0.1.0"
+RULES_VERSION = "tetrion-rules-1"
+
+
+class VersionWarning(UserWarning):
+    """A server that plays by another version of the rules than this package is made for."""
+
+
+def is_compatible(ours: str, theirs: str) -> bool:
+    """Whether two versions understand each other: `1.4.0` and `1.0.2` do, `0.1.0` and `0.2.0` do not."""
+
+    def significant(version: str) -> tuple[int, int] | None:
+        parts = version.split(".")
+        if len(parts) < 2 or not (parts[0].isdecimal() and parts[1].isdecimal()):
+            return None
+        major, minor = int(parts[0]), int(parts[1])
+        return major, minor if major == 0 else 0
+
+    return significant(ours) is not None and significant(ours) == significant(theirs)
+
+
+def check(address: str, info: GetServerInfoResponse, any_version: bool) -> None:
+    """Compares what a server says of itself with what this package is made for.
+
+    Raises:
+        IncompatibleServer: It is of a version that does not understand this one.
+    """
+    if not any_version and not is_compatible(VERSION, info.server_version):
+        raise IncompatibleServer(
+            f"the server at {address} is Tetrion {info.server_version}, and this package is Tetrion {VERSION}",
+            code="FAILED_PRECONDITION",
+        )
+    if info.rules_version != RULES_VERSION:
+        warnings.warn(
+            f"the server at {address} has the rules version {info.rules_version}, and this package is made for "
+            f"{RULES_VERSION}: equal seeds and actions may give other games",
+            VersionWarning,
+            stacklevel=2,
+        )
+
+
+# What gRPC says of a port where something answers that is not HTTP/2.
+_NOT_HTTP2 = ("SETTINGS frame", "Failed parsing HTTP/2", "http1.x server")
+
+
+def stranger(address: str, error: TetrionError) -> TetrionError:
+    """The error of a first call, or a clearer one where what answers is no server of ours."""
+    if error.reason:
+        return error
+    message = str(error)
+    if error.code == "UNIMPLEMENTED":
+        why = "it speaks gRPC and has no service tetrion.v1.EnvironmentService"
+    elif error.code in ("INTERNAL", "UNKNOWN") or any(sign in message for sign in _NOT_HTTP2):
+        why = f"it does not speak gRPC ({error.details})"
+    else:
+        return error
+    return ForeignServer(f"what answers at {address} is no Tetrion server: {why}", code=error.code)

@@ -1,0 +1,253 @@
+"""Wrong arguments: each names the argument, its value and what was expected, before anything is sent."""
+
+import numpy as np
+import pytest
+
+import tetrion
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def nowhere():
+    """A client that no server stands behind: what reaches one fails otherwise."""
+    with tetrion.Client("127.0.0.1:1") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"observations": "board"}, "observations is 'board', expected a list of names such as ['board']"),
+        ({"observations": ["board", 3]}, "observations[1] is 3, expected a name such as 'board'"),
+        ({"observations": {"board": 1}}, "observations is {'board': 1}, expected a list of names such as ['board']"),
+        ({"infos": "lines"}, "infos is 'lines', expected a list of names such as ['lines']"),
+        ({"infos": 5}, "infos is 5, expected a list of names such as ['lines']"),
+        ({"features": 5}, "features is 5, expected the name of a feature set, or a list of features"),
+        ({"features": ["holes", None]}, "features[1] is None, expected a name such as 'holes'"),
+        ({"num_envs": "4"}, f"num_envs is '4', expected an integer from 0 to {2**32 - 1}"),
+        ({"num_envs": 1.5}, f"num_envs is 1.5, expected an integer from 0 to {2**32 - 1}"),
+        ({"num_envs": True}, f"num_envs is True, expected an integer from 0 to {2**32 - 1}"),
+        ({"num_envs": -1}, f"num_envs is -1, expected an integer from 0 to {2**32 - 1}"),
+        ({"seed": 2**64}, f"seed is {2**64}, expected an integer from 0 to {2**64 - 1}"),
+        ({"seed": -1}, f"seed is -1, expected an integer from 0 to {2**64 - 1}"),
+        ({"seed": "1"}, f"seed is '1', expected an integer from 0 to {2**64 - 1}"),
+        ({"seed": np.float64(NAN)}, f"seed is nan, expected an integer from 0 to {2**64 - 1}"),
+        ({"env_seeds": 7}, "env_seeds is 7, expected a list of seeds"),
+        ({"env_seeds": [1, 2**64]}, f"env_seeds[1] is {2**64}, expected an integer from 0 to {2**64 - 1}"),
+        ({"env_seeds": [0.5]}, f"env_seeds[0] is 0.5, expected an integer from 0 to {2**64 - 1}"),
+        ({"piece_sequences": [1]}, "piece_sequences[0] is 1, expected letters of IOTZSJL"),
+        ({"piece_sequences": 1}, "piece_sequences is 1, expected a list of texts, letters of IOTZSJL"),
+        ({"autoreset": "samestep"}, "autoreset is 'samestep', did you mean 'same_step'? expected one of next_step, "),
+        ({"autoreset": None}, "autoreset is None, expected one of next_step, same_step, disabled"),
+        ({"invalid_action": "ignroe"}, "invalid_action is 'ignroe', "),
+        ({"max_episode_steps": "10"}, f"max_episode_steps is '10', expected an integer from 0 to {2**32 - 1}"),
+        ({"action_mask": "no"}, "action_mask is 'no', expected True or False"),
+        ({"ttl": "5"}, "ttl is '5', expected seconds, 0 or more"),
+        ({"ttl": -1}, "ttl is -1, expected seconds, 0 or more"),
+        ({"ttl": NAN}, "ttl is nan, expected seconds, 0 or more"),
+        ({"ttl": float("inf")}, "ttl is inf, expected seconds, 0 or more"),
+        ({"snapshot_every": -1}, f"snapshot_every is -1, expected an integer from 0 to {2**32 - 1}"),
+        ({"rules": 10}, "rules is 10, expected a preset's name, or fields by name such as {'width': 6}"),
+        ({"rules": {"width": "10"}}, f"rules.width is '10', expected an integer from 0 to {2**32 - 1}"),
+        ({"rules": {"height": 20.5}}, f"rules.height is 20.5, expected an integer from 0 to {2**32 - 1}"),
+        ({"rules": {"preset": 3}}, "rules.preset is 3, expected a text"),
+        ({"rules": {"randomizer": "bag"}}, "rules.randomizer is 'bag', did you mean 'bag7'? expected one of uniform, "),
+        ({"rules": {"randomizer": 1.5}}, "rules.randomizer is 1.5, expected one of uniform, bag7, balanced"),
+        ({"rules": {"scoring": 1}}, "rules.scoring is 1, expected fields by name"),
+        ({"rules": {"scoring": {"piece": "1"}}}, "rules.scoring.piece is '1', expected a number"),
+        ({"rules": {"scoring": {"piece": NAN}}}, "rules.scoring.piece is nan, expected a number"),
+        ({"rules": {"scoring": {"lines": 5}}}, "rules.scoring.lines is 5, expected a list"),
+        ({"rules": {"scoring": {"lines": [1, 2, 3, "4"]}}}, "rules.scoring.lines[3] is '4', expected a number"),
+    ],
+)
+def test_sessions(nowhere, given, said):
+    with pytest.raises(tetrion.InvalidArgument) as caught:
+        nowhere.create_session(**given)
+    assert str(caught.value).startswith(said)
+    assert isinstance(caught.value, (tetrion.TetrionError, ValueError, TypeError))
+    ((field, problem),) = caught.value.violations
+    assert f"{field} {problem}" == str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["TetrisEnv", "TetrisVectorEnv"])
+def test_environments_too(client, name):
+    for given, said in (
+        ({"observations": "board"}, "observations is 'board'"),
+        ({"rules": {"width": "10"}}, "rules.width is '10'"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            getattr(tetrion, name)(address=client, **given)
+        assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "seeds or piece_sequences must be given"),
+        ({"seeds": [1], "piece_sequences": ["I"]}, "seeds and piece_sequences are both given, expected one"),
+        ({"seeds": 5}, "seeds is 5, expected a list of seeds, a list for each policy, or SeedRange(seed, count)"),
+        ({"seeds": []}, "seeds is [], expected a list of seeds, "),
+        ({"seeds": [[1], [2, 3]]}, "seeds is [[1], [2, 3]], expected rows of one length"),
+        ({"seeds": [True, False]}, "seeds has elements of bool, expected uint64"),
+        ({"seeds": tetrion.SeedRange(2**64, 5)}, f"seeds.seed is {2**64}, expected an integer"),
+        ({"seeds": tetrion.SeedRange(1, "5")}, "seeds.count is '5', expected an integer"),
+        ({"controllers": 5}, "controllers is 5, expected names of controllers or agents"),
+        ({"controllers": ["bcts", 5]}, "controllers[1] is 5, expected the name of a controller or an agent, or an Agent"),
+        ({"weights": [1.0, NAN]}, "weights[1] is nan, expected a finite number"),
+        ({"weights": [[1.0], [float("inf")]]}, "weights[1, 0] is inf, expected a finite number"),
+        ({"weights": []}, "weights is [], expected numbers, one row of them or several of one length"),
+        ({"weights": [[1.0], [1.0, 2.0]]}, "weights is [[1.0], [1.0, 2.0]], expected numbers"),
+        ({"weights": np.zeros((1, 1, 1))}, "weights is array([[[0.]]]), expected numbers"),
+        ({"weights": ["1"]}, "weights is ['1'], expected numbers"),
+        (
+            {"weights": [1.0], "terminal": "avoids"},
+            "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
+        ),
+        ({"weights": [1.0], "lookahead": -1}, "lookahead is -1, expected an integer"),
+        ({"max_pieces": "100"}, "max_pieces is '100', expected an integer"),
+        ({"max_pieces": -1}, "max_pieces is -1, expected an integer"),
+        ({"max_steps": 0.5}, "max_steps is 0.5, expected an integer"),
+        ({"episodes_per_seed": None}, "episodes_per_seed is None, expected an integer"),
+        ({"baseline": -1}, "baseline is -1, expected an integer"),
+        ({"max_parallelism": True}, "max_parallelism is True, expected an integer"),
+        ({"omit_results": 1}, "omit_results is 1, expected True or False"),
+        ({"progress_interval": 0 * NAN}, "progress_interval is nan, expected seconds, 0 or more"),
+        ({"pairs": [0, 1]}, "pairs is [0, 1], expected rows of two, a policy's index and a seed's"),
+        ({"pairs": [[0, -1]]}, "pairs[0, 1] is -1, expected an integer"),
+        ({"max_piece": 5}, "max_piece is no argument of an evaluation, did you mean 'max_pieces'? expected one of "),
+    ],
+)
+def test_evaluations(nowhere, given, said):
+    given = {
+        "controllers": "bcts",
+        **({} if {"piece_sequences", "seeds"} & set(given) or not given else {"seeds": [1]}),
+        **given,
+    }
+    for ask in (nowhere.evaluate, nowhere.start_evaluation, nowhere.evaluate_stream):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            ask(**given)
+        assert str(caught.value).startswith(said)
+
+
+def test_calls_of_a_session(client):
+    with client.create_session(4, seed=1) as session:
+        session.reset()
+        before = session.sequence
+
+        def refused(said, call, *arguments, **named):
+            with pytest.raises(tetrion.InvalidArgument) as caught:
+                call(*arguments, **named)
+            assert str(caught.value).startswith(said)
+
+        refused("actions has elements of bool, expected int32", session.step, [True, False, True, False])
+        refused("actions[1] is nan, expected an integer", session.step, [0, NAN, 0, 0])
+        refused("actions is 'left', expected an integer", session.step, "left")
+        refused("env_ids is a mask, expected indices: numpy.flatnonzero(mask)", session.reset, np.array([True] * 4))
+        refused("env_ids[0] is True, expected an integer", session.reset, [True, False])
+        refused("env_ids[1] is -1, expected an integer", session.reset, [0, -1])
+        refused("env_ids[0] is 0.5, expected an integer", session.reset, [0.5])
+        refused("env_ids is 2, expected a list of environments", session.reset, 2)
+        refused("env_ids is empty", session.step, [], [])
+        refused("seeds is 3, expected a list of seeds", session.reset, seeds=3)
+        refused("seeds[0] is 1.5, expected an integer", session.reset, [0], seeds=[1.5])
+        refused("seeds[0] is None, expected an integer", session.reset, [0], seeds=[None])
+        refused("reseed is -1, expected an integer", session.restore, session.save(), reseed=-1)
+        refused("positions is 5, expected snapshots as bytes, or Drawings, or Packed", session.restore, 5)
+        refused("positions is [], expected snapshots", session.restore, [])
+        refused("positions[0] is 'xy', expected a snapshot as bytes, a Drawing or Packed", session.restore, ["xy"])
+        mixed = [session.save([0])[0], tetrion.Drawing([], "I")]
+        refused("positions has snapshots and drawings, expected one kind in one call", session.restore, mixed)
+        refused("positions[0].rows is '##..'", session.restore, tetrion.Drawing("##..", "I"))
+        refused("positions[0].piece is 3, expected one letter of IOTZSJL", session.restore, tetrion.Drawing([], 3))
+        refused("format is 'asci', did you mean 'ascii'? expected one of ascii, ", session.render, format="asci")
+        refused("features is 5", session.enumerate_placements, features=5)
+        refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
+        assert session.sequence == before == session.refresh().sequence
+
+
+def test_packed_playfields(client):
+    def refused(said, *packed):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            client.enumerate_placements(tetrion.Packed(*packed))
+        assert str(caught.value).startswith(said)
+
+    refused("boards[0, 0] is 65536, expected an integer from 0 to 65535", [[65536] + [0] * 19], [0])
+    refused("boards[0, 1] is -1, expected an integer", [[0, -1]], [0])
+    refused("pieces[0] is 'I', expected an integer from 0 to 255", [[0] * 20], ["I"])
+    refused("queues[0, 0] is 200, expected an integer from -128 to 127", [[0] * 20], [0], [[200]])
+
+
+def test_scores(client):
+    placements = client.enumerate_placements(tetrion.Drawing([], "O"), features=["holes", "max_height"])
+
+    def refused(said, call, *arguments):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            call(*arguments)
+        assert str(caught.value).startswith(said)
+
+    refused("weights are 3 weights for 2 features", placements.linear_scores, [1.0, 2.0, 3.0])
+    refused("weights are 1x2 weights for 2 features", placements.linear_scores, [[1.0, 2.0]])
+    refused("weights[0] is nan, expected a finite number", placements.linear_scores, [NAN, 0.0])
+    refused("scores have the shape (3,), expected one for each of 9 rows", placements.best_rows, [1.0, 2.0, 3.0])
+    refused("scores[2] is nan, expected a number", placements.best_rows, np.array([1.0, 2.0, NAN] * 3))
+    assert placements.best_rows(list(range(9))).tolist() == [8]
+
+
+def test_what_is_as_good_works(client):
+    """Numbers of numpy, whole floats, tuples and arrays of names, arrays in any order and any byte order."""
+    rules = {"width": np.int64(6), "height": 12.0, "preview": None, "scoring": {"lines": (1, np.float32(2), 3, 4)}}
+    session = client.create_session(
+        np.int64(2),
+        rules=rules,
+        observations=np.array(["board", "current"]),
+        infos=("lines",),
+        features=("holes",),
+        seed=np.uint64(2**64 - 1),
+        max_episode_steps=1e3,
+        action_mask=np.True_,
+    )
+    with session:
+        assert session.message.config.seed == 2**64 - 1
+        assert session.message.config.max_episode_steps == 1000
+        assert (session.message.config.rules.width, session.message.config.rules.height) == (6, 12)
+        assert list(session.reset(np.arange(4)[::2] // 2).observations) == ["board", "current"]
+        session.step(np.zeros((2, 2), ">i8")[:, 0])
+    once = client.evaluate("bcts", weights=np.ones((8, 2))[:, 0], features="bcts8", seeds=np.arange(3.0), max_pieces=1e2)
+    assert once.pieces.max() <= 100
+    same = client.evaluate(["bcts"], weights=np.ones((8, 1), ">f4").T, features="bcts8", seeds=range(3), max_pieces=100)
+    assert same.lines.tolist() == once.lines.tolist()
+    # A text is one sequence of pieces, not a list of letters.
+    assert client.evaluate("bcts", piece_sequences="OOOOO").pieces.tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "localhost", "http://127.0.0.1:50451", "https://127.0.0.1:50451", "127.0.0.1:", "::1:50451", "a b:5", 50451],
+)
+def test_addresses(address):
+    with pytest.raises(tetrion.InvalidArgument) as caught:
+        tetrion.Client(address)
+    assert str(caught.value) == f"address is {address!r}, expected 'host:port' without a scheme, such as '127.0.0.1:50451'"
+
+
+def test_connections():
+    for given, said in (
+        ({"timeout": "5"}, "timeout is '5', expected seconds, 0 or more"),
+        ({"timeout": NAN}, "timeout is nan, expected seconds, 0 or more"),
+        ({"patience": -1}, "patience is -1, expected seconds, 0 or more"),
+        ({"token": "a\nb"}, "token cannot be sent, expected printable ASCII characters"),
+        ({"token": 5}, "token cannot be sent"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            tetrion.Client("127.0.0.1:1", **given)
+        assert str(caught.value).startswith(said)
+    with pytest.raises(tetrion.InvalidArgument, match="addresses is \\[\\], expected at least one address"):
+        tetrion.Servers([])
+    for target in ("unix:/tmp/tetrion.sock", "dns:///tetrion:50451", "[::1]:50451", "tetrion-0.tetrion:50451"):
+        tetrion.Client(target).close()
+
+
+def test_fields_that_a_session_has_not(client):
+    with client.create_session(observations=["board"]) as session, pytest.raises(KeyError, match="expected one of board"):
+        session.reset().observations["bord"]

@@ -1,0 +1,144 @@
+"""Which servers the package takes, and what it says of those that are none."""
+
+import re
+import socket
+import subprocess
+import sys
+import threading
+from concurrent import futures
+from pathlib import Path
+
+import grpc
+import pytest
+
+import tetrion
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion.versions import RULES_VERSION, VERSION, is_compatible
+
+ROOT = Path(__file__).parents[3]
+
+
+def serve(answer=None):
+    """The address of a gRPC server that answers GetServerInfo with this, or knows no call at all; and the server."""
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    if answer is not None:
+        call = grpc.unary_unary_rpc_method_handler(
+            lambda request, context: answer, response_serializer=pb.GetServerInfoResponse.SerializeToString
+        )
+        handler = grpc.method_handlers_generic_handler("tetrion.v1.EnvironmentService", {"GetServerInfo": call})
+        server.add_generic_rpc_handlers((handler,))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    return address, server
+
+
+def info(version=VERSION, rules=RULES_VERSION):
+    return pb.GetServerInfoResponse(server_version=version, rules_version=rules)
+
+
+def test_what_the_package_is_made_for_is_what_lies_beside_it():
+    assert tetrion.__version__ == VERSION
+    project = (ROOT / "clients/python/pyproject.toml").read_text()
+    crate = (ROOT / "Cargo.toml").read_text()
+    for text in (project, crate):
+        assert re.search(r'^version = "(.*)"$', text, re.M)[1] == VERSION
+    rules = (ROOT / "src/engine/rules.rs").read_text()
+    assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "fits"),
+    [
+        ("1.4.0", "1.0.2", True),
+        ("1.4.0", "2.0.0", False),
+        ("0.1.0", "0.1.7", True),
+        ("0.1.0", "0.2.0", False),
+        ("0.1.0", "1.1.0", False),
+        ("0.1.0", "0.1.1-rc.1+abc", True),
+        ("0.1.0", "", False),
+        ("0.1.0", "unknown", False),
+    ],
+)
+def test_versions_with_the_same_significant_number_fit(ours, theirs, fits):
+    assert is_compatible(ours, theirs) == fits
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        lambda client: client.server_info(),
+        lambda client: client.create_session(),
+        lambda client: client.evaluate("bcts", seeds=[1]),
+        lambda client: next(client.evaluate_stream("bcts", seeds=[1])),
+        lambda client: client.enumerate_placements(tetrion.Drawing([], "I"), features="bcts8"),
+    ],
+)
+def test_another_version_is_refused_at_the_first_call(first):
+    address, server = serve(info(version="7.0.0"))
+    with tetrion.Client(address) as client, pytest.raises(tetrion.IncompatibleServer) as caught:
+        first(client)
+    assert str(caught.value).startswith(f"the server at {address} is Tetrion 7.0.0, and this package is Tetrion {VERSION}")
+    assert "any_version=True" in str(caught.value)
+    server.stop(None)
+
+
+def test_any_version_will_do():
+    address, server = serve(info(version="7.0.0"))
+    with tetrion.Client(address, any_version=True) as client:
+        assert client.server_info().server_version == "7.0.0"
+    server.stop(None)
+
+
+def test_other_rules_are_warned_of_once():
+    address, server = serve(info(rules="tetrion-rules-99"))
+    with tetrion.Client(address) as client:
+        with pytest.warns(tetrion.VersionWarning, match=f"tetrion-rules-99, and this package is made for {RULES_VERSION}"):
+            client.server_info()
+        client.server_info()  # a second warning would be an error
+    server.stop(None)
+
+
+def test_a_grpc_server_of_another_kind_is_recognised():
+    address, server = serve()
+    with tetrion.Client(address) as client:
+        for first in (client.server_info, client.create_session, lambda: client.evaluate("bcts", seeds=[1])):
+            with pytest.raises(tetrion.ForeignServer, match=f"{address} is no Tetrion server: it speaks gRPC and has no"):
+                first()
+    server.stop(None)
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n"])
+def test_a_port_that_speaks_no_grpc_is_recognised(said):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1024)
+                connection.sendall(said)
+                while connection.recv(1024):
+                    pass
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        with (
+            tetrion.Client(address) as client,
+            pytest.raises(tetrion.ForeignServer, match=f"{address} is no Tetrion server: it does not speak gRPC"),
+        ):
+            client.server_info()
+        thread.join(60)
+
+
+def test_the_version_is_said_with_a_server_and_without_one(monkeypatch):
+    def said():
+        done = subprocess.run([sys.executable, "-m", "tetrion", "--version"], capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    ours = f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}"
+    assert said()[0] == ours
+    assert said()[1].startswith(f"tetrion {VERSION}, the server program /")
+    monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
+    assert said() == [ours, "TETRION_SERVER is '/nowhere/tetrion', which is no program that can be run"]
+    monkeypatch.setenv("TETRION_SERVER", "/bin/false")
+    assert said()[1].startswith("the server program does not say its version: ")
