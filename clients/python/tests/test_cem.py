@@ -118,7 +118,7 @@ def test_refuses_what_no_search_can_run_with():
         (name,) = wrong
         with pytest.raises(ValueError, match=name):
             CemConfig(**wrong)
-    with pytest.raises(ValueError, match="is none of szita-lorincz"):
+    with pytest.raises(ValueError, match="is called 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
     search = Cem(CemConfig(population=4), 2, 1)
     for scores in ([1.0], [1.0, 2.0, 3.0, math.nan]):
@@ -130,5 +130,9 @@ def test_refuses_what_no_search_can_run_with():
 def test_a_search_that_cannot_be_is_refused(client):
     with pytest.raises(ValueError, match="expected common or per_slot"):
         tetrion.train(client, game_seeds="each")
-    with pytest.raises(ValueError, match="at least 2"):
+    with pytest.raises(ValueError, match="check_games is 1, expected an integer from 2"):
         tetrion.train(client, check_games=1)
+    with pytest.raises(ValueError, match="is called 'thiery', did you mean 'thiery9'\\? expected one of dellacherie6, "):
+        tetrion.train(client, features="thiery")
+    with pytest.raises(ValueError, match="is called 'thetrion', did you mean 'tetrion'\\?"):
+        tetrion.train(client, "thetrion")

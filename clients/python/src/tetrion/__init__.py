@@ -13,7 +13,8 @@ Both start a server of their own when they are given no address. What there is:
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
 - `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, as an `Evaluation` of
   `Games`, or an `EvaluationRun` while it goes on.
-- `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, the search alone.
+- `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
+  `GeneticConfig`, the searches alone.
 - `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
 - `TetrionError` and its kinds, each of which says what to do.
 
@@ -54,6 +55,7 @@ from tetrion.errors import (
 from tetrion.evaluation import Evaluation, Games, SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener, Planes
+from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
@@ -80,6 +82,8 @@ __all__ = [
     "ForeignServer",
     "ForkedClient",
     "Games",
+    "Genetic",
+    "GeneticConfig",
     "IllegalAction",
     "IncompatibleServer",
     "InternalError",

@@ -12,17 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion.draws import normals
-
-Vector = npt.NDArray[np.float64]
-
-# Larger numbers are of no use, and their squares could not be added up.
-_MAX_MAGNITUDE = 1e100
+from tetrion.names import unknown
+from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Vector, check_scores, mean_and_std, ranking, total
 
 
 @dataclass(frozen=True)
@@ -83,14 +80,14 @@ class CemConfig:
 
         check("population", 2 <= self.population <= 1_000_000, "2 to a million")
         check("elite_fraction", 0.0 < self.elite_fraction <= 1.0, "above 0 and at most 1")
-        check("initial_mean", abs(self.initial_mean) <= _MAX_MAGNITUDE, "at most 1e100 in size")
-        check("initial_std", 0.0 < self.initial_std <= _MAX_MAGNITUDE, "above 0 and at most 1e100")
+        check("initial_mean", abs(self.initial_mean) <= MAX_MAGNITUDE, "at most 1e100 in size")
+        check("initial_std", 0.0 < self.initial_std <= MAX_MAGNITUDE, "above 0 and at most 1e100")
         check("covariance", self.covariance in ("diagonal", "full"), "diagonal or full")
         looks = self.second_look == 0.0 or self.elite_fraction <= self.second_look <= 1.0
         check("second_look", looks, "0, or elite_fraction to 1")
         kinds = ("none", "constant", "linear", "hyperbolic")
         check("noise", self.noise.kind in kinds, f"one of {', '.join(kinds)}")
-        check("noise", 0.0 <= self.noise.variance <= _MAX_MAGNITUDE, "a variance of 0 to 1e100")
+        check("noise", 0.0 <= self.noise.variance <= MAX_MAGNITUDE, "a variance of 0 to 1e100")
         check("noise", self.noise.generations > 0.0, "generations above 0")
 
     @classmethod
@@ -109,7 +106,7 @@ class CemConfig:
             "tetrion": cls(initial_std=1.0, noise=Noise("hyperbolic", 0.02), unit_norm=True, second_look=1.0 / 3.0),
         }
         if name not in presets:
-            raise ValueError(f"{name!r} is none of {', '.join(presets)}")
+            raise ValueError(unknown("preset of the search", name, presets))
         return presets[name]
 
     @property
@@ -121,44 +118,6 @@ class CemConfig:
     def num_second_looks(self) -> int:
         """Vectors that are scored twice."""
         return max(int(self.population * self.second_look), 1) if self.second_look else 0
-
-
-class Round(NamedTuple):
-    """Candidates that wait for their scores.
-
-    Attributes:
-        generation: Counted from 0, the same for both looks.
-        second_look: Whether these are the better part of a generation again, to be scored on more and other games.
-        candidates: Weight vectors, float64 [K, F].
-        slots: int64 [K], the place of each in its generation.
-    """
-
-    generation: int
-    second_look: bool
-    candidates: npt.NDArray[np.float64]
-    slots: npt.NDArray[np.int64]
-
-
-class Generation(NamedTuple):
-    """What a completed generation was like.
-
-    Attributes:
-        generation: Counted from 0.
-        best_score: Largest score, of the second look where there was one.
-        mean_score: Mean score of the whole generation at the first look.
-        std_score: Standard deviation, divided by n, of the same scores.
-        best: The first candidate with the largest score.
-        mean: The elite's mean.
-        std: The elite's standard deviation, divided by n.
-    """
-
-    generation: int
-    best_score: float
-    mean_score: float
-    std_score: float
-    best: Vector
-    mean: Vector
-    std: Vector
 
 
 class Cem:
@@ -178,13 +137,13 @@ class Cem:
         variances = np.full(num_weights, config.initial_std * config.initial_std)
         self._spread = variances if config.covariance == "diagonal" else np.eye(num_weights) * config.initial_std
         self._first_scores: Vector | None = None
-        self._best: tuple[float, int, Vector] | None = None
+        self._best: Best | None = None
 
     def ask(self) -> Round:
         """The candidates to be scored next; the same ones until scores are told."""
         slots = np.arange(self.config.population)
         if self._first_scores is not None:
-            slots = _ranking(self._first_scores)[: self.config.num_second_looks]
+            slots = ranking(self._first_scores)[: self.config.num_second_looks]
         return Round(self._generation, self._first_scores is not None, self._population()[slots], slots)
 
     def tell(self, scores: npt.ArrayLike) -> Generation | None:
@@ -196,22 +155,17 @@ class Cem:
         Raises:
             ValueError: They are not one number for each candidate. Nothing has changed then.
         """
-        told = np.asarray(scores, np.float64)
         candidates = self.ask().candidates
-        if told.shape != (len(candidates),):
-            raise ValueError(f"scores of the shape {told.shape} for {len(candidates)} candidates")
-        if not (np.abs(told) <= _MAX_MAGNITUDE).all():
-            raise ValueError("scores are numbers between -1e100 and 1e100")
+        told = check_scores(scores, len(candidates))
         if self._first_scores is None and self.config.num_second_looks:
             self._first_scores = told.copy()
             return None
-        elites = _ranking(told)[: self.config.num_elites]
-        mean, std = _mean_and_std(candidates[elites])
+        elites = ranking(told)[: self.config.num_elites]
+        mean, std = mean_and_std(candidates[elites])
         first_scores = told if self._first_scores is None else self._first_scores
-        mean_score, std_score = _mean_and_std(first_scores[:, None])
+        mean_score, std_score = mean_and_std(first_scores[:, None])
         best, best_score = candidates[elites[0]], float(told[elites[0]])
-        if self._best is None or best_score >= self._best[0]:
-            self._best = (best_score, self._generation, best)
+        self._best = Best.kept(self._best, best_score, self._generation, best)
         if self.config.covariance == "diagonal":
             self._spread = std * std
         else:
@@ -232,22 +186,23 @@ class Cem:
         return np.array(self._mean)
 
     @property
+    def incumbent(self) -> Vector | None:
+        """The vector this search would hand in now, `mean`; None before the first generation is complete."""
+        return self.mean if self._generation else None
+
+    @property
     def best(self) -> tuple[float, Vector] | None:
         """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
-        return None if self._best is None else (self._best[0], self._best[2].copy())
+        return None if self._best is None else (self._best.score, self._best.weights.copy())
 
     def state(self) -> dict[str, Any]:
         """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
-        best = None
-        if self._best is not None:
-            score, generation, weights = self._best
-            best = {"score": score, "generation": generation, "weights": weights.tolist()}
         return {
             "seed": self._seed,
             "generation": self._generation,
             "mean": self._mean.tolist(),
             "spread": {self.config.covariance: self._spread.tolist()},
-            "best": best,
+            "best": Best.state(self._best),
             "first_scores": None if self._first_scores is None else self._first_scores.tolist(),
         }
 
@@ -266,9 +221,7 @@ class Cem:
         search._spread = np.array(state["spread"][config.covariance], np.float64)
         if search._spread.shape[-1] != search._mean.size:
             raise ValueError(f"a spread of the shape {search._spread.shape} for {search._mean.size} weights")
-        if state["best"] is not None:
-            best = state["best"]
-            search._best = (best["score"], best["generation"], np.array(best["weights"], np.float64))
+        search._best = Best.resumed(state["best"])
         if state["first_scores"] is not None:
             search._first_scores = np.array(state["first_scores"], np.float64)
         return search
@@ -293,27 +246,7 @@ class Cem:
             if noise > 0.0:
                 population += math.sqrt(noise) * z[:, num_rows:]
         if self.config.unit_norm:
-            norms = np.sqrt(_sum((population * population).T))
+            norms = np.sqrt(total((population * population).T))
             # A vector of zeros stays what it is.
             population /= np.where(norms > 0.0, norms, 1.0)[:, None]
         return population
-
-
-def _ranking(scores: Vector) -> npt.NDArray[np.int64]:
-    """Places in the order of their scores, best first, of equals the earlier first."""
-    return np.argsort(-scores, kind="stable")
-
-
-def _sum(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The sum of the rows, added one after the other; `numpy.sum` would group them."""
-    total: npt.NDArray[np.float64] = np.zeros(rows.shape[1:])
-    for row in rows:
-        total = total + row
-    return total
-
-
-def _mean_and_std(rows: npt.NDArray[np.float64]) -> tuple[Vector, Vector]:
-    """Mean and standard deviation of each column, both divided by n."""
-    mean = _sum(rows) / len(rows)
-    deviations = rows - mean
-    return mean, np.sqrt(_sum(deviations * deviations) / len(rows))

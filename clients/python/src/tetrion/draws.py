@@ -7,7 +7,9 @@ several. Additions, products, quotients and square roots are rounded alike on al
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,42 @@ def word(seed: int, tag: int, n: int) -> int:
         return z ^ (z >> 31)
 
     return mix((mix((seed + (tag + 1) * _GOLDEN) & _MASK) + (n + 1) * _GOLDEN) & _MASK)
+
+
+class Draws:
+    """The draws of a stream one by one, for a search that cannot tell beforehand how many it needs of which kind."""
+
+    def __init__(self, seed: int, stream: int) -> None:
+        """Begins at the start of the stream."""
+        self._words = _stream(seed, stream)
+        self._spare: float | None = None
+
+    def uniform(self) -> float:
+        """In [0, 1), a multiple of 2**-53."""
+        return (next(self._words) >> 11) * 2.0**-53
+
+    def below(self, n: int) -> int:
+        """In 0 to n - 1: the upper word of a product."""
+        return (next(self._words) * n) >> 64
+
+    def normal(self) -> float:
+        """Mean 0, standard deviation 1. They are made two at a time."""
+        if self._spare is not None:
+            spare, self._spare = self._spare, None
+            return spare
+        while True:
+            u, v = 2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0
+            s = u * u + v * v
+            if 0.0 < s < 1.0:
+                factor = math.sqrt(-2.0 * float(_log(np.array([s]))[0]) / s)
+                self._spare = v * factor
+                return u * factor
+
+
+def _stream(seed: int, stream: int) -> Iterator[int]:
+    """The words of a stream, for ever."""
+    for block in itertools.count(0, 64):
+        yield from _chacha8(seed, stream, block, 64).tolist()
 
 
 def normals(seed: int, stream: int, count: int) -> npt.NDArray[np.float64]:

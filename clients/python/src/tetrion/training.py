@@ -15,18 +15,39 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
-from tetrion.cem import Cem, CemConfig, Generation
+from tetrion.cem import Cem, CemConfig
 from tetrion.draws import GAME, word
 from tetrion.evaluation import Evaluation, SeedRange, Seeds
+from tetrion.genetic import Genetic, GeneticConfig
+from tetrion.names import unknown
 from tetrion.requests import RulesLike, rules_message
+from tetrion.search import Generation
 
 # A second look is worth four times as many games.
 _SECOND_LOOK = 4
 # Each generation has four numbers to draw the seeds of its games from; the fourth is free.
 _NUMBERS, _CHECK = 4, 2
+
+
+class _Defaults(NamedTuple):
+    """What a search plays where the caller leaves it open."""
+
+    features: str
+    rules: RulesLike
+    generations: int
+    games: int
+    game_seeds: str
+    terminal: str | None
+    unit: str
+
+
+_CEM = _Defaults("thiery9", {"width": 10, "height": 10}, 30, 5, "common", None, "lines")
+# The report on a genetic algorithm: a full game for each individual, a point a piece and ten a line.
+_GENETIC = _Defaults("lab4", "genetic", 15, 1, "per_slot", "score", "points")
 
 OnProgress = Callable[[pb.EvaluationProgress], None]
 
@@ -51,7 +72,8 @@ class TrainedGeneration(NamedTuple):
             `check.lines.ci95_low` to `check.lines.ci95_high`.
         games: Games played, those of the check included.
         pieces: Pieces landed in them.
-        search: The search as it stands now; `search.mean` is the result so far, `search.state()` is what to save.
+        search: The search as it stands now; `search.incumbent` is the result so far, `search.state()` is what to save.
+        unit: What games are scored by, `lines` or `points`.
     """
 
     generation: Generation
@@ -59,20 +81,21 @@ class TrainedGeneration(NamedTuple):
     check: pb.PolicySummary
     games: int
     pieces: int
-    search: Cem
+    search: Cem | Genetic
+    unit: str = "lines"
 
     def to_json(self) -> dict[str, Any]:
         """The same as a line of the `generations.jsonl` of `tetrion train`."""
-        lines = self.check.lines
+        score = self.check.score if self.unit == "points" else self.check.lines
         generation = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in self.generation._asdict().items()
         }
         check = {
-            "unit": "lines",
-            "mean": lines.mean,
-            "std": lines.std,
-            "ci95": [lines.ci95_low, lines.ci95_high],
+            "unit": self.unit,
+            "mean": score.mean,
+            "std": score.std,
+            "ci95": [score.ci95_low, score.ci95_high],
             "games": self.check.num_games,
             "truncated": self.check.num_truncated,
         }
@@ -87,18 +110,19 @@ class TrainedGeneration(NamedTuple):
 
 def train(
     evaluator: Evaluator,
-    config: CemConfig | str = "tetrion",
+    config: CemConfig | GeneticConfig | str = "tetrion",
     *,
-    features: str = "thiery9",
+    features: str | None = None,
     rules: RulesLike = None,
     population: int | None = None,
-    generations: int = 30,
-    games: int = 5,
-    game_seeds: str = "common",
+    generations: int | None = None,
+    games: int | None = None,
+    game_seeds: str | None = None,
     check_games: int = 100,
     max_pieces: int = 500_000,
     max_steps: int = 0,
     terminal: str | None = None,
+    unit: str | None = None,
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
@@ -108,24 +132,26 @@ def train(
     Example:
         for trained in tetrion.train(client, generations=10):
             print(trained.generation.generation, trained.check.lines.mean)
-        weights = trained.search.mean
+        weights = trained.search.incumbent
 
     Args:
         evaluator: Who plays the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
-        config: The search's parameters, or a preset's name as `CemConfig.preset` takes it.
-        features: The feature set by name; `Client.server_info().feature_sets` lists them.
-        rules: A preset's name, or fields of the rules by name; left out, `simplified` on 10 x 10.
+        config: The search's parameters: a `CemConfig` or a preset's name as `CemConfig.preset` takes it, for the
+            cross-entropy method; a `GeneticConfig` or `genetic`, for the genetic algorithm. What is left out below is
+            what `tetrion train`, or `tetrion train --optimizer genetic`, takes for it.
+        features: The feature set by name, `Client.server_info().feature_sets` lists them; `thiery9`, genetic `lab4`.
+        rules: A preset's name, or fields of the rules by name; `simplified` on 10 x 10, genetic `genetic`.
         population: Candidates a generation, in place of the configuration's.
-        generations: How many there will be in all.
-        games: Games of each candidate, and four times as many for those that get a second look.
+        generations: How many there will be in all; 30, genetic 15.
+        games: Games of each candidate, and four times as many for those that get a second look; 5, genetic 1.
         game_seeds: `common`: all candidates of a generation meet the same pieces; or `per_slot`: each meets pieces of its
-            own, as in the notebook.
+            own, as in the notebook; genetic `per_slot`.
         check_games: Games after each generation that tell what the search would hand in, at least 2.
         max_pieces: Cuts a game after so many pieces; 0: the server's limit.
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
             notebook's search, which `tetrion train --preset lab` is, has 1000.
-        terminal: What a placement that ends the game is worth: `avoid`, which is the default, or `score`, as in the
-            notebook.
+        terminal: What a placement that ends the game is worth: `avoid`, or `score`, as in the notebook; genetic `score`.
+        unit: What games are scored by: `lines`, or `points` under the rules' scoring; genetic `points`.
         seed: What weights and games are drawn from.
         state: `search.state()` of a run with the same arguments, to go on with it.
         on_progress: Called now and then while games are played.
@@ -134,22 +160,34 @@ def train(
         An iterator over the generations that are left; nothing is played before the first is asked for.
 
     Raises:
-        ValueError: There is no such preset, feature set or kind of `game_seeds`, `check_games` is below 2, or `state` is of
-            another search.
+        ValueError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of its range, or
+            `state` is of another search.
     """
-    if isinstance(config, str):
+    defaults = _GENETIC if config == "genetic" or isinstance(config, GeneticConfig) else _CEM
+    features = defaults.features if features is None else features
+    rules = defaults.rules if rules is None else rules
+    generations = defaults.generations if generations is None else arguments.integer("generations", generations, 1)
+    games = defaults.games if games is None else arguments.integer("games", games, 1)
+    game_seeds = defaults.game_seeds if game_seeds is None else game_seeds
+    terminal = defaults.terminal if terminal is None else terminal
+    unit = defaults.unit if unit is None else unit
+    check_games = arguments.integer("check_games", check_games, 2)  # for an interval
+    seed = arguments.integer("seed", seed, 0, arguments.U64)
+    for name, value, kinds in (("game_seeds", game_seeds, ("common", "per_slot")), ("unit", unit, ("lines", "points"))):
+        if value not in kinds:
+            raise arguments.wrong(name, value, " or ".join(kinds))
+    if config == "genetic":
+        config = GeneticConfig()
+    elif isinstance(config, str):
         config = CemConfig.preset(config, generations)
     if population is not None:
-        config = dataclasses.replace(config, population=population)
-    if check_games < 2:
-        raise ValueError(f"check_games is {check_games}, expected at least 2 for an interval")
-    if game_seeds not in ("common", "per_slot"):
-        raise ValueError(f"game_seeds is {game_seeds!r}, expected common or per_slot")
-    playfield = rules_message({"width": 10, "height": 10} if rules is None else rules) or rules_pb2.Rules()
-    if state is not None:
-        search = Cem.resume(config, state)
-    else:
-        search = Cem(config, _num_weights(evaluator, features, playfield), seed)
+        population = arguments.integer("population", population)
+        if isinstance(config, GeneticConfig):
+            config = dataclasses.replace(config, individuals=population)
+        else:
+            config = dataclasses.replace(config, population=population)
+    playfield = rules_message(rules) or rules_pb2.Rules()
+    search = _search(config, state, lambda: _num_weights(evaluator, features, playfield), seed)
 
     def own_seeds(number: int, num_games: int, num_candidates: int) -> npt.NDArray[np.uint64]:
         slots = (word(word(seed, GAME, number), GAME, slot) for slot in range(num_candidates))
@@ -177,10 +215,13 @@ def train(
             looks = (number + 1, _SECOND_LOOK * games) if asked.second_look else (number, games)
             own = own_seeds(*looks, len(asked.candidates)) if game_seeds == "per_slot" else None
             played.append(play(asked.candidates, *looks, own))
-            scores = played[-1].mean_lines
+            policies = played[-1].summary.policies
+            scores = np.array([policy.score.mean if unit == "points" else policy.lines.mean for policy in policies])
             generation = search.tell(scores)
         elite = np.sort(scores)[::-1][: search.config.num_elites]
-        played.append(play(search.mean, number + _CHECK, check_games))
+        incumbent = search.incumbent
+        assert incumbent is not None, "a generation is complete"
+        played.append(play(incumbent, number + _CHECK, check_games))
         return TrainedGeneration(
             generation,
             # Added up one by one: numpy's own sum would group them, and the last bit could differ.
@@ -189,9 +230,19 @@ def train(
             sum(evaluation.lines.size for evaluation in played),
             sum(int(evaluation.pieces.sum()) for evaluation in played),
             copy.deepcopy(search),
+            unit,
         )
 
     return (advance() for _ in range(search.generation, generations))
+
+
+def _search(
+    config: CemConfig | GeneticConfig, state: Mapping[str, Any] | None, num_weights: Callable[[], int], seed: int
+) -> Cem | Genetic:
+    """The search that goes on from a state, or a new one."""
+    if isinstance(config, GeneticConfig):
+        return Genetic(config, num_weights(), seed) if state is None else Genetic.resume(config, state)
+    return Cem(config, num_weights(), seed) if state is None else Cem.resume(config, state)
 
 
 def _num_weights(evaluator: Evaluator, features: str, rules: rules_pb2.Rules) -> int:
@@ -204,5 +255,4 @@ def _num_weights(evaluator: Evaluator, features: str, rules: rules_pb2.Rules) ->
     for known in evaluator.server_info(width).feature_sets:
         if known.name == features:
             return len(known.columns)
-    names = ", ".join(known.name for known in evaluator.server_info().feature_sets)
-    raise ValueError(f"no feature set is called {features!r}, expected one of {names}")
+    raise ValueError(unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets)))

@@ -1,0 +1,173 @@
+"""A genetic algorithm for real numbers: the search of `tetrion train --optimizer genetic`, to the last bit.
+
+Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation: their
+games are new, and a lucky score should not live for ever.
+
+Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the two
+tournaments, the coin for a crossover, one blend a weight; then for every weight of either child, in that order, the coin for
+a mutation and the step.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion.draws import Draws
+from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Vector, check_scores, mean_and_std, ranking
+
+
+@dataclass(frozen=True)
+class GeneticConfig:
+    """The parameters of a search.
+
+    Attributes:
+        individuals: Weight vectors a generation, at least 2.
+        initial_range: The first individuals are uniform in [-initial_range, initial_range), per weight; above 0.
+        tournament: Individuals drawn, with replacement, for a tournament; the best of them becomes a parent.
+        crossover_probability: Probability that two parents are crossed rather than copied.
+        blend_alpha: How far a child may lie beyond its parents; 0 keeps it between them (BLX-alpha).
+        mutation_probability: Probability that a weight of a child is changed.
+        mutation_std: Standard deviation of that change.
+        keep: Best individuals that go on unchanged; below `individuals`.
+    """
+
+    individuals: int = 50
+    initial_range: float = 1.0
+    tournament: int = 3
+    crossover_probability: float = 0.5
+    blend_alpha: float = 0.5
+    mutation_probability: float = 0.2
+    mutation_std: float = 0.2
+    keep: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuses what no search can run with."""
+
+        def check(name: str, low: float, high: float) -> None:
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"{name} is {value!r}, expected {low:g} to {high:g}")
+
+        check("individuals", 2, 1_000_000)
+        check("initial_range", sys.float_info.min, MAX_MAGNITUDE)
+        check("tournament", 1, 1_000_000)
+        check("crossover_probability", 0.0, 1.0)
+        check("blend_alpha", 0.0, 10.0)
+        check("mutation_probability", 0.0, 1.0)
+        check("mutation_std", 0.0, MAX_MAGNITUDE)
+        check("keep", 0, self.individuals - 1)
+
+    @property
+    def num_elites(self) -> int:
+        """Individuals whose mean score is told as the elite's."""
+        return max(self.keep, 1)
+
+
+class Genetic:
+    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+
+    def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
+        """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
+        if num_weights < 1:
+            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+        self.config = config
+        self._seed = seed
+        self._generation = 0
+        draws = Draws(seed, 0)
+        weights = [config.initial_range * (2.0 * draws.uniform() - 1.0) for _ in range(config.individuals * num_weights)]
+        self._individuals = np.array(weights).reshape(config.individuals, num_weights)
+        self._incumbent: Vector | None = None
+        self._best: Best | None = None
+
+    def ask(self) -> Round:
+        """The candidates to be scored next; the same ones until scores are told."""
+        return Round(self._generation, False, self._individuals.copy(), np.arange(len(self._individuals)))
+
+    def tell(self, scores: npt.ArrayLike) -> Generation:
+        """Takes the scores of the last `ask`, in its order, which completes a generation.
+
+        Raises:
+            ValueError: They are not one number for each candidate. Nothing has changed then.
+        """
+        told = check_scores(scores, len(self._individuals))
+        order = ranking(told)
+        individuals, self._individuals = self._individuals, self._breed(order)
+        best, best_score = individuals[order[0]], float(told[order[0]])
+        self._best = Best.kept(self._best, best_score, self._generation, best)
+        self._incumbent = best
+        self._generation += 1
+        mean, std = mean_and_std(individuals)
+        mean_score, std_score = mean_and_std(told[:, None])
+        return Generation(self._generation - 1, best_score, float(mean_score[0]), float(std_score[0]), best, mean, std)
+
+    @property
+    def generation(self) -> int:
+        """Generations completed."""
+        return self._generation
+
+    @property
+    def incumbent(self) -> Vector | None:
+        """The vector this search would hand in now: the best individual of the last generation; None before the first."""
+        return None if self._incumbent is None else self._incumbent.copy()
+
+    @property
+    def best(self) -> tuple[float, Vector] | None:
+        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        return None if self._best is None else (self._best.score, self._best.weights.copy())
+
+    def state(self) -> dict[str, Any]:
+        """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        return {
+            "seed": self._seed,
+            "generation": self._generation,
+            "individuals": self._individuals.tolist(),
+            "incumbent": None if self._incumbent is None else self._incumbent.tolist(),
+            "best": Best.state(self._best),
+        }
+
+    @classmethod
+    def resume(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
+        """The search that `state` was taken from.
+
+        Raises:
+            ValueError: It is a search of another configuration's.
+        """
+        if "individuals" not in state:
+            raise ValueError("the state is of another search than a genetic algorithm")
+        individuals = np.array(state["individuals"], np.float64)
+        if individuals.ndim != 2 or len(individuals) != config.individuals:
+            raise ValueError(f"the state has {len(individuals)} individuals, expected {config.individuals}")
+        search = cls(config, individuals.shape[1], state["seed"])
+        search._generation = state["generation"]
+        search._individuals = individuals
+        search._incumbent = None if state["incumbent"] is None else np.array(state["incumbent"], np.float64)
+        search._best = Best.resumed(state["best"])
+        return search
+
+    def _breed(self, order: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """The next generation; `order` has the places of this one's individuals, best first."""
+        config, draws = self.config, Draws(self._seed, self._generation + 1)
+        next_ones: list[list[float]] = [self._individuals[place].tolist() for place in order[: config.keep]]
+        while len(next_ones) < config.individuals:
+            # Contenders are places in the ranking, so the lowest wins.
+            winners = [min(draws.below(config.individuals) for _ in range(config.tournament)) for _ in range(2)]
+            first, second = (self._individuals[order[winner]].tolist() for winner in winners)
+            if draws.uniform() < config.crossover_probability:
+                for place, (x, y) in enumerate(zip(first, second, strict=True)):
+                    gamma = (1.0 + 2.0 * config.blend_alpha) * draws.uniform() - config.blend_alpha
+                    first[place], second[place] = (1.0 - gamma) * x + gamma * y, gamma * x + (1.0 - gamma) * y
+            for child in (first, second):
+                for place in range(len(child)):
+                    if draws.uniform() < config.mutation_probability:
+                        child[place] += config.mutation_std * draws.normal()
+                next_ones.append(child)
+        # Of an odd number of children the last one is not born.
+        return np.array(next_ones[: config.individuals])

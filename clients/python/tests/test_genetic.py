@@ -1,0 +1,90 @@
+"""The genetic algorithm: the path of the server program's own, to the last bit."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from test_cem import PATHS, advance, toy
+
+import tetrion
+from tetrion.draws import Draws, normals
+from tetrion.genetic import Genetic, GeneticConfig
+from tetrion.server import find_binary
+
+
+def test_draws_one_by_one_are_those_drawn_at_once():
+    draws = Draws(7, 3)
+    assert [draws.normal() for _ in range(1001)] == normals(7, 3, 1001).tolist()
+    assert {Draws(7, stream).below(6) for stream in range(200)} == set(range(6))
+
+
+def test_follows_the_golden_path():
+    """The path that the server program's own search is held to."""
+    rows = [line.split() for line in PATHS.read_text().splitlines()]
+    expected = [[float(number) for number in row[1:]] for row in rows if row[0] == "genetic"]
+    search = Genetic(GeneticConfig(individuals=10), 3, 42)
+    assert len(expected) == 5
+    assert search.incumbent is None
+    assert [advance(search).best.tolist() for _ in expected] == expected
+    assert search.incumbent.tolist() == expected[-1]
+
+
+@pytest.mark.parametrize("settings", [{}, {"keep": 4, "tournament": 2, "crossover_probability": 0.9, "mutation_std": 1.5}])
+def test_learns_what_tetrion_train_learns(client, tmp_path, settings):
+    """The same run by the server program: generation by generation the same numbers, and the same state at the end."""
+    arguments = "--generations 4 --population 15 --games 2 --check-games 6 --final-games 2 --max-pieces 300 --seed 5"
+    flags = {"crossover_probability": "crossover", "mutation_std": "mutation-std"}
+    chosen = [text for name, value in settings.items() for text in (f"--{flags.get(name, name)}", str(value))]
+    command = [find_binary(), "train", "--optimizer", "genetic", *arguments.split(), *chosen]
+    subprocess.run(
+        [*command, "--server", client.address, "--out", tmp_path / "run"], check=True, capture_output=True, timeout=60
+    )
+    expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
+    config = GeneticConfig(**settings) if settings else "genetic"
+    records = list(
+        tetrion.train(client, config, population=15, generations=4, games=2, check_games=6, max_pieces=300, seed=5)
+    )
+    assert [record.to_json() for record in records] == expected
+    assert expected[0]["check"]["unit"] == "points"
+    checkpoint = json.loads((tmp_path / "run/checkpoint").read_text())
+    assert records[-1].search.state() == checkpoint["state"]["genetic"]
+
+
+def test_a_search_goes_on_where_it_stopped():
+    config = GeneticConfig(individuals=7, keep=2)
+    steady, resumed = Genetic(config, 3, 11), Genetic(config, 3, 11)
+    for _ in range(6):
+        resumed = Genetic.resume(config, json.loads(json.dumps(resumed.state())))
+        ours, theirs = steady.ask(), resumed.ask()
+        assert ours.candidates.tobytes() == theirs.candidates.tobytes()
+        assert str(steady.tell(toy(ours.candidates))) == str(resumed.tell(toy(theirs.candidates)))
+    assert steady.state() == resumed.state()
+    assert steady.best[0] == toy(steady.best[1][None])[0]
+    # The two best go on as they are.
+    before = steady.ask().candidates
+    order = np.argsort(-toy(before), kind="stable")
+    steady.tell(toy(before))
+    np.testing.assert_array_equal(steady.ask().candidates[:2], before[order[:2]])
+    with pytest.raises(ValueError, match="7 individuals, expected 50"):
+        Genetic.resume(GeneticConfig(), steady.state())
+    with pytest.raises(ValueError, match="another search"):
+        Genetic.resume(config, tetrion.Cem(tetrion.CemConfig(), 3, 1).state())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("individuals", 1),
+        ("initial_range", 0.0),
+        ("tournament", 0),
+        ("crossover_probability", 2.0),
+        ("blend_alpha", -1.0),
+        ("mutation_probability", float("nan")),
+        ("mutation_std", -0.1),
+        ("keep", 50),
+    ],
+)
+def test_refuses_what_no_search_can_run_with(name, value):
+    with pytest.raises(ValueError, match=f"{name} is {value}, expected "):
+        GeneticConfig(**{name: value})
