@@ -9,6 +9,8 @@ that the program runs on: any Python of version 3, no ABI, since nothing of it i
 Linux the platform is read from the program itself: its machine, and the newest glibc whose symbols it needs, which is what a
 `manylinux` tag says. Others do not tell all of it (macOS wants the oldest version it runs on), so for them
 TETRION_WHEEL_PLATFORM must name it, as in `macosx_11_0_arm64` or `win_amd64`.
+
+TETRION_WHEEL_URL is the address of the project for those who find the wheel in an index: a fork has one of its own.
 """
 
 from __future__ import annotations
@@ -21,8 +23,18 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service"]
+
+
+class CustomMetadataHook(MetadataHookInterface):
+    """Says where the project lives."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling when it reads the metadata."""
+        home = os.environ.get("TETRION_WHEEL_URL", "").rstrip("/")
+        metadata["urls"] = {"Homepage": home, "Documentation": f"{home}#readme", "Source": home} if home else {}
 
 
 class CustomBuildHook(BuildHookInterface):

@@ -2,12 +2,17 @@
 
 import subprocess
 import sys
+from importlib.metadata import metadata
 
 import gymnasium
 
 import tetrion
 from tetrion.server import find_binary
 
+about = metadata("tetrion")
+assert about["License-Expression"] == "MIT OR Apache-2.0"
+assert about.get_all("License-File") == ["LICENSE-APACHE", "LICENSE-MIT"]
+assert "Typing :: Typed" in about.get_all("Classifier")
 assert find_binary().parent.name == "_bin", find_binary()
 env = gymnasium.make("tetrion/Placement-v0")
 observation, info = env.reset(seed=0)

@@ -42,6 +42,8 @@ def test_what_the_package_is_made_for_is_what_lies_beside_it():
     crate = (ROOT / "Cargo.toml").read_text()
     for text in (project, crate):
         assert re.search(r'^version = "(.*)"$', text, re.M)[1] == VERSION
+    for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
+        assert (ROOT / "clients/python" / licence).read_bytes() == (ROOT / licence).read_bytes()
     rules = (ROOT / "src/engine/rules.rs").read_text()
     assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
 
