@@ -23,7 +23,7 @@ from tetrion.session import Session
 
 @dataclass
 class _Sent:
-    """A request of a stream that has no answer yet; `number` if it is numbered, `own` if nobody but us waits for it."""
+    """A request of a stream that has no answer yet; `number` if it is numbered, `own` if no caller waits for the answer."""
 
     kind: str
     request: Any
@@ -37,13 +37,16 @@ class StepStream(Calls):
     Besides the calls that wait for their answer, requests can be sent ahead: `send_step` for one half of the environments,
     then for the other, while the first is thought about; or a step and behind it the question for the placements that it
     leads to, in one round trip. `receive_step` and `receive_placements` give the answers in order. Should the connection
-    break, the stream is opened anew and what was not answered is done, once.
+    break, the stream is opened anew and what was not answered is done, once. So is a call that Ctrl-C interrupted: the next
+    one finds the session behind it.
     """
 
     def __init__(self, session: Session) -> None:
         """Opens a stream; see `Session.stream`."""
         self.session = session
         self._closed = False
+        # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
+        self._interrupted = False
         self._unanswered: deque[_Sent] = deque()
         self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
         self._open()
@@ -57,19 +60,18 @@ class StepStream(Calls):
         # The thread that fed the stream before this one would wait for ever.
         self._requests.put(None)
         self._requests = queue.SimpleQueue()
-        self._responses = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
+        self._responses: Any = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
         self.session.client.check_process()
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
-        number = 0
-        if kind in MUTATING:
-            # The session counts what was sent, so that requests sent ahead number on.
-            self.session.sequence += 1
-            number = self.session.sequence
-        sent = _Sent(kind, request, number, own)
+        self._mend()
+        sent = _Sent(kind, request, self.session.sequence + 1 if kind in MUTATING else 0, own)
         self._unanswered.append(sent)
+        if sent.number:
+            # The session counts what was sent, so that requests sent ahead number on.
+            self.session.sequence = sent.number
         self._transmit(sent)
 
     def _transmit(self, sent: _Sent) -> None:
@@ -78,26 +80,39 @@ class StepStream(Calls):
         self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
     def _receive(self, kind: str) -> Any:
+        self._mend()
         waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
         if waiting != kind:
             what = f"the next answer is that to {waiting}" if waiting else "nothing was sent that could be answered"
             raise RuntimeError(f"{what}, so there is no {kind} to receive")
-        while True:
-            sent, response = self._answer()
-            if sent.own:
-                self._keep(response)
-                continue
-            if isinstance(response, TetrionError):
-                if sent.number and not isinstance(response, SequenceMismatch):
-                    # It did not happen, so its number is the next one's; what was sent behind it is refused in turn.
-                    self.session.sequence = sent.number - 1
-                raise response
-            if sent.number:
-                self.session._note(Entry(sent.number, sent.kind, sent.request))
-                if self.session._journal is not None and self.session._journal.due():
-                    # Asked for now and read before the next answer: nobody waits for snapshots.
-                    self._send("save_state", pb.SaveStateRequest(), own=True)
-            return response
+        try:
+            while True:
+                sent, response = self._answer()
+                self._settle(sent, response)
+                if sent.own:
+                    continue
+                if isinstance(response, TetrionError):
+                    raise response
+                return response
+        except TetrionError:
+            raise
+        except BaseException:
+            self._interrupted = True
+            raise
+
+    def _settle(self, sent: _Sent, response: Any) -> None:
+        """Draws the consequences of an answer for the session and its journal."""
+        if sent.kind == "save_state" and sent.own:
+            self._keep(response)
+        elif isinstance(response, TetrionError):
+            if sent.number and not isinstance(response, SequenceMismatch):
+                # It did not happen, so its number is the next one's; what was sent behind it is refused in turn.
+                self.session.sequence = sent.number - 1
+        elif sent.number:
+            self.session._note(Entry(sent.number, sent.kind, sent.request))
+            if self.session._journal is not None and self.session._journal.due():
+                # Asked for now and read before the next answer: no caller waits for snapshots.
+                self._send("save_state", pb.SaveStateRequest(), own=True)
 
     def _keep(self, response: Any) -> None:
         journal = self.session._journal
@@ -128,21 +143,42 @@ class StepStream(Calls):
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
         """Opens the stream anew after a loss and sends what was not answered once more."""
         patience.wait(error)
+        self._send_again(patience, lost=isinstance(error, SessionNotFound))
+
+    def _mend(self) -> None:
+        """After an interrupted call: opens the stream anew, and reads the answers that no caller waits for any more."""
+        if not self._interrupted:
+            return
+        self._responses.cancel()
+        numbers = [sent.number for sent in self._unanswered]
+        self.session.sequence = max([self.session.sequence, *numbers])
+        self._send_again(Patience(self.session.client), lost=False)
+        self._interrupted = False
+        try:
+            while self._unanswered and not self.in_flight:
+                self._settle(*self._answer())
+        except BaseException:
+            self._interrupted = True
+            raise
+
+    def _send_again(self, patience: Patience, *, lost: bool) -> None:
+        """Opens the stream anew and sends what was not answered once more; `lost` if the session is."""
         # The server keeps its last answer only. If it may have done more than one call that we know nothing about, or
         # moved on since a question, the way back leads over the snapshots.
         unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
-        if self.session._journal is not None and (unsure or isinstance(error, SessionNotFound)):
-            lost = pb.DeleteSessionRequest(name=self.session.name, allow_missing=True)
+        if self.session._journal is not None and (unsure or lost):
+            old = pb.DeleteSessionRequest(name=self.session.name, allow_missing=True)
             self.session._make_anew(patience)
             with contextlib.suppress(TetrionError):
-                self.session.client._call("DeleteSession", lost)
+                self.session.client._call("DeleteSession", old)
         self._open()
         for sent in self._unanswered:
             self._transmit(sent)
 
     def _next(self) -> pb.StepStreamResponse:
         try:
-            return next(self._responses)
+            response: pb.StepStreamResponse = next(self._responses)
+            return response
         except StopIteration:
             raise ServerUnavailable("the server ended the stream", code="UNAVAILABLE") from None
         except grpc.RpcError as error:
@@ -151,8 +187,17 @@ class StepStream(Calls):
     def _call(self, kind: str, request: Any) -> Any:
         if self.in_flight:
             raise RuntimeError("receive the answers to what was sent ahead first")
-        self._send(kind, request)
-        return self._receive(kind)
+        try:
+            self._send(kind, request)
+            return self._receive(kind)
+        except TetrionError:
+            raise
+        except BaseException:
+            # Ctrl-C, most likely. The answer has no reader any more; the next call reads it first.
+            self._interrupted = True
+            for sent in self._unanswered:
+                sent.own = True
+            raise
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` gives the answer."""
