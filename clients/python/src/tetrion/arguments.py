@@ -6,7 +6,6 @@ that is a whole number is an integer, so `max_pieces=1e6` works; True and False 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import reprlib
 from collections.abc import Iterable, Mapping
@@ -89,14 +88,9 @@ def names(field: str, value: Any, example: str) -> list[str]:
 
 def integers(field: str, value: Any, expected: str, high: int) -> list[int]:
     """A list of integers from 0."""
-    listed = items(field, value, expected)
-    if listed:
-        with contextlib.suppress(ValueError, OverflowError):
-            # All at once, where they are what they should be: there may be thousands.
-            array = np.asarray(listed)
-            if array.ndim == 1 and array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= high:
-                checked: list[int] = array.tolist()
-                return checked
+    listed = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else items(field, value, expected)
+    if all(type(number) is int and 0 <= number <= high for number in listed):
+        return list(listed)
     return [integer(f"{field}[{place}]", number, 0, high) for place, number in enumerate(listed)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -43,13 +44,18 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     except ValueError:  # Rows of different lengths.
         raise InvalidArgument(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
-    try:
-        with np.errstate(invalid="ignore"):  # NaN, which then fits nothing.
-            data = given.astype(wanted.newbyteorder("<"), copy=False)
-        # Truth is no number: a mask in the place of actions or of environments is a mistake.
-        fits = given.dtype == wanted or (given.dtype != np.bool_ and np.array_equal(data, given))
-    except (TypeError, ValueError, OverflowError):  # Words, or integers of more than 64 bits.
-        fits = False
+    little = wanted.newbyteorder("<")
+    if given.dtype == wanted:
+        data, fits = given.astype(little, copy=False), True
+    else:
+        try:
+            # NaN fits nothing, which is seen below; numpy need not warn of it.
+            with np.errstate(invalid="ignore") if given.dtype.kind == "f" else contextlib.nullcontext():
+                data = given.astype(little)
+            # Truth is no number: a mask in the place of actions or of environments is a mistake.
+            fits = given.dtype != np.bool_ and np.array_equal(data, given)
+        except (TypeError, ValueError, OverflowError):  # Words, or integers of more than 64 bits.
+            fits = False
     if not fits:
         raise _misfit(name, given, wanted)
     if data.dtype not in _DATA_TYPES:
