@@ -206,6 +206,14 @@ pub enum RulesError {
     Contradiction(&'static str),
 }
 
+/// Says whether a number can be points.
+///
+/// # Errors
+/// [`RulesError::Points`] with the name of the field if not.
+pub fn check_points(field: &'static str, value: f64) -> Result<(), RulesError> {
+    if value.is_finite() && value.abs() <= 1e15 { Ok(()) } else { Err(RulesError::Points { field, value }) }
+}
+
 impl Default for Rules {
     fn default() -> Rules {
         SIMPLIFIED
@@ -246,9 +254,7 @@ impl Rules {
             ("scoring.game_end", self.scoring.game_end),
         ];
         for (field, value) in points {
-            if !value.is_finite() || value.abs() > 1e15 {
-                return Err(RulesError::Points { field, value });
-            }
+            check_points(field, value)?;
         }
         if self.action_model == ActionModel::Keypress {
             if self.reach != Reach::SidewaysWalk {

@@ -77,6 +77,17 @@ pub struct Statistics {
     pub episode_return: f64,
 }
 
+/// The actions of an episode that did not exist.
+///
+/// A column of its own: only what such an action does, the beginning of an episode and a copy touch it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct InvalidActions {
+    /// How many.
+    pub count: u64,
+    /// The episode's length after the last one; 0 where there was none.
+    pub last_step: u64,
+}
+
 /// Where a piece came to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
@@ -112,6 +123,7 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
     pub statistics: Vec<Statistics>,
+    pub invalid_actions: Vec<InvalidActions>,
 }
 
 /// Environments of either size of playfield.
@@ -175,6 +187,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             phases: vec![Phase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
             statistics: vec![Statistics::default(); num_envs],
+            invalid_actions: vec![InvalidActions::default(); num_envs],
         };
         for i in 0..num_envs {
             let env_seed = match seeding {
@@ -205,6 +218,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.phases.clear();
         self.episodes.clear();
         self.statistics.clear();
+        self.invalid_actions.clear();
     }
 
     /// Appends a copy of an environment of another batch.
@@ -217,6 +231,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.phases.push(other.phases[i]);
         self.episodes.push(other.episodes[i]);
         self.statistics.push(other.statistics[i]);
+        self.invalid_actions.push(other.invalid_actions[i]);
+    }
+
+    /// Whether the last step of an environment's episode had an action that did not exist.
+    pub fn was_invalid(&self, i: usize) -> bool {
+        let InvalidActions { count, last_step } = self.invalid_actions[i];
+        count > 0 && last_step == self.statistics[i].length
     }
 
     /// The current piece of an environment on its way down.
@@ -237,6 +258,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.phases)
             + bytes(&self.episodes)
             + bytes(&self.statistics)
+            + bytes(&self.invalid_actions)
     }
 
     pub fn check_started(&self, rows: Rows<'_>) -> Result<(), NotReset> {
@@ -277,6 +299,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.phases[i] = Phase::Running;
         self.episodes[i] = episode;
         self.statistics[i] = Statistics::default();
+        self.invalid_actions[i] = InvalidActions::default();
         self.appear(config, i);
     }
 

@@ -20,7 +20,8 @@
 //! An empty playfield. Making a batch starts no episode: [`EnvBatch::reset`] does, or a restored position.
 //!
 //! # Rewards
-//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and told in `f32`.
+//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and told in `f32`; for an action that does not exist
+//! and is ignored, those of [`InvalidActionPolicy::Ignore`].
 //!
 //! # Episode End
 //! *Termination*: the rules end the game, or an action that does not exist does under [`InvalidActionPolicy::Terminate`].
@@ -28,7 +29,7 @@
 //! What comes then is told by [`AutoresetMode`].
 //!
 //! # Information
-//! The fields of [`Field::INFOS`], cumulative in the episode: lines, pieces, length, return, seed.
+//! The fields of [`Field::INFOS`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist.
 //!
 //! # Arguments
 //! [`EnvConfig`] and [`Seeding`].
@@ -55,6 +56,7 @@ pub use state::{EnvState, Position};
 
 use std::sync::Arc;
 
+use crate::engine::rules::check_points;
 use crate::engine::{CompactPlayfield, FallingPiece, Playfield, Rules, Tetromino};
 use crate::features::FeatureSet;
 use columns::{AnyEnvs, Envs, each_size};
@@ -75,8 +77,8 @@ pub enum AutoresetMode {
     Disabled,
 }
 
-/// What becomes of an action that is in range but not in the mask. Out of range is refused under either.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What becomes of an action that is in range but not in the mask. Out of range is refused under all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InvalidActionPolicy {
     /// The whole call is refused.
     #[default]
@@ -84,6 +86,11 @@ pub enum InvalidActionPolicy {
     /// The row's episode is terminated: the playfield and the pieces stay, no piece is counted, the step is, and the reward
     /// is that of the end of a game.
     Terminate,
+    /// The row's episode goes on: the playfield and the pieces stay, no piece is counted, the step is.
+    Ignore {
+        /// The points of such a step.
+        reward: f64,
+    },
 }
 
 /// What all environments of a batch have in common.
@@ -191,6 +198,9 @@ impl EnvBatch {
     /// [`CreateError`] for rules that cannot be played, no environments, or seeds that do not fit their number.
     pub fn new(config: EnvConfig, seeding: &Seeding) -> Result<EnvBatch, CreateError> {
         config.rules.check()?;
+        if let InvalidActionPolicy::Ignore { reward } = config.invalid_action_policy {
+            check_points("invalid_action_reward", reward)?;
+        }
         if config.num_envs == 0 {
             return Err(CreateError::NoEnvironments);
         }

@@ -56,6 +56,10 @@ pub enum Field {
     EpisodeReturn,
     /// The seed of this episode.
     Seed,
+    /// Whether the last step's action did not exist.
+    InvalidAction,
+    /// Steps of this episode whose action did not exist.
+    InvalidActions,
 }
 
 /// What there is to know of a field whatever the rules are.
@@ -72,7 +76,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 14] = [
+pub static FIELDS: [FieldInfo; 16] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -160,6 +164,18 @@ pub static FIELDS: [FieldInfo; 14] = [
         layout: "uint64",
         description: "the seed of this episode; 0 for an explicit piece sequence",
     },
+    FieldInfo {
+        field: Field::InvalidAction,
+        name: "invalid_action",
+        layout: "bool",
+        description: "the last step's action did not exist, and the invalid-action policy ended the episode or ignored it",
+    },
+    FieldInfo {
+        field: Field::InvalidActions,
+        name: "invalid_actions",
+        layout: "uint64",
+        description: "steps of this episode whose action did not exist",
+    },
 ];
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
@@ -193,8 +209,15 @@ impl Field {
     ];
 
     /// What is told beside it.
-    pub const INFOS: [Field; 5] =
-        [Field::Lines, Field::Pieces, Field::Length, Field::EpisodeReturn, Field::Seed];
+    pub const INFOS: [Field; 7] = [
+        Field::Lines,
+        Field::Pieces,
+        Field::Length,
+        Field::EpisodeReturn,
+        Field::Seed,
+        Field::InvalidAction,
+        Field::InvalidActions,
+    ];
 
     /// The field's row of [`FIELDS`].
     pub fn info(self) -> &'static FieldInfo {
@@ -225,8 +248,11 @@ impl Field {
                 (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + 2).max(width - 1))))
             }
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
-            Field::Lines | Field::Pieces | Field::Length | Field::Seed => (Uint64, vec![], Some(0.0), None),
+            Field::Lines | Field::Pieces | Field::Length | Field::Seed | Field::InvalidActions => {
+                (Uint64, vec![], Some(0.0), None)
+            }
             Field::EpisodeReturn => (Float64, vec![], None, None),
+            Field::InvalidAction => (Bool, vec![], Some(0.0), Some(1.0)),
         };
         let FieldInfo { name, description, .. } = *self.info();
         FieldSpec { name, dtype, shape, low, high, description }
@@ -288,6 +314,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 self.write_u64(rows, out, |i| self.statistics[i].episode_return.to_bits());
             }
             Field::Seed => self.write_u64(rows, out, |i| self.episode_seed(i)),
+            Field::InvalidAction => out.extend(rows.envs().map(|i| u8::from(self.was_invalid(i)))),
+            Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
         }
     }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1
+//! format         u16, 1 or 2: the lowest that holds all there is to say
 //! rules version  u8 length, then so many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (their numbers in
 //!                the order in which they are declared); f64 points a piece, for 1 to 4 lines, for the end of a game
@@ -17,6 +17,7 @@
 //!                its anchor
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length; f64 return
+//! invalid        in format 2, where actions of the episode did not exist: u64 how many, u64 the length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
 //!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece
 //! checksum       u64, XXH3 of everything before it
@@ -36,11 +37,13 @@ use crate::engine::{
     Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
 };
 
-use super::columns::{EpisodeIndex, LastLanding, Rest, Statistics, Visible};
+use super::columns::{EpisodeIndex, InvalidActions, LastLanding, Rest, Statistics, Visible};
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";
-const FORMAT: u16 = 1;
+/// Without actions that did not exist, as all snapshots were before there was another format.
+const PLAIN_FORMAT: u16 = 1;
+const FORMAT: u16 = 2;
 const NO_PIECE: u8 = 255;
 
 /// Counters of a snapshot stay below 2^53: no game gets there, and from there none can overflow.
@@ -60,7 +63,7 @@ pub enum SnapshotError {
     #[error("the snapshot is damaged: {0}")]
     Corrupt(&'static str),
     /// A layout of bytes that this program does not know.
-    #[error("the snapshot has format {0}, expected {FORMAT}")]
+    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={FORMAT}")]
     UnknownFormat(u16),
     /// Taken where equal actions could give another game.
     #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
@@ -77,7 +80,8 @@ impl EnvState {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(400);
         out.extend(MAGIC);
-        out.extend(FORMAT.to_le_bytes());
+        let is_plain = self.invalid_actions == InvalidActions::default();
+        out.extend(if is_plain { PLAIN_FORMAT } else { FORMAT }.to_le_bytes());
         out.push(RULES_VERSION.len() as u8);
         out.extend(RULES_VERSION.as_bytes());
         write_rules(&self.rules, &mut out);
@@ -105,6 +109,10 @@ impl EnvState {
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        if !is_plain {
+            let InvalidActions { count, last_step } = self.invalid_actions;
+            out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
+        }
         write_dealer(&self.dealer.state(), &mut out);
         out.extend(xxh3_64(&out).to_le_bytes());
         out
@@ -127,7 +135,7 @@ impl EnvState {
         }
         let mut reader = Reader { bytes };
         let format = u16::from_le_bytes(reader.array()?);
-        if format != FORMAT {
+        if !(PLAIN_FORMAT..=FORMAT).contains(&format) {
             return Err(SnapshotError::UnknownFormat(format));
         }
         let length = reader.byte()?.into();
@@ -136,7 +144,7 @@ impl EnvState {
             let found = String::from_utf8_lossy(version).into_owned();
             return Err(SnapshotError::OtherRulesVersion { found });
         }
-        let state = reader.state()?;
+        let state = reader.state(format)?;
         if !reader.bytes.is_empty() {
             return Err(Corrupt("it is too long"));
         }
@@ -233,7 +241,7 @@ impl<'a> Reader<'a> {
         all.get(usize::from(self.byte()?)).copied().ok_or(Corrupt("its rules name something unknown"))
     }
 
-    fn state(&mut self) -> Result<EnvState, SnapshotError> {
+    fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
         let rules = self.rules()?;
         let ended = self.flag()?;
         let (playfield, last_landing) = self.playfields(&rules)?;
@@ -241,6 +249,10 @@ impl<'a> Reader<'a> {
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.count()? };
         let statistics = self.statistics()?;
+        let invalid_actions = match format {
+            PLAIN_FORMAT => InvalidActions::default(),
+            _ => self.invalid_actions(&statistics)?,
+        };
         let dealer = self.dealer(&rules)?;
         if !ended {
             let piece = visible.current().ok_or(Corrupt("there is no piece to go on with"))?;
@@ -251,7 +263,18 @@ impl<'a> Reader<'a> {
         if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
             return Err(Corrupt("a piece is missing that could have been dealt"));
         }
-        Ok(EnvState { rules, playfield, last_landing, visible, falling, dealer, ended, episode, statistics })
+        Ok(EnvState {
+            rules,
+            playfield,
+            last_landing,
+            visible,
+            falling,
+            dealer,
+            ended,
+            episode,
+            statistics,
+            invalid_actions,
+        })
     }
 
     fn rules(&mut self) -> Result<Rules, SnapshotError> {
@@ -376,6 +399,15 @@ impl<'a> Reader<'a> {
             return Err(Corrupt("its return is no number"));
         }
         Ok(Statistics { lines, pieces, length, episode_return })
+    }
+
+    fn invalid_actions(&mut self, statistics: &Statistics) -> Result<InvalidActions, SnapshotError> {
+        let [count, last_step] = [self.u64()?, self.u64()?];
+        if 0 < count && count <= last_step && last_step <= statistics.length {
+            Ok(InvalidActions { count, last_step })
+        } else {
+            Err(Corrupt("its actions that did not exist do not fit its steps"))
+        }
     }
 
     fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {

@@ -3,7 +3,7 @@
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
-use super::columns::{Envs, EpisodeIndex, LastLanding, Phase, Statistics, Visible, one_for};
+use super::columns::{Envs, EpisodeIndex, InvalidActions, LastLanding, Phase, Statistics, Visible, one_for};
 use super::{EnvConfig, PositionError, Restored, Rows};
 
 /// Everything that decides the future of an environment, and its statistics.
@@ -21,6 +21,7 @@ pub struct EnvState {
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
     pub(super) statistics: Statistics,
+    pub(super) invalid_actions: InvalidActions,
 }
 
 impl EnvState {
@@ -100,6 +101,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             ended: self.phases[i] == Phase::Ended,
             episode: self.episodes[i],
             statistics: self.statistics[i],
+            invalid_actions: self.invalid_actions[i],
         }
     }
 
@@ -136,6 +138,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };
         self.episodes[i] = state.episode;
         self.statistics[i] = state.statistics;
+        self.invalid_actions[i] = state.invalid_actions;
     }
 
     fn begin_from(&mut self, config: &EnvConfig, i: usize, position: &Position) {

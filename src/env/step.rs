@@ -153,15 +153,30 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let drop = match config.invalid_action_policy {
             // It has been checked.
             InvalidActionPolicy::Reject => moves.drop(piece, action),
-            InvalidActionPolicy::Terminate => moves.drop_on(playfield, piece, action),
+            InvalidActionPolicy::Terminate | InvalidActionPolicy::Ignore { .. } => {
+                moves.drop_on(playfield, piece, action)
+            }
         };
-        let Some(drop) = drop else {
-            return self.count_step(config, i, config.rules.scoring.game_end, true);
-        };
+        let Some(drop) = drop else { return self.count_invalid(config, i) };
         let rest = Rest::Placed { piece, action: action as u8 };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let (lines, topped_out) = playfield.drop(drop.shape, drop.column, config.rules.top_out);
         self.count_landing(config, i, lines, topped_out)
+    }
+
+    /// Counts a step whose action did not exist. Nothing else has changed.
+    #[cold]
+    fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, End) {
+        let counted = match config.invalid_action_policy {
+            InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, false),
+            InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
+                self.count_step(config, i, config.rules.scoring.game_end, true)
+            }
+        };
+        let invalid = &mut self.invalid_actions[i];
+        invalid.count += 1;
+        invalid.last_step = self.statistics[i].length;
+        counted
     }
 
     /// One key in one running environment.

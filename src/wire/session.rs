@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::ActionModel;
+use crate::engine::rules::check_points;
 use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
 
 use super::error::{DecodeError, InField};
@@ -52,7 +53,7 @@ pub fn decode(
         rules,
         num_envs,
         autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
-        invalid_action_policy: decode_invalid_action_policy(message.invalid_action_policy)?,
+        invalid_action_policy: decode_invalid_action_policy(message)?,
         max_episode_steps: message.max_episode_steps,
         features: features::decode(message.features.as_ref(), rules.width).in_field("features")?,
     };
@@ -82,7 +83,12 @@ pub fn decode(
     }
     let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
     if infos.is_empty() {
-        infos = Field::INFOS.to_vec();
+        infos = vec![Field::Lines, Field::Pieces, Field::Length, Field::EpisodeReturn, Field::Seed];
+        if rules.action_model == ActionModel::Placement
+            && env.invalid_action_policy != InvalidActionPolicy::Reject
+        {
+            infos.extend([Field::InvalidAction, Field::InvalidActions]);
+        }
     }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = decode_seeding(message, num_envs, draw_seed)?;
@@ -107,6 +113,10 @@ impl From<&SessionConfig> for pb::SessionConfig {
             features: features.as_ref().map(features::encode),
             autoreset_mode: pb::AutoresetMode::from(*autoreset_mode).into(),
             invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_action_policy).into(),
+            invalid_action_reward: match *invalid_action_policy {
+                InvalidActionPolicy::Ignore { reward } => reward,
+                InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => 0.0,
+            },
             seed: config.seed,
             env_seeds: vec![],
             piece_sequences: vec![],
@@ -190,14 +200,24 @@ impl From<AutoresetMode> for pb::AutoresetMode {
     }
 }
 
-fn decode_invalid_action_policy(policy: i32) -> Result<InvalidActionPolicy, DecodeError> {
-    match pb::InvalidActionPolicy::try_from(policy) {
+fn decode_invalid_action_policy(message: &pb::SessionConfig) -> Result<InvalidActionPolicy, DecodeError> {
+    let &pb::SessionConfig { invalid_action_policy: policy, invalid_action_reward: reward, .. } = message;
+    let policy = match pb::InvalidActionPolicy::try_from(policy) {
         Ok(pb::InvalidActionPolicy::Unspecified | pb::InvalidActionPolicy::Reject) => {
-            Ok(InvalidActionPolicy::Reject)
+            InvalidActionPolicy::Reject
         }
-        Ok(pb::InvalidActionPolicy::Terminate) => Ok(InvalidActionPolicy::Terminate),
-        Err(_) => Err(DecodeError::field("invalid_action_policy", format!("{policy} is unknown"))),
+        Ok(pb::InvalidActionPolicy::Terminate) => InvalidActionPolicy::Terminate,
+        Ok(pb::InvalidActionPolicy::Ignore) => {
+            check_points("invalid_action_reward", reward)?;
+            return Ok(InvalidActionPolicy::Ignore { reward });
+        }
+        Err(_) => return Err(DecodeError::field("invalid_action_policy", format!("{policy} is unknown"))),
+    };
+    if reward != 0.0 {
+        let problem = format!("is {reward}, expected 0 unless the invalid-action policy is IGNORE");
+        return Err(DecodeError::field("invalid_action_reward", problem));
     }
+    Ok(policy)
 }
 
 impl From<InvalidActionPolicy> for pb::InvalidActionPolicy {
@@ -205,6 +225,7 @@ impl From<InvalidActionPolicy> for pb::InvalidActionPolicy {
         match policy {
             InvalidActionPolicy::Reject => pb::InvalidActionPolicy::Reject,
             InvalidActionPolicy::Terminate => pb::InvalidActionPolicy::Terminate,
+            InvalidActionPolicy::Ignore { .. } => pb::InvalidActionPolicy::Ignore,
         }
     }
 }

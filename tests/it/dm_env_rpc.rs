@@ -219,6 +219,8 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
         "length",
         "episode_return",
         "seed",
+        "invalid_action",
+        "invalid_actions",
     ];
     assert_eq!(names, expected);
     assert_eq!((told[0].0, told[1].0, &told[1].2, &told[5].2), (1, 2, &vec![8, 6], &vec![24]));
@@ -619,6 +621,8 @@ async fn every_setting_does_what_it_says() {
         ("scoring.game_end", int32(-3)),
         ("features", row(&["holes", "column_height"])),
         ("max_episode_steps", scalar(Payload::Uint32s(tensor::Uint32Array { array: vec![99] }))),
+        ("invalid_action_policy", text("ignore")),
+        ("invalid_action_reward", double(-0.5)),
         ("ttl_seconds", int32(60)),
         ("seed", uint64(u64::MAX)),
     ]);
@@ -654,7 +658,8 @@ async fn every_setting_does_what_it_says() {
     assert_eq!(config.features.unwrap().features.len(), 13);
     assert_eq!((config.max_episode_steps, session.ttl.unwrap().seconds), (99, 60));
     assert_eq!(config.autoreset_mode, i32::from(pb::AutoresetMode::Disabled));
-    assert_eq!(config.invalid_action_policy, i32::from(pb::InvalidActionPolicy::Terminate));
+    assert_eq!(config.invalid_action_policy, i32::from(pb::InvalidActionPolicy::Ignore));
+    assert_eq!(config.invalid_action_reward, -0.5);
 
     // An explicit sequence is dealt in every episode, and the step that uses it up interrupts.
     let world = connection.create(settings([("pieces", text("IO"))])).await.unwrap();
@@ -665,6 +670,34 @@ async fn every_setting_does_what_it_says() {
         let last = connection.step(&specs, Some(4)).await.unwrap();
         assert_eq!((last.state, last.number("current")), (INTERRUPTED, -1.0));
     }
+}
+
+#[tokio::test]
+async fn an_action_that_does_not_exist_does_what_the_setting_says() {
+    let server = start().await;
+    let mut connection = Connection::open(&server).await;
+    let terminate = settings([("pieces", text("OIT"))]);
+    let ignore = settings([
+        ("pieces", text("OIT")),
+        ("invalid_action_policy", text("ignore")),
+        ("invalid_action_reward", double(-0.5)),
+    ]);
+    for (given, state, reward) in [(terminate, TERMINATED, 0.0), (ignore, RUNNING, -0.5)] {
+        let world = connection.create(given).await.unwrap();
+        let specs = connection.join(&world).await.unwrap();
+        let first = connection.step(&specs, None).await.unwrap();
+        assert_eq!((first.number("invalid_action"), first.number("invalid_actions")), (0.0, 0.0));
+        // An O has one orientation.
+        let seen = connection.step(&specs, Some(10)).await.unwrap();
+        assert_eq!((seen.state, seen.number("reward")), (state, reward));
+        assert_eq!((seen.number("invalid_action"), seen.number("invalid_actions")), (1.0, 1.0));
+        connection.leave().await;
+    }
+    let given = settings([("invalid_action_reward", double(-0.5))]);
+    let refused = connection.create(given).await.map_err(told).unwrap_err();
+    assert_eq!(refused.0, Code::InvalidArgument, "there is nothing to ignore");
+    let given = settings([("invalid_action_policy", text("forgive"))]);
+    assert_eq!(connection.create(given).await.map_err(told).unwrap_err().1, "UNKNOWN_NAME");
 }
 
 #[tokio::test]

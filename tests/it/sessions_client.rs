@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tetrion::client::session::{Autoreset, Picture, SessionRequest, Start};
+use tetrion::client::session::{Autoreset, InvalidActions, Picture, SessionRequest, Start};
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::server::{Server, ServerConfig};
 use tokio::io::copy_bidirectional;
@@ -29,6 +29,30 @@ fn request() -> SessionRequest {
         action_mask: true,
         features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
         ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn an_action_that_does_not_exist_is_told() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    for (invalid_actions, reward, terminated) in
+        [(InvalidActions::Terminate, 0.0, true), (InvalidActions::Ignore { reward: -2.5 }, -2.5, false)]
+    {
+        let infos = ["invalid_action", "invalid_actions"].map(str::to_owned).to_vec();
+        let request = SessionRequest { invalid_actions, infos, ..request() };
+        let mut session = client.create_session(&request).await.unwrap();
+        session.reset(&[], Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
+        // An O has one orientation.
+        let stepped = session.step(&[0, 8, 0], &[]).await.unwrap();
+        assert_eq!(stepped.terminated, [false, terminated, false]);
+        assert_eq!(stepped.rewards, [0.0, reward, 0.0]);
+        let infos = stepped.seen.infos;
+        assert_eq!(infos.names().len(), 2);
+        assert_eq!(infos.flags("invalid_action").unwrap(), [false, true, false]);
+        assert_eq!(infos.column::<u64>("invalid_actions").unwrap().elements, [0, 1, 0]);
+        assert!(infos.flags("invalid_actions").is_err(), "another type");
+        assert!(infos.flags("valid_action").is_err(), "another name");
     }
 }
 

@@ -25,10 +25,25 @@ impl Columns {
     /// # Errors
     /// [`ClientError::Answer`] if there is no such column, or its numbers are of another type.
     pub fn column<T: Element>(&self, name: &str) -> Result<Array<T>, ClientError> {
+        decode(Some(self.tensor(name)?), name)
+    }
+
+    /// The truth values of a column.
+    ///
+    /// # Errors
+    /// As [`Columns::column`].
+    pub fn flags(&self, name: &str) -> Result<Vec<bool>, ClientError> {
+        let tensor = self.tensor(name)?;
+        if tensor.dtype != i32::from(pb::DataType::Bool) {
+            return Err(ClientError::Answer(format!("its column {name:?} holds no truth values")));
+        }
+        Ok(flags(Some(tensor)))
+    }
+
+    fn tensor(&self, name: &str) -> Result<&pb::Tensor, ClientError> {
         let position = self.names.iter().position(|known| known == name);
         let tensor = position.and_then(|position| self.tensors.get(position));
-        let tensor = tensor.ok_or_else(|| ClientError::Answer(format!("it has no column {name:?}")))?;
-        decode(Some(tensor), name)
+        tensor.ok_or_else(|| ClientError::Answer(format!("it has no column {name:?}")))
     }
 }
 

@@ -12,7 +12,7 @@ mod request;
 mod stream;
 
 pub use answer::{Columns, Finals, Placements, Seen, Stepped};
-pub use request::{Autoreset, Picture, SessionRequest, Start};
+pub use request::{Autoreset, InvalidActions, Picture, SessionRequest, Start};
 pub use stream::StepStream;
 
 use std::sync::Arc;

@@ -17,8 +17,12 @@ pub struct SessionRequest {
     pub seed: Option<u64>,
     /// What happens after the end of an episode.
     pub autoreset: Autoreset,
+    /// What becomes of actions outside the mask.
+    pub invalid_actions: InvalidActions,
     /// The observations wanted, by the names the server lists; none for its choice.
     pub observations: Vec<String>,
+    /// The infos wanted, by the names the server lists; none for its choice.
+    pub infos: Vec<String>,
     /// The columns of the observation `features`, and of placements.
     pub features: Option<Features>,
     /// Whether answers hold masks.
@@ -39,6 +43,21 @@ pub enum Autoreset {
     SameStep,
     /// Nothing: stepping it is refused until it is reset.
     Disabled,
+}
+
+/// What becomes of an action that is in range but not in the mask.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum InvalidActions {
+    /// The call is refused, and nothing moves.
+    #[default]
+    Reject,
+    /// It ends the episode.
+    Terminate,
+    /// It changes nothing but the length of the episode.
+    Ignore {
+        /// The points of such a step.
+        reward: f64,
+    },
 }
 
 /// Which episodes a reset begins.
@@ -71,12 +90,20 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         Autoreset::SameStep => pb::AutoresetMode::SameStep,
         Autoreset::Disabled => pb::AutoresetMode::Disabled,
     };
+    let (invalid_actions, invalid_action_reward) = match request.invalid_actions {
+        InvalidActions::Reject => (pb::InvalidActionPolicy::Reject, 0.0),
+        InvalidActions::Terminate => (pb::InvalidActionPolicy::Terminate, 0.0),
+        InvalidActions::Ignore { reward } => (pb::InvalidActionPolicy::Ignore, reward),
+    };
     pb::SessionConfig {
         num_envs: (request.num_envs > 0).then_some(request.num_envs),
         rules: Some(request.rules.encode()),
         observation_fields: request.observations.clone(),
+        info_fields: request.infos.clone(),
         features: request.features.as_ref().map(Features::encode),
         autoreset_mode: autoreset.into(),
+        invalid_action_policy: invalid_actions.into(),
+        invalid_action_reward,
         seed: request.seed,
         max_episode_steps: request.max_episode_steps,
         action_mask: request.action_mask,

@@ -41,7 +41,8 @@ struct Draft {
 /// What a world is made of.
 #[derive(Debug)]
 pub struct WorldConfig {
-    /// Its configuration: one environment, no autoreset, actions that do not exist end the episode.
+    /// Its configuration: one environment, no autoreset; actions that do not exist end the episode unless a setting says
+    /// otherwise.
     pub session: SessionConfig,
     /// Where its pieces come from.
     pub seeding: Seeding,
@@ -59,7 +60,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 17] = [
+pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -200,6 +201,27 @@ pub static SETTINGS: [Setting; 17] = [
         put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.config.max_episode_steps = steps),
     },
     Setting {
+        name: "invalid_action_policy",
+        takes: "STRING",
+        description: "what an action does that does not exist: `terminate` the episode, `ignore` it, or `reject` the step; \
+                      `terminate`",
+        at_reset: false,
+        put: |tensor, draft| {
+            let policy = choice(tensor, "INVALID_ACTION_POLICY_", pb::InvalidActionPolicy::from_str_name)?;
+            draft.config.invalid_action_policy = policy.into();
+            Ok(())
+        },
+    },
+    Setting {
+        name: "invalid_action_reward",
+        takes: "a number",
+        description: "the reward of an action that is ignored; 0",
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number(tensor), |reward| draft.config.invalid_action_reward = reward)
+        },
+    },
+    Setting {
         name: "ttl_seconds",
         takes: "a number",
         description: "how long the world stays when nobody calls, at most a day; 600",
@@ -239,13 +261,12 @@ pub fn decode(
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<WorldConfig, DecodeError> {
     let read = || {
-        let Draft { config, rules, ttl } = draft(settings, |_| true)?;
-        let config = pb::SessionConfig {
-            rules: Some(rules),
-            autoreset_mode: pb::AutoresetMode::Disabled.into(),
-            invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
-            ..config
-        };
+        let Draft { mut config, rules, ttl } = draft(settings, |_| true)?;
+        config.rules = Some(rules);
+        config.autoreset_mode = pb::AutoresetMode::Disabled.into();
+        if config.invalid_action_policy() == pb::InvalidActionPolicy::Unspecified {
+            config.set_invalid_action_policy(pb::InvalidActionPolicy::Terminate);
+        }
         let (session, seeding) = session::decode(&config, draw_seed).map_err(by_setting)?;
         let ttl = session::decode_ttl(ttl.as_ref()).map_err(by_setting)?;
         Ok(WorldConfig { session, seeding, ttl })

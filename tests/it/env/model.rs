@@ -56,6 +56,8 @@ pub struct Model {
     pieces: u64,
     length: u64,
     episode_return: f64,
+    /// For every step of the episode, whether its action did not exist.
+    invalid: Vec<bool>,
 }
 
 /// What a step of one environment brought.
@@ -91,6 +93,7 @@ impl Model {
             pieces: 0,
             length: 0,
             episode_return: 0.0,
+            invalid: Vec::new(),
         }
     }
 
@@ -222,9 +225,12 @@ impl Model {
             return Row::default();
         }
         self.length += 1;
-        let (mut reward, terminated) = match self.rules.action_model {
-            ActionModel::Placement => self.place(action),
-            ActionModel::Keypress => self.press(action),
+        let exists = self.legal_actions().contains(&action);
+        self.invalid.push(!exists);
+        let (mut reward, terminated) = match (self.rules.action_model, config.invalid_action_policy) {
+            (_, InvalidActionPolicy::Ignore { reward }) if !exists => (reward, false),
+            (ActionModel::Placement, _) => self.place(action),
+            (ActionModel::Keypress, _) => self.press(action),
         };
         if terminated {
             reward += self.rules.scoring.game_end;
@@ -370,6 +376,10 @@ impl Model {
                 Source::Seed { episode_seed, .. } if started => episode_seed.to_le_bytes().into(),
                 _ => vec![0; 8],
             },
+            Field::InvalidAction => vec![u8::from(self.invalid.last() == Some(&true))],
+            Field::InvalidActions => {
+                (self.invalid.iter().filter(|&&invalid| invalid).count() as u64).to_le_bytes().into()
+            }
         }
     }
 }

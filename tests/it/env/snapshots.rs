@@ -202,6 +202,13 @@ fn specimens() -> Vec<Vec<u8>> {
             }
         }
     }
+    let invalid_action_policy = InvalidActionPolicy::Ignore { reward: -1.0 };
+    let config = EnvConfig { rules: bag_rules(), invalid_action_policy, ..EnvConfig::default() };
+    let mut batch = running(config, &Seeding::Session(5));
+    for action in [0, 23, 23] {
+        batch.step(&[action], None).unwrap();
+    }
+    specimens.push(batch.state(0).to_bytes());
     specimens
 }
 
@@ -312,7 +319,8 @@ fn what_a_snapshot_must_not_hold_is_named() {
     };
     let corrupt = SnapshotError::Corrupt;
     check(0, b"TTRM", corrupt("it does not begin as one"));
-    check(4, &[2, 0], SnapshotError::UnknownFormat(2));
+    check(4, &[3, 0], SnapshotError::UnknownFormat(3));
+    check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });
     check(RULES, &[3], corrupt("its rules cannot be played"));
@@ -334,6 +342,55 @@ fn what_a_snapshot_must_not_hold_is_named() {
     // Read as a sequence, the seed is a length and letters.
     check(DEALER + 8, &[1, 4, 0, 0, 0, 0, 1, 2, 3], corrupt("more was dealt than there is"));
     check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
+}
+
+#[test]
+fn actions_that_did_not_exist_are_in_a_snapshot_of_the_second_format() {
+    /// Where things stand in a snapshot of a 6 x 12 playfield before the first landing, with a preview of 2.
+    const STATISTICS: usize = 7 + RULES_VERSION.len() + 8 + 6 * 8 + 2 + 6 * 8 + 3 + 16;
+    const INVALID: usize = STATISTICS + 32;
+    let with_policy = |invalid_action_policy| EnvConfig {
+        rules: bag_rules(),
+        invalid_action_policy,
+        ..EnvConfig::default()
+    };
+    let mut batch = running(with_policy(InvalidActionPolicy::Ignore { reward: -0.5 }), &Seeding::Session(11));
+    let plain = batch.state(0).to_bytes();
+    assert_eq!(plain[4..6], [1, 0], "nothing to say that the first format cannot");
+    for action in [23, 17] {
+        batch.step(&[action], None).unwrap();
+    }
+    let snapshot = batch.state(0).to_bytes();
+    assert_eq!((snapshot[4..6].to_vec(), snapshot.len()), (vec![2, 0], plain.len() + 16));
+    assert_eq!(numbers(&batch, Field::InvalidActions), [2]);
+    let then = everything(&batch);
+
+    // It goes to sessions of every policy, and says the same there.
+    let policies = [InvalidActionPolicy::Reject, InvalidActionPolicy::Ignore { reward: 3.0 }];
+    for policy in policies.into_iter().chain([InvalidActionPolicy::Terminate]) {
+        let mut other = running(with_policy(policy), &Seeding::Session(1));
+        let state = EnvState::from_bytes(&snapshot).unwrap();
+        other.restore(None, Restored::States(&[state]), None).unwrap();
+        assert_eq!(everything(&other), then, "{policy:?}");
+        assert_eq!(other.state(0).to_bytes(), snapshot);
+        play(&mut other, 1, &mut Dice::new(1));
+        assert_eq!(
+            (see(&other, Field::InvalidAction, None), numbers(&other, Field::InvalidActions)),
+            (vec![0], vec![2])
+        );
+    }
+
+    let forged = |at: usize, bytes: &[u8]| {
+        let mut content = snapshot[..snapshot.len() - 8].to_vec();
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        EnvState::from_bytes(&with_checksum(content))
+    };
+    let refused = Err(SnapshotError::Corrupt("its actions that did not exist do not fit its steps"));
+    assert_eq!(forged(INVALID, &[0]), refused, "none, which is what the first format is for");
+    assert_eq!(forged(INVALID, &[3]), refused, "more than steps up to the last one");
+    assert_eq!(forged(INVALID + 8, &[3]), refused, "one after the last step");
+    assert_eq!(forged(INVALID, &[255; 16]), refused);
+    assert!(forged(INVALID, &[1]).is_ok());
 }
 
 #[test]

@@ -32,7 +32,11 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         rules: Rules { randomizer, scoring, preview, ..rules },
         num_envs: 1 + dice.below(5) as u32,
         autoreset_mode: MODES[dice.below(3)],
-        invalid_action_policy: [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate][dice.below(2)],
+        invalid_action_policy: [
+            InvalidActionPolicy::Reject,
+            InvalidActionPolicy::Terminate,
+            InvalidActionPolicy::Ignore { reward: -0.7 },
+        ][dice.below(3)],
         max_episode_steps: [0, 0, 1, 7][dice.below(4)],
         features: match dice.below(4) {
             0 => Some(FeatureSet::named("bdu", width).unwrap()),

@@ -266,12 +266,15 @@ impl World {
         let (num_envs, seed) = (1 + dice.below(5) as u32, dice.word());
         let modes = [pb::AutoresetMode::NextStep, pb::AutoresetMode::SameStep, pb::AutoresetMode::Disabled];
         let autoreset_mode = dice.below(3);
-        let terminate = dice.below(2) == 1;
+        let policies = [
+            (pb::InvalidActionPolicy::Reject, InvalidActionPolicy::Reject),
+            (pb::InvalidActionPolicy::Terminate, InvalidActionPolicy::Terminate),
+            (pb::InvalidActionPolicy::Ignore, InvalidActionPolicy::Ignore { reward: -0.25 }),
+        ];
+        let (policy, invalid_action_policy) = policies[dice.below(3)];
         let width = 5 + dice.below(2) as u32;
         let max_episode_steps = [0, 6][dice.below(2)];
         let preset = ["simplified", "lab"][dice.below(2)];
-        let policy =
-            if terminate { pb::InvalidActionPolicy::Terminate } else { pb::InvalidActionPolicy::Reject };
         let wanted = pb::SessionConfig {
             rules: Some(pb::Rules {
                 preset: preset.into(),
@@ -281,6 +284,8 @@ impl World {
             }),
             autoreset_mode: modes[autoreset_mode].into(),
             invalid_action_policy: policy.into(),
+            invalid_action_reward: if policy == pb::InvalidActionPolicy::Ignore { -0.25 } else { 0.0 },
+            info_fields: Field::INFOS.map(|field| field.info().name.to_owned()).to_vec(),
             max_episode_steps,
             action_mask: true,
             ..config(num_envs, seed)
@@ -303,11 +308,7 @@ impl World {
                     rules: Rules { width: width as u8, height: 6, ..Rules::preset(preset).unwrap() },
                     num_envs,
                     autoreset_mode: modes[autoreset_mode],
-                    invalid_action_policy: if terminate {
-                        InvalidActionPolicy::Terminate
-                    } else {
-                        InvalidActionPolicy::Reject
-                    },
+                    invalid_action_policy,
                     max_episode_steps,
                     features: None,
                 };

@@ -86,6 +86,16 @@ async fn invalid_field_names_the_field() {
         .await;
     let policy = pb::SessionConfig { invalid_action_policy: -1, ..plain() };
     w.create(policy, "INVALID_FIELD", "config.invalid_action_policy").await;
+    use pb::InvalidActionPolicy::{Ignore, Reject, Terminate};
+    for (policy, reward) in [(Reject, -1.0), (Terminate, f64::NAN), (Ignore, f64::INFINITY), (Ignore, 1.1e15)]
+    {
+        let config = pb::SessionConfig {
+            invalid_action_policy: policy.into(),
+            invalid_action_reward: reward,
+            ..plain()
+        };
+        w.create(config, "INVALID_FIELD", "config.invalid_action_reward").await;
+    }
     let twice = vec!["board".to_owned(), "board".to_owned()];
     let fields = pb::SessionConfig { observation_fields: twice, ..plain() };
     w.create(fields, "INVALID_FIELD", "config.observation_fields[1]").await;

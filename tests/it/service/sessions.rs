@@ -114,6 +114,47 @@ async fn what_a_session_echoes_makes_the_same_session_again() {
 }
 
 #[tokio::test]
+async fn the_infos_of_a_session_that_names_none_say_why_an_action_ended_it() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let always = ["lines", "pieces", "length", "episode_return", "seed"];
+    let and_invalid = [&always[..], &["invalid_action", "invalid_actions"]].concat();
+    use pb::InvalidActionPolicy::{Ignore, Reject, Terminate};
+    for (preset, policy, expected) in [
+        ("simplified", Reject, &always[..]),
+        ("simplified", Terminate, &and_invalid[..]),
+        ("simplified", Ignore, &and_invalid[..]),
+        ("lab", Terminate, &always[..]),
+    ] {
+        let wanted = pb::SessionConfig {
+            rules: Some(pb::Rules { preset: preset.into(), ..Default::default() }),
+            invalid_action_policy: policy.into(),
+            ..config(1, 42)
+        };
+        let session = create(&mut client, wanted).await;
+        let names: Vec<&str> = session.info_specs.iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(names, expected, "{preset}, {policy:?}");
+    }
+    let wanted = pb::SessionConfig {
+        invalid_action_policy: Ignore.into(),
+        invalid_action_reward: -0.5,
+        info_fields: vec!["invalid_action".into(), "invalid_actions".into()],
+        ..config(2, 42)
+    };
+    let session = create(&mut client, wanted.clone()).await;
+    let echo = session.config.unwrap();
+    assert_eq!((echo.invalid_action_policy(), echo.invalid_action_reward), (Ignore, -0.5));
+    client.reset(reset(&session.name)).await.unwrap();
+    // No piece has an orientation 1 in the last column.
+    for (nth, actions, rewards) in [(1.0, [19, 0], [-0.5, 0.0]), (2.0, [19, 3], [-0.5, 0.0])] {
+        let answer = client.step(step(&session.name, &actions)).await.unwrap().into_inner();
+        assert_eq!(numbers(&answer.rewards.unwrap()), rewards);
+        assert_eq!(answer.infos[0].dtype(), pb::DataType::Bool);
+        assert_eq!([numbers(&answer.infos[0]), numbers(&answer.infos[1])], [vec![1.0, 0.0], vec![nth, 0.0]]);
+    }
+}
+
+#[tokio::test]
 async fn names_are_not_to_be_guessed() {
     let server = start().await;
     let mut client = server.client().await;
