@@ -29,7 +29,8 @@
 //! What comes then is told by [`AutoresetMode`].
 //!
 //! # Information
-//! The fields of [`Field::INFOS`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist.
+//! The fields of [`Field::INFOS`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist,
+//! the row of the last landing.
 //!
 //! # Arguments
 //! [`EnvConfig`] and [`Seeding`].

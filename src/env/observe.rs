@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so nobody copies them again.
 
-use crate::engine::{Column, FallingPiece, Tetromino};
+use crate::engine::{Column, FallingPiece, Shape, Tetromino};
 use crate::features::{FeatureSet, Seen};
 
 use super::columns::{Envs, LastLanding, Phase, Rest};
@@ -60,6 +60,8 @@ pub enum Field {
     InvalidAction,
     /// Steps of this episode whose action did not exist.
     InvalidActions,
+    /// The row in which the last piece came to rest.
+    LandingRow,
 }
 
 /// What there is to know of a field whatever the rules are.
@@ -76,7 +78,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 16] = [
+pub static FIELDS: [FieldInfo; 17] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -176,6 +178,13 @@ pub static FIELDS: [FieldInfo; 16] = [
         layout: "uint64",
         description: "steps of this episode whose action did not exist",
     },
+    FieldInfo {
+        field: Field::LandingRow,
+        name: "landing_row",
+        layout: "int8",
+        description: "the row in which the lowest cell of the last piece came to rest, before full rows were cleared; -1 before \
+                      the first landing of this episode",
+    },
 ];
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
@@ -209,7 +218,7 @@ impl Field {
     ];
 
     /// What is told beside it.
-    pub const INFOS: [Field; 7] = [
+    pub const INFOS: [Field; 8] = [
         Field::Lines,
         Field::Pieces,
         Field::Length,
@@ -217,6 +226,7 @@ impl Field {
         Field::Seed,
         Field::InvalidAction,
         Field::InvalidActions,
+        Field::LandingRow,
     ];
 
     /// The field's row of [`FIELDS`].
@@ -253,9 +263,26 @@ impl Field {
             }
             Field::EpisodeReturn => (Float64, vec![], None, None),
             Field::InvalidAction => (Bool, vec![], Some(0.0), Some(1.0)),
+            Field::LandingRow => (Int8, vec![], Some(-1.0), Some(f64::from(height))),
         };
         let FieldInfo { name, description, .. } = *self.info();
         FieldSpec { name, dtype, shape, low, high, description }
+    }
+}
+
+impl<C: Column, const N: usize> LastLanding<C, N> {
+    /// What came to rest, and the row and the column of its lower left corner.
+    fn came_to_rest(&self, moves: &Moves) -> (&'static Shape, u8, u8) {
+        match self.rest {
+            Rest::Placed { piece, action } => {
+                let Drop { shape, column } = moves.placed(piece, action);
+                (shape, self.before.landing_row(shape, column), column)
+            }
+            Rest::Fallen(piece) => {
+                let (row, column) = piece.corner();
+                (piece.shape(), row, column)
+            }
+        }
     }
 }
 
@@ -316,6 +343,10 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::Seed => self.write_u64(rows, out, |i| self.episode_seed(i)),
             Field::InvalidAction => out.extend(rows.envs().map(|i| u8::from(self.was_invalid(i)))),
             Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
+            Field::LandingRow => {
+                let row = |last: &LastLanding<C, N>| last.came_to_rest(moves).1 as i8;
+                out.extend(rows.envs().map(|i| self.last_landings[i].as_ref().map_or(-1, row) as u8));
+            }
         }
     }
 
@@ -343,18 +374,10 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let mut values = vec![0.0; set.len()];
         for i in rows.envs() {
             match &self.last_landings[i] {
-                Some(LastLanding { before, rest }) => {
-                    let (before, top_out) = (before.resized::<u64, 32>(), config.rules.top_out);
-                    let (shape, landing) = match rest {
-                        Rest::Placed { piece, action } => {
-                            let Drop { shape, column } = moves.placed(*piece, *action);
-                            (shape, before.land(shape, column, top_out))
-                        }
-                        Rest::Fallen(piece) => {
-                            let (row, column) = piece.corner();
-                            (piece.shape(), before.land_at(piece.shape(), row, column, top_out))
-                        }
-                    };
+                Some(last) => {
+                    let (shape, row, column) = last.came_to_rest(moves);
+                    let before = last.before.resized::<u64, 32>();
+                    let landing = before.land_at(shape, row, column, config.rules.top_out);
                     set.evaluate(&Seen { shape, landing: &landing }, &mut values);
                 }
                 None => set.of_playfield(&self.playfields[i].resized(), &mut values),

@@ -221,6 +221,7 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
         "seed",
         "invalid_action",
         "invalid_actions",
+        "landing_row",
     ];
     assert_eq!(names, expected);
     assert_eq!((told[0].0, told[1].0, &told[1].2, &told[5].2), (1, 2, &vec![8, 6], &vec![24]));

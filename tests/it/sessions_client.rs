@@ -39,7 +39,7 @@ async fn an_action_that_does_not_exist_is_told() {
     for (invalid_actions, reward, terminated) in
         [(InvalidActions::Terminate, 0.0, true), (InvalidActions::Ignore { reward: -2.5 }, -2.5, false)]
     {
-        let infos = ["invalid_action", "invalid_actions"].map(str::to_owned).to_vec();
+        let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
         let request = SessionRequest { invalid_actions, infos, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
         session.reset(&[], Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
@@ -48,7 +48,8 @@ async fn an_action_that_does_not_exist_is_told() {
         assert_eq!(stepped.terminated, [false, terminated, false]);
         assert_eq!(stepped.rewards, [0.0, reward, 0.0]);
         let infos = stepped.seen.infos;
-        assert_eq!(infos.names().len(), 2);
+        assert_eq!(infos.names().len(), 3);
+        assert_eq!(infos.column::<i8>("landing_row").unwrap().elements, [0, -1, 0]);
         assert_eq!(infos.flags("invalid_action").unwrap(), [false, true, false]);
         assert_eq!(infos.column::<u64>("invalid_actions").unwrap().elements, [0, 1, 0]);
         assert!(infos.flags("invalid_actions").is_err(), "another type");

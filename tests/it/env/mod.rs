@@ -432,6 +432,24 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
 }
 
 #[test]
+fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
+    let row = |batch: &EnvBatch| see(batch, Field::LandingRow, None)[0] as i8;
+    let rules = Rules::simplified(4, 4);
+    let config = EnvConfig { rules, ..config(1, AutoresetMode::Disabled) };
+    let mut batch = running(config, &Seeding::Sequences(vec![sequence("IOOIIT")]));
+    assert_eq!(row(&batch), -1, "none has landed");
+    // A lying I clears the floor row; an O in it, one on that; an upright I stands on the floor, another above the playfield.
+    for (action, expected) in [(4, 0), (0, 0), (0, 2), (3, 0), (3, 4)] {
+        batch.step(&[action], None).unwrap();
+        assert_eq!(row(&batch), expected);
+    }
+    assert!(batch.has_ended(0));
+    assert_eq!(batch.spec(Field::LandingRow).high, Some(4.0));
+    batch.reset(None, Episodes::Next).unwrap();
+    assert_eq!(row(&batch), -1, "a new episode");
+}
+
+#[test]
 fn the_reward_of_ignored_actions_is_a_finite_number() {
     for reward in [f64::NAN, f64::NEG_INFINITY, 1.1e15] {
         let invalid_action_policy = InvalidActionPolicy::Ignore { reward };

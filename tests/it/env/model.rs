@@ -377,6 +377,9 @@ impl Model {
                 _ => vec![0; 8],
             },
             Field::InvalidAction => vec![u8::from(self.invalid.last() == Some(&true))],
+            Field::LandingRow => {
+                vec![self.last_landing.as_ref().map_or(-1, |(_, landing)| landing.row as i8) as u8]
+            }
             Field::InvalidActions => {
                 (self.invalid.iter().filter(|&&invalid| invalid).count() as u64).to_le_bytes().into()
             }
