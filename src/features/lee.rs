@@ -6,11 +6,18 @@
 
 use super::Seen;
 use super::bertsekas::height_difference;
-use crate::engine::Playfield;
+use crate::engine::{Column, Playfield};
 
 /// Lines cleared by the landing. A landing that ends the game by overflowing clears none.
 pub fn lines_cleared(seen: &Seen<'_>) -> f64 {
     seen.landing.lines.into()
+}
+
+/// Rows with every cell full, of a playfield as it stands: complete lines that nothing has cleared.
+///
+/// After clearing there are none, except where a landing ended the game by overflowing.
+pub fn full_rows(playfield: &Playfield) -> u32 {
+    playfield.full_rows().count()
 }
 
 /// The sum of the column heights.

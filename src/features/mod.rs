@@ -187,6 +187,12 @@ pub static FEATURES: &[Feature] = &[
         measure: Measure::Playfield(lee::bumpiness),
     },
     Feature {
+        name: "full_rows",
+        formula: "rows with every cell full; after clearing there are none, unless the game ended by overflowing",
+        source: LEE,
+        measure: Measure::Playfield(lee::full_rows),
+    },
+    Feature {
         name: "column_height",
         formula: "row just above the highest full cell of column i, 0 if empty",
         source: BERTSEKAS,

@@ -73,7 +73,7 @@ fn features_of_a_playfield_as_counted_by_hand() {
          column_transitions 7, column_transitions_lab 12, column_transitions_survey 6,
          holes 1, hole_runs 1, holes_enclosed 1, rows_with_holes 1, hole_depth 1, hole_depth_lab 1,
          cumulative_wells 3, wells_open 2, wells_lab 2, wells_runs 2, wells_survey 2, wells_heights 2,
-         open_shafts 2",
+         open_shafts 2, full_rows 0",
     );
 }
 
@@ -117,7 +117,8 @@ fn the_edges_of_a_playfield_are_walls_floor_and_sky() {
         "total_height 16, max_height 4, bumpiness 0, pattern_diversity 1,
          row_transitions 0, row_transitions_survey 0,
          column_transitions 4, column_transitions_lab 0, column_transitions_survey 0,
-         holes 0, hole_depth 0, hole_depth_lab 0, cumulative_wells 0, wells_heights 0, open_shafts 0",
+         holes 0, hole_depth 0, hole_depth_lab 0, cumulative_wells 0, wells_heights 0, open_shafts 0,
+         full_rows 4",
     );
     check(
         "#..#/..../..../....",
@@ -157,7 +158,8 @@ fn features_of_a_landing_as_counted_by_hand() {
         4,
         "landing_height 1.5, landing_height_lab 1, landing_height_mid 2.5, landing_height_hint 2,
          landing_height_survey 5.5, landing_top 3, lines_cleared 4, eroded_piece_cells 16,
-         row_transitions 8, row_transitions_preclear 0, total_height 0, total_height_preclear 20",
+         row_transitions 8, row_transitions_preclear 0, total_height 0, total_height_preclear 20,
+         full_rows 0, full_rows_preclear 4",
     );
     // One line, and three of the four cells go with it; what is left covers a hole.
     check_landing(
@@ -192,7 +194,6 @@ fn the_worked_examples_of_the_notebooks_come_out() {
         for line in block.lines().skip(1 + rows.len()) {
             let said = line.split(" (").next().unwrap();
             let expected = match said.split_once(' ').unwrap() {
-                ("full_rows", _) => continue,
                 ("column_height", heights) => {
                     let height = |(i, height): (usize, &str)| format!("column_height[{i}] {height}");
                     heights.split(' ').enumerate().map(height).collect::<Vec<_>>().join(",")
@@ -203,7 +204,20 @@ fn the_worked_examples_of_the_notebooks_come_out() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 20 * 19, "nineteen statements about each of twenty playfields");
+    assert_eq!(checked, 20 * 20, "twenty statements about each of twenty playfields");
+}
+
+#[test]
+fn the_score_of_the_notebooks_quiz_comes_out() {
+    // Quiz 8: complete lines for, height, holes and bumpiness against, every weight 1.
+    let names = ["total_height", "full_rows", "holes", "bumpiness"];
+    let set = FeatureSet::custom(&names, 10).unwrap();
+    let playfield = drawn("....##..../.####.#..#/.##.#.####/##########/###.######/##########");
+    let mut found = [f64::NAN; 4];
+    set.of_playfield(&playfield, &mut found);
+    let [height, lines, holes, bumpiness] = found;
+    assert_eq!((-height, lines, -holes, -bumpiness), (-48.0, 2.0, -4.0, -6.0));
+    assert_eq!(-height + lines - holes - bumpiness, -56.0);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub const LANDING_FEATURES: [&str; 8] = [
 
 /// The features that are one number of a playfield; `column_height[i]` and `height_difference[i]`
 /// come on top.
-pub const PLAYFIELD_FEATURES: [&str; 22] = [
+pub const PLAYFIELD_FEATURES: [&str; 23] = [
     "row_transitions",
     "column_transitions",
     "holes",
@@ -34,6 +34,7 @@ pub const PLAYFIELD_FEATURES: [&str; 22] = [
     "total_height",
     "max_height",
     "bumpiness",
+    "full_rows",
     "wells_lab",
     "wells_runs",
     "wells_open",
@@ -114,6 +115,7 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "total_height" => heights(playfield).iter().sum(),
         "max_height" => heights(playfield).into_iter().max().expect("at least one column"),
         "bumpiness" => height_differences(playfield).iter().sum(),
+        "full_rows" => playfield.full_rows().len(),
         "wells_lab" => wells_lab(playfield),
         "wells_runs" => wells_runs(playfield),
         "wells_open" => wells_open(playfield),

@@ -57,7 +57,6 @@ fn every_number_said_about_a_playfield_comes_out() {
         for line in lines {
             let (name, expected) = statement(line);
             let found: Vec<f64> = match name {
-                "full_rows" => vec![playfield.full_rows().len() as f64],
                 "column_height" => (0..playfield.width())
                     .map(|column| playfield_feature(&format!("column_height[{column}]"), playfield))
                     .collect(),
