@@ -5,7 +5,8 @@
 //! asks first.
 
 use crate::engine::{
-    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Reach, Rules, Tetromino, placements,
+    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Reach, Rules, Shape, Tetromino,
+    placements,
 };
 use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -27,6 +28,12 @@ pub struct Position {
 pub struct Options {
     /// The playfields afterwards.
     pub afterstates: bool,
+    /// Where the pieces' anchors come to rest.
+    pub anchors: bool,
+    /// Where the pieces' cells come to rest.
+    pub cells: bool,
+    /// The playfields with the pieces locked, before full rows are cleared.
+    pub preclear_boards: bool,
     /// The features of the positions themselves.
     pub position_features: bool,
 }
@@ -51,6 +58,13 @@ pub struct Placements {
     /// R playfields, each row of cells as one little-endian integer from the lowest, of [`bytes_per_cell_row`] bytes; empty
     /// unless wanted.
     pub afterstates: Vec<u8>,
+    /// Row and column of each piece's anchor where it comes to rest: R pairs; empty unless wanted.
+    pub anchors: Vec<i8>,
+    /// Row and column of each piece's four cells where they come to rest, by row, then by column: R times four pairs; empty
+    /// unless wanted. Rows may be above the playfield.
+    pub cells: Vec<i8>,
+    /// R playfields with the piece locked and full rows still there, as [`Placements::afterstates`]; empty unless wanted.
+    pub preclear_boards: Vec<u8>,
     /// B feature vectors of F numbers; empty unless wanted.
     pub position_features: Vec<f32>,
 }
@@ -128,9 +142,9 @@ impl Job for Enumerate<'_> {
                 extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
                 let all = placements(rules, &playfield, piece);
                 columns.placements.extend(all.iter().map(|p| p.action(rules.width) as i32));
-                if options.afterstates {
+                if options.look_at_landings() {
                     let landed = all.iter().zip(first..);
-                    append_afterstates(rules, position, piece, landed, &rows, &mut columns.afterstates);
+                    append_landings(rules, position, piece, landed, &rows, options, &mut columns);
                 }
             }
             columns.row_offsets.push(rows.lines.len() as u32);
@@ -143,16 +157,17 @@ impl Job for Enumerate<'_> {
     }
 }
 
-/// Writes the playfields after the placements of one position, whose rows were found before.
+/// Writes what is wanted of the landings of one position, whose rows were found before.
 ///
-/// What clears nothing is the position with the piece's cells in it; only the rest is played.
-fn append_afterstates(
+/// What clears nothing is afterwards the position with the piece's cells in it; only the rest is played.
+fn append_landings(
     rules: &Rules,
     position: &Position,
     piece: Tetromino,
     placements: impl Iterator<Item = (Placement, usize)>,
     rows: &Rows,
-    out: &mut Vec<u8>,
+    options: Options,
+    columns: &mut Placements,
 ) {
     let bytes = bytes_per_cell_row(rules.width);
     let height = usize::from(rules.height);
@@ -160,19 +175,27 @@ fn append_afterstates(
     write_rows(&position.playfield, &mut before);
     for (placement, at) in placements {
         let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-        if rows.lines[at] > 0 {
-            let landing = position.playfield.land(shape, placement.column, rules.top_out);
-            write_rows(&landing.afterstate, out);
-            continue;
-        }
-        let from = out.len();
-        out.extend_from_slice(&before);
-        let cells = out[from..].chunks_exact_mut(bytes).skip(rows.landing_rows[at].into());
-        for (row, cells) in (0..shape.height).zip(cells) {
-            let bits = (shape.row_bits(row) << placement.column).to_le_bytes();
-            for (cell, bit) in cells.iter_mut().zip(bits) {
-                *cell |= bit;
+        let landing_row = rows.landing_rows[at];
+        let write_locked = |out: &mut Vec<u8>| {
+            let from = out.len();
+            out.extend_from_slice(&before);
+            let cells = out[from..].chunks_exact_mut(bytes).skip(landing_row.into());
+            for (row, cells) in (0..shape.height).zip(cells) {
+                let bits = (shape.row_bits(row) << placement.column).to_le_bytes();
+                for (cell, bit) in cells.iter_mut().zip(bits) {
+                    *cell |= bit;
+                }
             }
+        };
+        columns.push_rest(options, shape, landing_row, placement.column);
+        if options.preclear_boards {
+            write_locked(&mut columns.preclear_boards);
+        }
+        if options.afterstates && rows.lines[at] > 0 {
+            let landing = position.playfield.land(shape, placement.column, rules.top_out);
+            write_rows(&landing.afterstate, &mut columns.afterstates);
+        } else if options.afterstates {
+            write_locked(&mut columns.afterstates);
         }
     }
 }
@@ -204,6 +227,10 @@ pub fn enumerate_plainly(
                     set.evaluate(&Seen { shape, landing: &landing }, &mut vector);
                     columns.features.extend(vector.iter().map(|&value| value as f32));
                 }
+                columns.push_rest(options, shape, landing.row, placement.column);
+                if options.preclear_boards {
+                    write_rows(&landing.locked, &mut columns.preclear_boards);
+                }
                 if options.afterstates {
                     write_rows(&landing.afterstate, &mut columns.afterstates);
                 }
@@ -229,7 +256,25 @@ fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placem
     }
 }
 
+impl Options {
+    /// Whether anything is wanted that is written landing by landing.
+    fn look_at_landings(self) -> bool {
+        self.afterstates || self.anchors || self.cells || self.preclear_boards
+    }
+}
+
 impl Placements {
+    /// Writes what is wanted of where a piece comes to rest.
+    fn push_rest(&mut self, options: Options, shape: &Shape, row: u8, column: u8) {
+        if options.anchors {
+            self.anchors.extend([row + shape.anchor_row, column + shape.anchor_column].map(|at| at as i8));
+        }
+        if options.cells {
+            let cells = shape.cells_at(row, column);
+            self.cells.extend(cells.iter().flat_map(|&(row, column)| [row as i8, column as i8]));
+        }
+    }
+
     /// No rows yet, and room for so many; the first offset is there.
     fn with_capacity(num_positions: usize, num_rows: usize) -> Placements {
         let mut row_offsets = Vec::with_capacity(num_positions + 1);

@@ -97,18 +97,8 @@ impl FallingPiece {
     /// # Panics
     /// As [`FallingPiece::corner`].
     pub fn cells(&self) -> [(u8, u8); 4] {
-        let (shape, (bottom, left)) = (self.shape(), self.corner());
-        let mut cells = [(0, 0); 4];
-        let mut n = 0;
-        for row in 0..shape.height {
-            for column in 0..shape.width {
-                if shape.column_bits(column.into()) >> row & 1 == 1 {
-                    cells[n] = (bottom + row, left + column);
-                    n += 1;
-                }
-            }
-        }
-        cells
+        let (bottom, left) = self.corner();
+        self.shape().cells_at(bottom, left)
     }
 
     /// Whether it is between the walls, above the floor, with its anchor below the height, and overlaps nothing.

@@ -149,6 +149,22 @@ impl Shape {
         bits
     }
 
+    /// The row and the column of its four cells, by row, then by column, with the lower left corner of its bounding box at
+    /// this row and column.
+    pub fn cells_at(&self, bottom: u8, left: u8) -> [(u8, u8); 4] {
+        let mut cells = [(0, 0); 4];
+        let mut n = 0;
+        for row in 0..self.height {
+            for column in 0..self.width {
+                if self.column_bits(column.into()) >> row & 1 == 1 {
+                    cells[n] = (bottom + row, left + column);
+                    n += 1;
+                }
+            }
+        }
+        cells
+    }
+
     /// The lower left corner of the bounding box, as column and row, where the shape appears in a playfield of this size:
     /// the anchor in the top row and in the column floor(width / 2), or as near to it as the walls allow.
     ///

@@ -80,18 +80,25 @@ impl Question {
 
     fn check_size(&self) -> Result<(), Refusal> {
         let num_features = self.features.as_ref().map_or(0, FeatureSet::len) as u64;
-        let afterstate_bytes = match self.options.afterstates {
-            true => bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height),
-            false => 0,
-        };
-        // Action, placement, reward, lines, terminal; features; afterstate.
-        let row_bytes = 4 + 4 + 4 + 1 + 1 + 4 * num_features + afterstate_bytes;
+        let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
+        let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
+        let boards = u64::from(afterstates) + u64::from(preclear_boards);
+        // Action, placement, reward, lines, terminal; features; playfields; pairs of one byte each.
+        let row_bytes = 4
+            + 4
+            + 4
+            + 1
+            + 1
+            + 4 * num_features
+            + boards * board_bytes
+            + 2 * u64::from(anchors)
+            + 2 * 4 * u64::from(cells);
         let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 9 * TENSOR_OVERHEAD
+            + 12 * TENSOR_OVERHEAD
             + 2 * ANSWER_OVERHEAD;
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
@@ -104,11 +111,13 @@ impl Question {
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {
+        let Options { afterstates, anchors, cells, preclear_boards, position_features } = self.options;
         let num_positions = self.positions.len() as u32;
         let rows = columns.actions.len() as u32;
         let matrix = |rows: u32, set: &FeatureSet, values: &[f32]| {
             tensor::encode(vec![rows, set.len() as u32], values)
         };
+        let boards = |data| tensor::cell_rows(self.rules.width, self.rules.height, rows, data);
         let set = self.features.as_ref();
         pb::EnumeratePlacementsResponse {
             row_offsets: Some(tensor::encode(vec![num_positions + 1], &columns.row_offsets)),
@@ -118,15 +127,15 @@ impl Question {
             rewards: Some(tensor::encode(vec![rows], &columns.rewards)),
             lines: Some(tensor::encode(vec![rows], &columns.lines)),
             terminal: Some(tensor::encode_bools(vec![rows], &columns.terminal)),
-            afterstates: self
-                .options
-                .afterstates
-                .then(|| tensor::cell_rows(self.rules.width, self.rules.height, rows, columns.afterstates)),
+            afterstates: afterstates.then(|| boards(columns.afterstates)),
             position_features: set
-                .filter(|_| self.options.position_features)
+                .filter(|_| position_features)
                 .map(|set| matrix(num_positions, set, &columns.position_features)),
             feature_columns: set.map(features::encode_columns),
             sequence: self.sequence,
+            anchors: anchors.then(|| tensor::encode(vec![rows, 2], &columns.anchors)),
+            cells: cells.then(|| tensor::encode(vec![rows, 4, 2], &columns.cells)),
+            preclear_boards: preclear_boards.then(|| boards(columns.preclear_boards)),
         }
     }
 }
@@ -139,7 +148,13 @@ fn decode_features(
 }
 
 fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
-    Options { afterstates: request.include_afterstates, position_features: request.include_position_features }
+    Options {
+        afterstates: request.include_afterstates,
+        anchors: request.include_anchors,
+        cells: request.include_cells,
+        preclear_boards: request.include_preclear_boards,
+        position_features: request.include_position_features,
+    }
 }
 
 fn from_state(state: &EnvState) -> Position {

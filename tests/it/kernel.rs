@@ -249,7 +249,13 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
             .collect();
         let set = FeatureSet::custom(&all_known(width), width).unwrap();
         for set in [Some(&set), None] {
-            let options = Options { afterstates: seed % 2 == 0, position_features: set.is_some() };
+            let options = Options {
+                afterstates: seed % 2 == 0,
+                anchors: seed % 3 == 0,
+                cells: seed % 4 == 0,
+                preclear_boards: seed % 5 == 0,
+                position_features: set.is_some(),
+            };
             let plain = enumerate_plainly(&rules, &positions, set, options);
             let extractor = Extractor::new(set).unwrap();
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tetrion::client::session::{Autoreset, InvalidActions, Picture, SessionRequest, Start};
+use tetrion::client::session::{
+    Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start,
+};
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::server::{Server, ServerConfig};
 use tokio::io::copy_bidirectional;
@@ -71,8 +73,9 @@ async fn a_session_from_its_making_to_its_end() {
     assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
 
     // The best by the features, added up in their order, is what the server says it is worth.
-    let placements = session.enumerate(&[], None).await.unwrap();
+    let placements = session.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
     assert_eq!(placements.row_offsets.len(), 4);
+    assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
     let rows = placements.actions.len();
     assert_eq!(placements.features.shape, [rows as u32, 8]);
     assert_eq!(placements.feature_names.len(), 8);
@@ -82,8 +85,19 @@ async fn a_session_from_its_making_to_its_end() {
     );
     let first: Vec<i32> =
         placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
-    let holes = session.enumerate(&[2, 0], Some(&Features::List(vec!["holes".into()]))).await.unwrap();
+    let wanted = PlacementsRequest {
+        features: Some(Features::List(vec!["holes".into()])),
+        afterstates: true,
+        anchors: true,
+        cells: true,
+        preclear_boards: true,
+    };
+    let holes = session.enumerate(&[2, 0], &wanted).await.unwrap();
     assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
+    let rows = holes.actions.len() as u32;
+    assert_eq!((holes.anchors.shape, holes.cells.shape), (vec![rows, 2], vec![rows, 4, 2]));
+    assert_eq!(holes.preclear_boards.shape, [rows, 8]);
+    assert_eq!(holes.preclear_boards, holes.afterstates, "nothing clears on an empty playfield");
 
     let saved = session.save(&[]).await.unwrap();
     let stepped = session.step(&first, &[]).await.unwrap();
@@ -187,7 +201,7 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     session.reset(&[], Start::Next).await.unwrap();
     undisturbed.reset(&[], Start::Next).await.unwrap();
     for i in 0..40 {
-        let placements = undisturbed.enumerate(&[], None).await.unwrap();
+        let placements = undisturbed.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
         let action = placements.actions.first().copied().unwrap_or(0);
         if i % 8 == 3 {
             slam.notify_waiters();

@@ -101,6 +101,14 @@ pub struct Placements {
     pub features: Array<f32>,
     /// Their names.
     pub feature_names: Vec<String>,
+    /// The playfield after each placement, an integer a row of cells; empty unless it was asked for.
+    pub afterstates: Array<u32>,
+    /// Row and column where each piece's anchor comes to rest; empty unless it was asked for.
+    pub anchors: Array<i8>,
+    /// Row and column where each of a piece's four cells comes to rest; empty unless it was asked for.
+    pub cells: Array<i8>,
+    /// The playfield with each piece locked, full rows still there; empty unless it was asked for.
+    pub preclear_boards: Array<u32>,
 }
 
 impl Session {
@@ -149,6 +157,26 @@ pub(super) fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Res
     let dims = vec![Dim::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
     let array = tensor::decode_field(tensor, name, &dims);
     array.map_err(|error| ClientError::Answer(error.to_string()))
+}
+
+/// A tensor that comes only where it was asked for.
+pub(super) fn decode_wanted<T: Element>(
+    tensor: Option<&pb::Tensor>,
+    name: &str,
+) -> Result<Array<T>, ClientError> {
+    match tensor {
+        Some(_) => decode(tensor, name),
+        None => Ok(Array { shape: vec![0, 0], elements: vec![] }),
+    }
+}
+
+/// Playfields, which have integers of two bytes a row up to width 16, and of four above.
+pub(super) fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, ClientError> {
+    if tensor.is_some_and(|tensor| tensor.dtype == i32::from(pb::DataType::Uint16)) {
+        let Array { shape, elements } = decode::<u16>(tensor, name)?;
+        return Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() });
+    }
+    decode_wanted(tensor, name)
 }
 
 pub(super) fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {

@@ -12,7 +12,7 @@ mod request;
 mod stream;
 
 pub use answer::{Columns, Finals, Placements, Seen, Stepped};
-pub use request::{Autoreset, InvalidActions, Picture, SessionRequest, Start};
+pub use request::{Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use super::{Client, ClientError, Features};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::tensor::{self, Array};
-use answer::{decode, flags, missing};
+use crate::wire::tensor;
+use answer::{decode, decode_boards, decode_wanted, flags, missing};
 use call::call;
 use request::encode;
 
@@ -177,19 +177,23 @@ impl Session {
         self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
-    /// Lists every placement of the current pieces, with features of the session's selection or of this one.
+    /// Lists every placement of the current pieces.
     ///
     /// # Errors
     /// As [`Session::reset`].
     pub async fn enumerate(
         &self,
         env_ids: &[u32],
-        features: Option<&Features>,
+        wanted: &PlacementsRequest,
     ) -> Result<Placements, ClientError> {
         let envs = pb::SessionEnvs { session: self.name.clone(), env_ids: env_ids.to_vec() };
         let request = pb::EnumeratePlacementsRequest {
             source: Some(pb::enumerate_placements_request::Source::SessionEnvs(envs)),
-            features: features.map(Features::encode),
+            features: wanted.features.as_ref().map(Features::encode),
+            include_afterstates: wanted.afterstates,
+            include_anchors: wanted.anchors,
+            include_cells: wanted.cells,
+            include_preclear_boards: wanted.preclear_boards,
             max_response_bytes: MAX_RESPONSE_BYTES,
             ..Default::default()
         };
@@ -202,11 +206,12 @@ impl Session {
             rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
             lines: decode(answer.lines.as_ref(), "lines")?.elements,
             terminal: flags(answer.terminal.as_ref()),
-            features: match &answer.features {
-                Some(features) => decode(Some(features), "features")?,
-                None => Array { shape: vec![0, 0], elements: vec![] },
-            },
+            features: decode_wanted(answer.features.as_ref(), "features")?,
             feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
+            afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,
+            anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
+            cells: decode_wanted(answer.cells.as_ref(), "cells")?,
+            preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
         })
     }
 

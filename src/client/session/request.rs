@@ -71,6 +71,21 @@ pub enum Start {
     Pieces(Vec<String>),
 }
 
+/// What is wanted of placements besides actions, rewards, lines and ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementsRequest {
+    /// The features; none for the session's selection, if it has one.
+    pub features: Option<Features>,
+    /// The playfields afterwards.
+    pub afterstates: bool,
+    /// Where the pieces' anchors come to rest.
+    pub anchors: bool,
+    /// Where the pieces' cells come to rest.
+    pub cells: bool,
+    /// The playfields with the pieces locked, before full rows are cleared.
+    pub preclear_boards: bool,
+}
+
 /// How to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {

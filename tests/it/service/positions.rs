@@ -3,7 +3,7 @@ use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate as list};
 use tetrion::wire::{pb, tensor};
 
-use crate::support::{config, create, drawing, enumerate, numbers, reset, restore, save, start, step};
+use crate::support::{config, create, drawing, enumerate, numbers, reset, restore, save, start, step, told};
 
 const DRAWINGS: [(&[&str], &str); 3] = [
     (&["....#.....", "##.#######", "#########."], "T"),
@@ -43,6 +43,9 @@ fn everything(request: pb::EnumeratePlacementsRequest) -> pb::EnumeratePlacement
         features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
         include_afterstates: true,
         include_position_features: true,
+        include_anchors: true,
+        include_cells: true,
+        include_preclear_boards: true,
         ..request
     }
 }
@@ -81,7 +84,13 @@ async fn the_answer_is_the_librarys_own_list() {
         .map(|(playfield, piece)| Position { playfield, piece: Some(piece), falling: None })
         .collect();
     let set = FeatureSet::named("bcts8", 10).unwrap();
-    let options = Options { afterstates: true, position_features: true };
+    let options = Options {
+        afterstates: true,
+        anchors: true,
+        cells: true,
+        preclear_boards: true,
+        position_features: true,
+    };
     let expected = list(&Rules::default(), &positions, Some(&set), options);
     let rows = expected.actions.len() as u32;
     assert_eq!(answer.row_offsets.unwrap(), tensor::encode(vec![4], &expected.row_offsets));
@@ -93,6 +102,11 @@ async fn the_answer_is_the_librarys_own_list() {
     assert_eq!(answer.terminal.unwrap(), tensor::encode_bools(vec![rows], &expected.terminal));
     assert_eq!(answer.afterstates.unwrap().data, expected.afterstates);
     assert_eq!(answer.position_features.unwrap(), tensor::encode(vec![3, 8], &expected.position_features));
+    assert_eq!(answer.anchors.unwrap(), tensor::encode(vec![rows, 2], &expected.anchors));
+    assert_eq!(answer.cells.unwrap(), tensor::encode(vec![rows, 4, 2], &expected.cells));
+    let preclear = answer.preclear_boards.unwrap();
+    assert_eq!((preclear.dtype(), &preclear.shape), (pb::DataType::Uint16, &vec![rows, 20]));
+    assert_eq!(preclear.data, expected.preclear_boards);
     let columns = answer.feature_columns.unwrap();
     assert_eq!((columns.set.as_str(), columns.version.as_str()), ("bcts8", "1"));
     assert_eq!(columns.names, set.names());
@@ -119,6 +133,52 @@ async fn features_are_those_asked_for_or_the_sessions_or_none() {
     assert_eq!(asked.features.unwrap().shape[1], 2);
     let none = client.enumerate_placements(enumerate(drawn())).await.unwrap().into_inner();
     assert!(none.features.is_none() && none.feature_columns.is_none() && none.afterstates.is_none());
+    assert!(none.anchors.is_none() && none.cells.is_none() && none.preclear_boards.is_none());
+}
+
+#[tokio::test]
+async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let width = |width| pb::Rules { width: Some(width), height: Some(40), ..Default::default() };
+    let positions = |rules| pb::Positions {
+        rules: Some(rules),
+        drawings: vec![drawing(&[], "T"); 30],
+        ..Default::default()
+    };
+    use prost::Message;
+    for (rules, board_bytes) in [(width(16), 80), (width(17), 160)] {
+        let mut max_rows = Vec::new();
+        for (anchors, cells, preclear, row_bytes) in [
+            (false, false, false, 14),
+            (true, false, false, 16),
+            (false, true, false, 22),
+            (false, false, true, 14 + board_bytes),
+            (true, true, true, 24 + board_bytes),
+        ] {
+            let request = |max_response_bytes| pb::EnumeratePlacementsRequest {
+                include_anchors: anchors,
+                include_cells: cells,
+                include_preclear_boards: preclear,
+                max_response_bytes,
+                ..enumerate(positions(rules.clone()))
+            };
+            let told = told(&client.enumerate_placements(request(10_000)).await.unwrap_err());
+            assert_eq!(told.reason, "RESPONSE_TOO_LARGE");
+            max_rows.push((told.metadata("max_rows").parse::<u64>().unwrap(), row_bytes));
+            // What is let through at the limit is no larger than it.
+            let rows = 30 * (4 * u64::from(rules.width()) - 6);
+            let enough = (rows * row_bytes + 10_000) as u32;
+            let answer = client.enumerate_placements(request(enough)).await.unwrap().into_inner();
+            assert_eq!(answer.actions.as_ref().unwrap().shape, [rows as u32]);
+            assert!(answer.encoded_len() <= enough as usize);
+            assert!(answer.encoded_len() as u64 >= rows * row_bytes, "nothing is counted that does not come");
+        }
+        let (plain, bytes) = max_rows[0];
+        for &(rows, row_bytes) in &max_rows {
+            assert!((rows * row_bytes).abs_diff(plain * bytes) <= row_bytes.max(bytes), "{max_rows:?}");
+        }
+    }
 }
 
 #[tokio::test]

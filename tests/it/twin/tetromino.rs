@@ -94,5 +94,5 @@ const LAB_ANCHORS: [&str; 19] = [
     ".XX/X@.", "X./@X/.X", // S
     "XX./.@X", ".X/@X/X.", // Z
     "X/X/X/@", "@XXX",  // I
-    "XX/@X", // O
+    "XX/X@", // O
 ];
