@@ -8,8 +8,9 @@
 //! falling tetromino is a plain value of four bytes; what becomes of one that rests is up to
 //! [`PlayfieldOf::lock`](super::PlayfieldOf::lock).
 //!
-//! Whoever thinks in placements gets there by [`FallingPiece::key_towards`]: turns first, then steps sideways, then the
-//! drop. That it gets there is no promise. Every key costs a row, and what stands high may be in the way.
+//! [`FallingPiece::key_towards`] leads a player that thinks in placements to one of them: turns first, where the walls leave
+//! room for them, then steps sideways, then the drop. It may fail to get there: every key costs a row, and what stands high
+//! may be in the way.
 
 use super::placement::Placement;
 use super::playfield::{Column, PlayfieldOf};
@@ -147,8 +148,9 @@ impl FallingPiece {
     /// The key to press on the way to a placement, which is counted in the lab's orientations: a turn as long as one is
     /// missing, by the shorter way and half a turn to the left; then a step towards the column; then the drop.
     ///
-    /// A turn for which a wall leaves no room waits until a step has made some. That is so in playfields of less than
-    /// seven columns only.
+    /// A turn for which a wall leaves no room waits until a step has made some. A tetromino meets that where it appears in
+    /// playfields of fewer than seven columns only, and at any width once other keys have moved it to a wall. Cells of the
+    /// playfield are not looked at: a key that they stop does nothing, and the tetromino falls by a row.
     ///
     /// # Panics
     /// When the tetromino has no such orientation.

@@ -323,6 +323,11 @@ fn turns_come_before_steps_and_half_turns_go_left() {
     let lying = Placement { orientation: 1, column: 1 };
     assert_eq!(falling.key_towards(lying, 5), Key::Left);
     assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::RotateRight);
+    // So does a T on any playfield that keys have moved to the wall, its flat side first.
+    let created = Placement { orientation: 0, column: 3 };
+    let at_the_wall = FallingPiece { turns: 1, column: 0, ..FallingPiece::spawn(Tetromino::T, 10, 20) };
+    assert_eq!(at_the_wall.key_towards(created, 10), Key::Right);
+    assert_eq!(FallingPiece { column: 1, ..at_the_wall }.key_towards(created, 10), Key::RotateLeft);
 }
 
 /// From wherever a piece can be to wherever it can land.
