@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import rendering, spaces
+from tetrion import arguments, rendering, spaces
 from tetrion.calls import Observed
 from tetrion.client import Client
 from tetrion.remote import RemoteEnv, picture
@@ -125,8 +125,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode, rules have no field of that name, they are rules of key presses, or
-                nothing is left to observe.
+            InvalidArgument: There is no such render mode, rules have no field of that name, they are rules of key presses,
+                or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
         """
@@ -160,14 +160,15 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             The observation and the info; see "Observation Space" and "Information".
 
         Raises:
-            ValueError: The seed does not fit into 64 bits, a piece sequence is no text, or there is no option of that name.
+            InvalidArgument: The seed does not fit into 64 bits, a piece sequence is no text, or there is no option of that
+                name.
             InvalidRequest: A piece sequence of other letters, or one together with a seed.
         """
         self._check_open("reset")
         sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
-        if sequence is not None and not isinstance(sequence, str):
-            raise ValueError(f"piece_sequence is {sequence!r}, expected letters of IOTZSJL")
-        seed = spaces.checked_seed(seed) if seed is not None else None
+        if sequence is not None:
+            sequence = arguments.text("options['piece_sequence']", sequence, "letters of IOTZSJL")
+        seed = spaces.checked_seed(seed)
         super().reset(seed=seed)
         observed = self._stream.reset(
             seeds=[seed] if seed is not None else None, piece_sequences=[sequence] if sequence is not None else ()

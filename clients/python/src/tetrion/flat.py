@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from tetrion.errors import InvalidArgument
+
 
 class Flattener:
     """Turns batches of observations into float32 [N, size].
@@ -82,14 +84,14 @@ class Planes:
 
         Raises:
             TypeError: It is no `Dict` space.
-            ValueError: It has no `board`, or fields that are no planes.
+            InvalidArgument: It has no `board`, or fields that are no planes.
         """
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"Planes takes the Dict space of a Tetrion environment, not {space}")
         fields = [name for name in space.spaces if name != "action_mask"]
         others = [name for name in fields if name not in ("board", "falling", "current", "queue")]
         if others or "board" not in fields:
-            raise ValueError(f"observations is {fields}; planes need board and may have falling, current and queue")
+            raise InvalidArgument("observations", f"is {fields}; planes need board and may have falling, current and queue")
         shape = space["board"].shape
         assert shape is not None
         self._shape = shape

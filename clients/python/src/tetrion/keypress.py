@@ -6,6 +6,7 @@ from typing import Any
 
 from tetrion._pb import rules_pb2
 from tetrion.env import TetrisEnv
+from tetrion.errors import InvalidArgument
 from tetrion.requests import RulesLike, rules_message
 from tetrion.vector_env import TetrisVectorEnv
 
@@ -86,12 +87,13 @@ def _falling(rules: RulesLike) -> RulesLike:
     """The same rules for pieces that fall; `lab` where no preset is named.
 
     Raises:
-        ValueError: They say that pieces do not fall.
+        InvalidArgument: They say that pieces do not fall.
     """
     message = rules_message(rules)
     if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
-        raise ValueError(
-            "rules have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)"
+        raise InvalidArgument(
+            "rules",
+            "have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)",
         )
     if message is None or not message.preset:
         named = rules_message("lab")

@@ -8,7 +8,9 @@ reaches from where it is.
 from __future__ import annotations
 
 import contextlib
+import gc
 import queue
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -19,7 +21,7 @@ from tetrion import rendering
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.client import Client
-from tetrion.errors import TetrionError
+from tetrion.errors import InvalidArgument, ServerFull, TetrionError
 from tetrion.session import Session
 from tetrion.spaces import Fields
 from tetrion.stream import StepStream
@@ -54,14 +56,13 @@ class RemoteEnv:
             **config: What `Client.create_session` takes.
 
         Raises:
-            ValueError: The rules are those of the other kind of environments.
+            InvalidArgument: The rules are those of the other kind of environments.
         """
-        _end_thrown_away()
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)
         try:
-            self._hold(self.client.create_session(**config))
+            self._hold(_with_room(lambda: self.client.create_session(**config)))
         except BaseException:
             self._let_go()
             raise
@@ -72,7 +73,7 @@ class RemoteEnv:
         if session.message.config.rules.action_model != self._action_model:
             name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
-            raise ValueError(f"rules have the action model {model!r}, which is played by {self._other}")
+            raise InvalidArgument("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
         self._screen = rendering.Screen()
@@ -125,13 +126,13 @@ class RemoteEnv:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Makes a session as the original's and puts it where the original's was."""
-        _end_thrown_away()
         creation, snapshot_every, begun, states = state.pop("_saved")
         self.__dict__.update(state)
         if self._owns_client:
             self.client = Client(**state["client"])
         try:
-            self._hold(self.client._create(pb.CreateSessionRequest.FromString(creation), snapshot_every))
+            request = pb.CreateSessionRequest.FromString(creation)
+            self._hold(_with_room(lambda: self.client._create(request, snapshot_every)))
             if begun:
                 self._stream.restore(states, begun)
                 self._begun[begun] = True
@@ -153,8 +154,19 @@ class RemoteEnv:
 _thrown_away: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
 
 
+def _with_room(make: Callable[[], Session]) -> Session:
+    """Makes a session once those of environments that were thrown away have ended: a server has room for so many only."""
+    _end_thrown_away()
+    try:
+        return make()
+    except ServerFull:
+        # Environments in circles of references, such as those of a learner, wait for the garbage collector.
+        gc.collect()
+        _end_thrown_away()
+        return make()
+
+
 def _end_thrown_away() -> None:
-    """Ends the sessions of environments that were thrown away: a server has room for so many only."""
     with contextlib.suppress(queue.Empty):
         while True:
             stream, session, client = _thrown_away.get_nowait()

@@ -8,6 +8,8 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from tetrion.errors import InvalidArgument
+from tetrion.names import expected
 from tetrion.session import Session
 
 MODES = ("human", "ansi", "rgb_array")
@@ -22,10 +24,10 @@ def checked_mode(render_mode: str | None) -> str | None:
     """The render mode, if there is one of that name.
 
     Raises:
-        ValueError: There is none.
+        InvalidArgument: There is none.
     """
     if render_mode is not None and render_mode not in MODES:
-        raise ValueError(f"render_mode is {render_mode!r}, expected one of {list(MODES)}")
+        raise InvalidArgument("render_mode", f"is {render_mode!r}{expected(render_mode, MODES)}")
     return render_mode
 
 

@@ -25,8 +25,10 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
 from tetrion.client import Client
+from tetrion.errors import InvalidArgument
 from tetrion.flat import Flattener, Planes
 from tetrion.keypress import KeypressVectorEnv
+from tetrion.names import expected
 from tetrion.vector_env import TetrisVectorEnv
 
 # What SB3 gets: one array, or one for each field.
@@ -67,12 +69,12 @@ class TetrisVecEnv(VecEnv):
             **kwargs: As `TetrisVectorEnv` takes them: rules, observations, features, max_episode_steps, ...
 
         Raises:
-            ValueError: There is no such environment or layout, or the observations asked for are no planes.
+            InvalidArgument: There is no such environment or layout, or the observations asked for are no planes.
         """
         if env_id not in _ENVS:
-            raise ValueError(f"env_id is {env_id!r}, expected {' or '.join(map(repr, _ENVS))}")
+            raise InvalidArgument("env_id", f"is {env_id!r}{expected(env_id, _ENVS)}")
         if layout not in _LAYOUTS:
-            raise ValueError(f"layout is {layout!r}, expected one of {list(_LAYOUTS)}")
+            raise InvalidArgument("layout", f"is {layout!r}{expected(layout, _LAYOUTS)}")
         # Rows and planes are arrays of their own; a dictionary's belong to the learner.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
@@ -82,7 +84,7 @@ class TetrisVecEnv(VecEnv):
         if layout != "dict":
             try:
                 arrays = Flattener(space) if layout == "rows" else Planes(space)
-            except ValueError:
+            except InvalidArgument:
                 self.envs.close()
                 raise
             self._lay_out, space = arrays, arrays.space

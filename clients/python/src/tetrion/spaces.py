@@ -14,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from tetrion import arguments
 from tetrion._pb import tensor_pb2 as pb
+from tetrion.errors import InvalidArgument
+from tetrion.names import expected
 from tetrion.tensors import DTYPES
 
 # The observation fields whose entries are tetrominoes.
@@ -56,13 +59,13 @@ class Fields:
             num_actions: The length of `action_mask`, if the observation is to hold one; 0: it does not.
 
         Raises:
-            ValueError: No field has entries.
+            InvalidArgument: No field has entries.
         """
         shown = [spec for spec in specs if 0 not in spec.shape]
         if not shown:
-            raise ValueError(
-                f"observations is {[spec.name for spec in specs]}, which shows nothing under these rules: a preview of 0 "
-                "has no queue"
+            names = [spec.name for spec in specs]
+            raise InvalidArgument(
+                "observations", f"is {names}, which shows nothing under these rules: a preview of 0 has no queue"
             )
         fields: dict[str, spaces.Space[Any]] = {
             spec.name: pieces(spec) if spec.name in PIECES else box(spec) for spec in shown
@@ -112,20 +115,18 @@ def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Ma
     """The options of a reset, all of which are known.
 
     Raises:
-        ValueError: There is no option of that name.
+        InvalidArgument: There is no option of that name.
     """
     for name in options or {}:
         if name not in known:
-            raise ValueError(f"reset has no option {name!r}, expected {' or '.join(map(repr, known))}")
+            raise InvalidArgument("options", f"has {name!r}, which no option of reset is called{expected(name, known)}")
     return options or {}
 
 
-def checked_seed(seed: int | np.integer) -> int:
-    """A seed as Python's integer.
+def checked_seed(seed: Any) -> int | None:
+    """A seed as Python's integer; None is none.
 
     Raises:
-        ValueError: It does not fit into 64 bits.
+        InvalidArgument: It does not fit into 64 bits.
     """
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
-    return int(seed)
+    return arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None

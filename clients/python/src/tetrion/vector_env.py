@@ -164,7 +164,6 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
         chosen = self._chosen(options.get("reset_mask"))
         sequences = options.get("piece_sequences", ())
-        sequences = [sequences] if isinstance(sequences, str) else sequences
         seeds = self._seeds(seed)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
         # The protocol seeds all environments of a call or none of them.
@@ -203,7 +202,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             return [spaces.checked_seed(int(seed) + env) for env in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments")
-        return [spaces.checked_seed(one) if one is not None else None for one in seed]
+        return [spaces.checked_seed(one) for one in seed]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
         """Answers for some environments, set into what all of them show, and which environments they are."""

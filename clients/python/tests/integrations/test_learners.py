@@ -171,10 +171,10 @@ def test_the_layouts_of_a_vec_env(client):
                     np.testing.assert_array_equal(last[name], lay_out[name](batch)[0])
         for envs in made.values():
             envs.close()
-    with pytest.raises(ValueError, match="layout is 'grid', expected one of"):
+    with pytest.raises(ValueError, match="layout is 'grid', expected one of rows, dict, planes"):
         TetrisVecEnv(1, client, layout="grid")
-    with pytest.raises(ValueError, match="env_id is 'Tetris', expected 'tetrion/Placement-v0' or"):
-        TetrisVecEnv(1, client, env_id="Tetris")
+    with pytest.raises(ValueError, match="env_id is 'tetrion/Keypres-v0', did you mean 'tetrion/Keypress-v0'"):
+        TetrisVecEnv(1, client, env_id="tetrion/Keypres-v0")
     with pytest.raises(ValueError, match="planes need board"):
         TetrisVecEnv(1, client, layout="planes", observations=["heights"])
 
