@@ -20,6 +20,9 @@
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
+//! | [`names`] | what a misspelt name was meant to be | what the names are of |
+
+pub mod names;
 
 pub mod engine;
 pub mod features;

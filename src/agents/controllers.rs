@@ -10,6 +10,7 @@
 
 use super::{LinearAgent, TerminalPolicy};
 use crate::features::{FeatureError, FeatureSet};
+use crate::names::unknown;
 
 /// A linear controller with a name.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +67,7 @@ pub struct Measured {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControllerError {
     /// No controller has that name.
-    #[error("no controller is called {0:?}, expected one of {known}", known = known_names())]
+    #[error("{}", unknown("controller", .0, CONTROLLERS.iter().map(|controller| controller.name)))]
     Unknown(String),
     /// Its features are as many as its weights at another width only.
     #[error(
@@ -368,8 +369,4 @@ impl Figure {
     const fn measured_roughly(self, games: u32, mean: f64) -> Figure {
         Figure { measured: Some(Measured { games, mean, interval: None }), ..self }
     }
-}
-
-fn known_names() -> String {
-    CONTROLLERS.iter().map(|controller| controller.name).collect::<Vec<_>>().join(", ")
 }

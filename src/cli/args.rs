@@ -22,6 +22,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{bench, evaluate, perft, reproduce, serve, train};
+use crate::names::unknown;
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -110,7 +111,7 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
     let file: toml::Table = text.parse()?;
     for (name, options) in file {
         let Some(subcommand) = command.find_subcommand(&name) else {
-            bail!("[{name}] is not a subcommand");
+            bail!(unknown("subcommand", &name, command.get_subcommands().map(clap::Command::get_name)));
         };
         let Some(options) = options.as_table() else {
             bail!("{name} is a value, expected the table [{name}]");
@@ -119,7 +120,8 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
         for (key, value) in options {
             let id = key.replace('-', "_");
             if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
-                bail!("[{name}] has no option {key}");
+                let known = subcommand.get_arguments().filter_map(clap::Arg::get_long);
+                bail!("[{name}]: {}", unknown("option", key, known));
             }
             let values = match value {
                 toml::Value::Array(values) => values.iter().map(plain).collect(),
@@ -219,8 +221,14 @@ mod tests {
             let error = format!("{:#}", command(file).unwrap_err());
             assert!(error.contains(why), "{error}");
         }
-        refused("[srve]\nlisten = 'x'", "[srve] is not a subcommand");
-        refused("[serve]\nlistn = 'x'", "[serve] has no option listn");
+        refused(
+            "[srve]\nlisten = 'x'",
+            "no subcommand is called \"srve\", did you mean \"serve\"? expected one of serve, ",
+        );
+        refused(
+            "[serve]\nlistn = 'x'",
+            "[serve]: no option is called \"listn\", did you mean \"listen\"? expected one of ",
+        );
         refused("serve = 3", "serve is a value");
         refused("[serve]\nlisten = {a = 1}", "[serve] listen is no plain value");
         let bad_value = command("[serve]\nlisten = 'nowhere'").unwrap();

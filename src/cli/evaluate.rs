@@ -20,6 +20,7 @@ use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
     Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds,
+    randomizers,
 };
 use crate::summary::Statistics;
 
@@ -68,8 +69,8 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub preview: Option<u32>,
 
-    /// Who deals: uniform, bag7 or balanced [default: the preset's]
-    #[arg(long, value_name = "NAME")]
+    /// Who deals [default: the preset's]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(randomizers()))]
     pub randomizer: Option<String>,
 
     /// Games a controller

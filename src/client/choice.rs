@@ -1,6 +1,6 @@
 //! What a client asks for by name: rules, features, and who plays; and how a server is told.
 
-use crate::wire::pb;
+use crate::wire::{pb, rules};
 
 /// Features by the names the server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,18 +91,26 @@ pub struct RulesChoice {
     pub width: Option<u32>,
     /// Rows.
     pub height: Option<u32>,
-    /// Who deals: `uniform`, `bag7` or `balanced`.
+    /// Who deals, one of [`randomizers`].
     pub randomizer: Option<String>,
     /// Next pieces shown.
     pub preview: Option<u32>,
 }
+
+/// The randomizers, as [`RulesChoice`] names them.
+pub fn randomizers() -> Vec<String> {
+    rules::words(RANDOMIZER, pb::Randomizer::as_str_name)
+}
+
+/// What the protocol puts before the name of a randomizer.
+const RANDOMIZER: &str = "RANDOMIZER_";
 
 impl RulesChoice {
     pub(super) fn encode(&self) -> pb::Rules {
         let RulesChoice { preset, width, height, randomizer, preview } = self.clone();
         // A name that nobody knows becomes a number that nobody knows, and the server says so.
         let randomizer = randomizer.map(|name| {
-            let name = format!("RANDOMIZER_{}", name.to_uppercase());
+            let name = format!("{RANDOMIZER}{}", name.to_uppercase());
             pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()
         });
         pb::Rules { preset, width, height, randomizer, preview, ..Default::default() }

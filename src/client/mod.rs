@@ -19,7 +19,7 @@ mod evaluation;
 mod info;
 mod spread;
 
-pub use choice::{Features, Policy, RulesChoice};
+pub use choice::{Features, Policy, RulesChoice, randomizers};
 pub use connection::ConnectOptions;
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};

@@ -70,6 +70,12 @@ impl Feature {
         FEATURES.iter().find(|feature| feature.name == name)
     }
 
+    /// Its name, with `[i]` behind that of a family: how a set's members are listed.
+    fn pattern(&self) -> String {
+        let index = if matches!(self.measure, Measure::Column(_) | Measure::Pair(_)) { "[i]" } else { "" };
+        format!("{}{index}", self.name)
+    }
+
     /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
     pub fn family_size(&self, width: u8) -> Option<u8> {
         match self.measure {

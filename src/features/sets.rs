@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{Feature, Measure, Seen};
+use super::{FEATURES, Feature, Measure, Seen};
 use crate::engine::Playfield;
+use crate::names::{did_you_mean, unknown};
 
 /// The most features a set may have.
 ///
@@ -181,10 +182,10 @@ pub struct FeatureSet {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeatureError {
     /// No set has that name.
-    #[error("no feature set is called {0:?}, expected one of {known}", known = known_sets())]
+    #[error("{}", unknown_set(.0))]
     UnknownSet(String),
     /// No feature has that name.
-    #[error("no feature is called {0:?}")]
+    #[error("{}", unknown_feature(.0))]
     UnknownFeature(String),
     /// A family of features was named without saying which of them.
     #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
@@ -397,6 +398,28 @@ impl fmt::Display for FeatureColumn {
     }
 }
 
-fn known_sets() -> String {
-    FEATURE_SETS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+fn unknown_set(name: &str) -> String {
+    let known = || FEATURE_SETS.iter().map(|row| row.name);
+    if Feature::named(name).is_some() {
+        let known = known().collect::<Vec<_>>().join(", ");
+        return format!(
+            "{name:?} is a feature and no feature set, expected a list of features or one of {known}"
+        );
+    }
+    unknown("feature set", name, known())
+}
+
+fn unknown_feature(name: &str) -> String {
+    let known: Vec<String> = FEATURES.iter().map(Feature::pattern).collect();
+    let preclear: Vec<String> = (FEATURES.iter().filter(|feature| !feature.is_of_landing()))
+        .map(|feature| feature.pattern() + PRECLEAR)
+        .collect();
+    let wrong = if FEATURE_SETS.iter().any(|row| row.name == name) {
+        format!("{name:?} is a feature set and no feature,")
+    } else {
+        let meant = did_you_mean(name, known.iter().chain(&preclear).map(String::as_str));
+        format!("no feature is called {name:?}{meant}")
+    };
+    let known = known.join(", ");
+    format!("{wrong} expected one of {known}; with {PRECLEAR} appended, those of playfields before clearing")
 }

@@ -30,8 +30,8 @@ pub const MAX_DETAILS_BYTES: usize = 4096;
 /// Entries of a list in details; how many there are in all is told beside it.
 const MAX_ENTRIES: usize = 16;
 
-/// Bytes of a text in details or of a message, which may repeat what a request said.
-const MAX_TEXT_BYTES: usize = 400;
+/// Bytes of a text in details or of a message, which may repeat what a request said: room for the names of all features.
+const MAX_TEXT_BYTES: usize = 1000;
 
 /// Why a call was refused: everything that a handler can answer instead of an answer.
 #[derive(Debug, thiserror::Error)]

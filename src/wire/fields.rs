@@ -2,6 +2,7 @@
 
 use crate::engine::{ActionModel, Rules};
 use crate::env::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+use crate::names;
 use crate::render::Format;
 
 use super::error::{DecodeError, Fault};
@@ -18,8 +19,7 @@ pub fn decode(names: &[String], list: &str, known: &[Field]) -> Result<Vec<Field
         let path = || format!("{list}[{i}]");
         check_name(&path(), name)?;
         let Some(field) = known.iter().copied().find(|field| field.info().name == name) else {
-            let known: Vec<&str> = known.iter().map(|field| field.info().name).collect();
-            let problem = format!("no field is called {name:?}, expected one of {}", known.join(", "));
+            let problem = names::unknown("field", name, known.iter().map(|field| field.info().name));
             return Err(DecodeError::invalid(Fault::UnknownName, path(), problem));
         };
         if fields.contains(&field) {

@@ -6,6 +6,7 @@ use crate::agents::{
 };
 use crate::engine::Rules;
 use crate::features::FeatureSet;
+use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
 use super::features;
@@ -166,10 +167,8 @@ fn decode_linear(
 
 fn unknown(name: &str) -> DecodeError {
     let agents = AGENTS.iter().map(|row| row.name);
-    let known: Vec<&str> = agents.chain(CONTROLLERS.iter().map(|controller| controller.name)).collect();
-    let problem =
-        format!("no agent and no controller is called {name:?}, expected one of {}", known.join(", "));
-    DecodeError::invalid(Fault::UnknownName, "name", problem)
+    let known = agents.chain(CONTROLLERS.iter().map(|controller| controller.name));
+    DecodeError::invalid(Fault::UnknownName, "name", names::unknown("agent or controller", name, known))
 }
 
 fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<(), DecodeError> {

@@ -4,6 +4,7 @@ use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
     ActionModel, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
 };
+use crate::names;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -118,10 +119,15 @@ fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), De
     Ok(())
 }
 
+/// The values of an enum as people write them, `bag7` for `RANDOMIZER_BAG7`; zero, which is refused, left out.
+pub fn words<T: TryFrom<i32>>(prefix: &str, name: fn(&T) -> &'static str) -> Vec<String> {
+    let values = (1..).map_while(|number| T::try_from(number).ok());
+    values.map(|value| name(&value).trim_start_matches(prefix).to_lowercase()).collect()
+}
+
 fn unknown_preset(name: &str) -> DecodeError {
-    let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let problem = format!("no preset is called {name:?}, expected one of {}", known.join(", "));
-    DecodeError::invalid(Fault::UnknownName, "preset", problem)
+    let known = PRESETS.iter().map(|preset| preset.name);
+    DecodeError::invalid(Fault::UnknownName, "preset", names::unknown("preset", name, known))
 }
 
 impl From<RulesError> for DecodeError {

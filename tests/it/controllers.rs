@@ -206,7 +206,9 @@ fn every_controller_can_play_where_it_belongs() {
 fn controllers_that_do_not_exist_or_do_not_fit_are_refused_with_a_reason() {
     let message = Controller::named("btcs").unwrap_err().to_string();
     assert!(
-        message.starts_with("no controller is called \"btcs\", expected one of dellacherie, bcts, "),
+        message.starts_with(
+            "no controller is called \"btcs\", did you mean \"bcts\"? expected one of dellacherie, bcts, "
+        ),
         "{message}"
     );
     let bdu = Controller::named("bdu").unwrap();

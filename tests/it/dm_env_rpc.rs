@@ -540,6 +540,22 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         assert_eq!(code, Code::InvalidArgument, "{name} {reason}");
         assert!(invalid.contains(&reason.as_str()), "{name} {tensor:?}: {reason}");
     }
+    for (name, value, meant) in [
+        ("widht", int32(10), "no setting is called \"widht\", did you mean \"width\"? expected one of "),
+        (
+            "randomizer",
+            text("bag"),
+            "no randomizer is called \"bag\", did you mean \"bag7\"? expected one of uniform, ",
+        ),
+        (
+            "top_out",
+            text("overflows"),
+            "no top out is called \"overflows\", did you mean \"overflow\"? expected one of ",
+        ),
+    ] {
+        let refused = connection.create(settings([(name, value)])).await.unwrap_err();
+        assert!(refused.message.contains(meant), "{}", refused.message);
+    }
     let both = settings([("seed", int32(1)), ("pieces", text("I"))]);
     assert_eq!(connection.create(both).await.map_err(told).unwrap_err().1, "INVALID_FIELD");
     assert_eq!(server.store.num_sessions(), 0);

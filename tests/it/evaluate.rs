@@ -182,13 +182,18 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     }
     says(&refused(&[], 1), &["nobody to evaluate", "--controller"]);
     says(&refused(&["--controller", "deep-blue"], 1), &["deep-blue", "expected one of", "dt-10"]);
+    says(&refused(&["--controller", "dt10"], 1), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
     says(
         &refused(&["--controller", "bcts", "--rules", "chess"], 1),
         &["chess", "expected one of", "simplified"],
     );
+    says(&refused(&["--controller", "bcts", "--rules", "simple"], 1), &["did you mean \"simplified\"?"]);
     says(&refused(&["--controller", "random_keys"], 1), &["random_keys", "presses keys"]);
     says(&refused(&["--controller", "bcts", "--playouts", "5"], 1), &["--playouts", "monte_carlo"]);
-    says(&refused(&["--controller", "bcts", "--randomizer", "dice"], 1), &["randomizer"]);
+    says(
+        &refused(&["--controller", "bcts", "--randomizer", "bag"], 2),
+        &["--randomizer", "bag7", "balanced"],
+    );
     says(&refused(&["--controller", "bcts", "--lookahead", "2", "--preview", "1"], 1), &["lookahead", "1"]);
     says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
     says(

@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 
 /// Who may know whom: a room, and the rooms below it that it may name. Read from the bottom up.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("names", &[]),
     ("engine", &[]),
-    ("features", &["engine"]),
+    ("features", &["names", "engine"]),
     ("env", &["engine", "features"]),
     ("placements", &["engine", "features"]),
     ("render", &["engine"]),
-    ("agents", &["engine", "features"]),
+    ("agents", &["names", "engine", "features"]),
     ("pool", &[]),
     ("rollout", &["engine", "features", "agents", "pool"]),
     ("summary", &["rollout"]),
     ("optimizers", &[]),
-    ("wire", &["engine", "features", "env", "placements", "render", "agents", "rollout", "summary"]),
+    ("wire", &["names", "engine", "features", "env", "placements", "render", "agents", "rollout", "summary"]),
     (
         "service",
         &[
@@ -41,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "names",
             "engine",
             "features",
             "agents",

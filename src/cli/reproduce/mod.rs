@@ -24,6 +24,7 @@ use super::connection::{Connection, ConnectionArgs};
 use super::numbers::time;
 use super::progress::GamesProgress;
 use crate::client::{Client, EvaluationRequest, Game, Policy, Seeds};
+use crate::names::{did_you_mean, unknown};
 
 /// The options of `tetrion reproduce`.
 #[derive(Debug, clap::Args)]
@@ -93,10 +94,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
     }
     let find = |name: &String| match known.iter().find(|experiment| experiment.name == name.as_str()) {
         Some(experiment) => Ok(experiment),
-        None => {
-            let names: Vec<&str> = known.iter().map(|experiment| experiment.name).collect();
-            bail!("no experiment is called {name:?}, expected some of {}", names.join(", "))
-        }
+        None => bail!(unknown("experiment", name, known.iter().map(|experiment| experiment.name))),
     };
     let wanted = args.name.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -138,7 +136,13 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
     let rows: Vec<&Row> = experiment.rows.iter().filter(chosen).collect();
     if rows.is_empty() {
         let labels: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
-        bail!("no row of {} has that name, expected part of one of: {}", experiment.name, labels.join("; "));
+        let name = args.row.as_deref().unwrap_or_default();
+        bail!(
+            "no row of {} has {name:?} in its name{} expected part of one of: {}",
+            experiment.name,
+            did_you_mean(name, labels.iter().copied()),
+            labels.join("; ")
+        );
     }
     let start = Instant::now();
     let mut report =

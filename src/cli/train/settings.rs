@@ -8,6 +8,7 @@ use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, Features, Game, Policy, Rules, RulesChoice, Seeds};
 use crate::engine::rng::{Tag, word};
+use crate::names::unknown;
 use crate::optimizers::{Config, GeneticConfig, Preset};
 
 /// How many times as many games a second look is worth.
@@ -219,8 +220,7 @@ impl Settings {
         let rules = args.rules.as_deref().unwrap_or(defaults.rules);
         let info = client.server_info(0).await?;
         let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
-            let names: Vec<&str> = info.rules_presets.iter().map(|known| known.name.as_str()).collect();
-            bail!("no rules are called {rules:?}, expected one of {}", names.join(", "));
+            bail!(unknown("preset", rules, info.rules_presets.iter().map(|known| known.name.as_str())));
         };
         // The small playfield of the literature is for the literature's rules.
         let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
@@ -229,8 +229,7 @@ impl Settings {
         let name = args.features.as_deref().unwrap_or(defaults.features);
         let info = client.server_info(width).await?;
         let Some(features) = info.feature_sets.iter().find(|known| known.name == name) else {
-            let names: Vec<&str> = info.feature_sets.iter().map(|known| known.name.as_str()).collect();
-            bail!("no feature set is called {name:?}, expected one of {}", names.join(", "));
+            bail!(unknown("feature set", name, info.feature_sets.iter().map(|known| known.name.as_str())));
         };
         let generations = args.generations.unwrap_or(defaults.generations);
         let mut optimizer = match args.optimizer {

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use crate::engine::Tetromino;
 use crate::env::Seeding;
+use crate::names;
 
 use super::super::error::{DecodeError, Fault, InField};
 use super::super::limits::check_name;
 use super::super::session::{self, SessionConfig};
-use super::super::{pb, sequences};
+use super::super::{pb, rules, sequences};
 use super::{pb as dm, tensor};
 
 /// A setting of a world.
@@ -95,7 +96,8 @@ pub static SETTINGS: [Setting; 19] = [
         description: "`uniform`, `bag7` or `balanced`; the preset's",
         at_reset: false,
         put: |tensor, draft| {
-            let randomizer = choice(tensor, "RANDOMIZER_", pb::Randomizer::from_str_name)?;
+            let randomizer =
+                choice(tensor, "RANDOMIZER_", pb::Randomizer::from_str_name, pb::Randomizer::as_str_name)?;
             draft.rules.randomizer = Some(randomizer.into());
             Ok(())
         },
@@ -106,7 +108,12 @@ pub static SETTINGS: [Setting; 19] = [
         description: "`placement` or `keypress`; the preset's",
         at_reset: false,
         put: |tensor, draft| {
-            let action_model = choice(tensor, "ACTION_MODEL_", pb::ActionModel::from_str_name)?;
+            let action_model = choice(
+                tensor,
+                "ACTION_MODEL_",
+                pb::ActionModel::from_str_name,
+                pb::ActionModel::as_str_name,
+            )?;
             draft.rules.action_model = Some(action_model.into());
             Ok(())
         },
@@ -117,7 +124,7 @@ pub static SETTINGS: [Setting; 19] = [
         description: "`overflow`, `spawn_blocked`, `top_row` or `above_field`; the preset's",
         at_reset: false,
         put: |tensor, draft| {
-            let top_out = choice(tensor, "TOP_OUT_", pb::TopOut::from_str_name)?;
+            let top_out = choice(tensor, "TOP_OUT_", pb::TopOut::from_str_name, pb::TopOut::as_str_name)?;
             draft.rules.top_out = Some(top_out.into());
             Ok(())
         },
@@ -128,7 +135,12 @@ pub static SETTINGS: [Setting; 19] = [
         description: "`literature`, `lab`, `survey` or `leiden`; the preset's",
         at_reset: false,
         put: |tensor, draft| {
-            let table = choice(tensor, "ORIENTATION_TABLE_", pb::OrientationTable::from_str_name)?;
+            let table = choice(
+                tensor,
+                "ORIENTATION_TABLE_",
+                pb::OrientationTable::from_str_name,
+                pb::OrientationTable::as_str_name,
+            )?;
             draft.rules.orientation_table = Some(table.into());
             Ok(())
         },
@@ -139,7 +151,7 @@ pub static SETTINGS: [Setting; 19] = [
         description: "`straight_drop` or `sideways_walk`; the preset's",
         at_reset: false,
         put: |tensor, draft| {
-            let reach = choice(tensor, "REACH_", pb::Reach::from_str_name)?;
+            let reach = choice(tensor, "REACH_", pb::Reach::from_str_name, pb::Reach::as_str_name)?;
             draft.rules.reach = Some(reach.into());
             Ok(())
         },
@@ -207,7 +219,12 @@ pub static SETTINGS: [Setting; 19] = [
                       `terminate`",
         at_reset: false,
         put: |tensor, draft| {
-            let policy = choice(tensor, "INVALID_ACTION_POLICY_", pb::InvalidActionPolicy::from_str_name)?;
+            let policy = choice(
+                tensor,
+                "INVALID_ACTION_POLICY_",
+                pb::InvalidActionPolicy::from_str_name,
+                pb::InvalidActionPolicy::as_str_name,
+            )?;
             draft.config.invalid_action_policy = policy.into();
             Ok(())
         },
@@ -312,10 +329,9 @@ fn draft(
         check_name("", name)?;
         let known = SETTINGS.iter().filter(|setting| taken(setting));
         let Some(setting) = known.clone().find(|setting| setting.name == name) else {
-            let known: Vec<&str> = known.map(|setting| setting.name).collect();
-            let problem = match known.as_slice() {
-                [] => format!("no setting is called {name:?}; joining takes none"),
-                known => format!("no setting is called {name:?}, expected one of {}", known.join(", ")),
+            let problem = match known.clone().next() {
+                None => format!("no setting is called {name:?}; joining takes none"),
+                Some(_) => names::unknown("setting", name, known.map(|setting| setting.name)),
             };
             return Err(DecodeError::invalid(Fault::UnknownName, "", problem));
         };
@@ -329,15 +345,19 @@ fn put<T>(value: Result<T, DecodeError>, put: impl FnOnce(T)) -> Result<(), Deco
 }
 
 /// A word in place of the number of an enum: `bag7` for `RANDOMIZER_BAG7`.
-fn choice<T>(
+fn choice<T: TryFrom<i32>>(
     tensor: &dm::Tensor,
     prefix: &str,
-    from_name: impl Fn(&str) -> Option<T>,
+    from_name: fn(&str) -> Option<T>,
+    name: fn(&T) -> &'static str,
 ) -> Result<T, DecodeError> {
     let word = tensor::name(tensor)?;
-    let name = format!("{prefix}{}", word.to_uppercase());
-    from_name(&name)
-        .ok_or_else(|| DecodeError::invalid(Fault::UnknownName, "", format!("{word:?} is none of them")))
+    from_name(&format!("{prefix}{}", word.to_uppercase())).ok_or_else(|| {
+        let kind = prefix.trim_end_matches('_').to_lowercase().replace('_', " ");
+        let known = rules::words(prefix, name);
+        let problem = names::unknown(&kind, word, known.iter().map(String::as_str));
+        DecodeError::invalid(Fault::UnknownName, "", problem)
+    })
 }
 
 /// The setting in place of the field that it was written into.

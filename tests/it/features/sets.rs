@@ -75,13 +75,34 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     fn check(names: &[&str], message: &str) {
         assert_eq!(FeatureSet::custom(names, 10).unwrap_err().to_string(), message);
     }
-    check(&["holes", "hoels"], "no feature is called \"hoels\"");
-    check(&["holes", ""], "no feature is called \"\"");
-    check(&["_preclear"], "no feature is called \"_preclear\"");
-    check(&["Holes"], "no feature is called \"Holes\"");
-    check(&["holes[0"], "no feature is called \"holes[0\"");
-    check(&["holes_preclear_preclear"], "no feature is called \"holes_preclear_preclear\"");
-    check(&["column_height_preclear[0]"], "no feature is called \"column_height_preclear[0]\"");
+    #[track_caller]
+    fn unknown(name: &str, wrong: &str) {
+        let known: Vec<String> = FEATURES
+            .iter()
+            .map(|feature| {
+                feature.name.to_owned() + if feature.family_size(10).is_some() { "[i]" } else { "" }
+            })
+            .collect();
+        let known = known.join(", ");
+        check(
+            &["holes", name],
+            &format!(
+                "{wrong} expected one of {known}; with _preclear appended, those of playfields before clearing"
+            ),
+        );
+    }
+    unknown("hoels", "no feature is called \"hoels\", did you mean \"holes\"?");
+    unknown("", "no feature is called \"\",");
+    unknown("xyzzy", "no feature is called \"xyzzy\",");
+    unknown("eroded", "no feature is called \"eroded\", did you mean \"eroded_piece_cells\"?");
+    unknown("Holes", "no feature is called \"Holes\", did you mean \"holes\"?");
+    unknown("holes[0", "no feature is called \"holes[0\", did you mean \"holes\"?");
+    unknown("hole_preclear", "no feature is called \"hole_preclear\", did you mean \"holes_preclear\"?");
+    unknown(
+        "column_height_preclear[0]",
+        "no feature is called \"column_height_preclear[0]\", did you mean \"column_height[i]_preclear\"?",
+    );
+    unknown("bcts8", "\"bcts8\" is a feature set and no feature,");
     check(&["holes", "max_height", "holes"], "feature \"holes\" is listed twice");
     check(&["landing_height_preclear"], "landing_height belongs to the landing and has no _preclear form");
     check(
@@ -105,7 +126,12 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     );
     assert_eq!(
         FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
-        "no feature set is called \"bcts9\", expected one of dellacherie6, bcts8, thiery9, bertsekas, bdu, \
-         eltetris6, height4, lab4, lab8, survey6, flatstack"
+        "no feature set is called \"bcts9\", did you mean \"bcts8\"? expected one of dellacherie6, bcts8, thiery9, \
+         bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+    );
+    assert_eq!(
+        FeatureSet::named("holes", 10).unwrap_err().to_string(),
+        "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
+         bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
 }

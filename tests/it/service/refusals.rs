@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use tetrion::engine::PRESETS;
+use tetrion::features::FEATURE_SETS;
 use tetrion::wire::{pb, tensor};
 use tonic::{Code, Status};
+use tonic_types::StatusExt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{
@@ -358,6 +361,40 @@ async fn names_that_nothing_has() {
     let request = pb::EnumeratePlacementsRequest { features: Some(list), ..enumerate(envs) };
     let got = w.client.enumerate_placements(request).await;
     w.field(got, "UNKNOWN_NAME", "features.features").await;
+}
+
+#[tokio::test]
+async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_are() {
+    #[track_caller]
+    fn check(status: &Status, meant: &str, last: &str) {
+        let message = status.message();
+        assert!(message.contains(&format!(", did you mean {meant:?}? expected one of ")), "{message}");
+        assert!(message.ends_with(last), "{message}");
+        let violations = status.get_details_bad_request().unwrap().field_violations;
+        assert!(violations[0].description.ends_with(last), "{violations:?}");
+    }
+    let mut w = Witness::new().await;
+    let mut create = async |config| {
+        let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+        w.client.create_session(request).await.unwrap_err()
+    };
+    let rules = pb::Rules { preset: "labb".into(), ..Default::default() };
+    let status = create(pb::SessionConfig { rules: Some(rules), ..config(1, 11) }).await;
+    check(&status, "lab", PRESETS.last().unwrap().name);
+    let fields = pb::SessionConfig { observation_fields: vec!["bord".into()], ..config(1, 11) };
+    check(&create(fields).await, "board", "falling_cells");
+    let infos = pb::SessionConfig { info_fields: vec!["line".into()], ..config(1, 11) };
+    assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
+    let set = pb::FeatureSelection { set: "bcts".into(), ..Default::default() };
+    let status = create(pb::SessionConfig { features: Some(set), ..config(1, 11) }).await;
+    check(&status, "bcts8", FEATURE_SETS.last().unwrap().name);
+    // The longest list of all is not cut, even for the longest name.
+    let features = vec!["hole".into(), "h".repeat(128)];
+    for name in features {
+        let list = pb::FeatureSelection { features: vec![name], ..Default::default() };
+        let status = create(pb::SessionConfig { features: Some(list), ..config(1, 11) }).await;
+        assert!(status.message().ends_with("those of playfields before clearing"), "{}", status.message());
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,52 @@
+//! Names that nothing has: what they may have been meant to be.
+//!
+//! Presets, features, agents, fields and settings each have one table of names. A name that is in none of them is mostly one
+//! of them, misspelt; so every refusal of a name says which one comes closest, and which there are.
+
+/// How alike two names must be, from 0 to 1, for one to be taken for a misspelling of the other.
+const ALIKE: f64 = 0.55;
+
+/// Why a name is refused.
+///
+/// ```
+/// use tetrion::names::unknown;
+/// let names = ["bcts", "dt-10", "dt-20"];
+/// assert_eq!(
+///     unknown("controller", "dt_10", names),
+///     r#"no controller is called "dt_10", did you mean "dt-10"? expected one of bcts, dt-10, dt-20"#,
+/// );
+/// assert_eq!(
+///     unknown("controller", "deep-blue", names),
+///     r#"no controller is called "deep-blue", expected one of bcts, dt-10, dt-20"#,
+/// );
+/// ```
+pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let meant = did_you_mean(name, known.iter().copied());
+    format!("no {kind} is called {name:?}{meant} expected one of {}", known.join(", "))
+}
+
+/// The part of a refusal behind the name: `, did you mean "holes"?`, or a comma where no name is close.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    closest(name, known).map_or(",".to_owned(), |meant| format!(", did you mean {meant:?}?"))
+}
+
+/// The name that was probably meant, if any comes close: a misspelling, a hyphen for an underscore, a part of a longer name.
+pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let name = plain(name);
+    let likeness = |other: &str| {
+        let other = plain(other);
+        let is_part = name.len() >= 3 && other.contains(&name);
+        strsim::normalized_damerau_levenshtein(&name, &other).max(if is_part { ALIKE } else { 0.0 })
+    };
+    let mut best = None;
+    for other in known {
+        let likeness = likeness(other);
+        // Of equals the first.
+        if likeness >= ALIKE && best.is_none_or(|(best, _)| likeness > best) {
+            best = Some((likeness, other));
+        }
+    }
+    best.map(|(_, other)| other)
+}
