@@ -62,9 +62,11 @@ impl Connection {
             token: args.token.clone(),
             authorities: args.ca_cert.as_deref().map(read_text).transpose()?,
             patience: Duration::from_secs_f64(args.patience),
+            ..ConnectOptions::default()
         };
         if !args.server.is_empty() {
             let client = Client::connect(&args.server, options).await?;
+            client.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
             return Ok(Connection { client, _own_server: None });
         }
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -6,8 +6,8 @@ use tonic::Status;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
-use super::error::{error, innermost};
-use super::{Client, ClientError};
+use super::error::{error, first, innermost};
+use super::{Client, ClientError, version};
 
 /// How long a server may take to answer a call that is no work.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,11 +34,18 @@ pub struct ConnectOptions {
     pub authorities: Option<String>,
     /// How long to go on trying when no server answers any more.
     pub patience: Duration,
+    /// Whether servers of any version will do; else those that [`is_compatible`](super::is_compatible) with this client.
+    pub any_version: bool,
 }
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { token: None, authorities: None, patience: Duration::from_secs(60) }
+        ConnectOptions {
+            token: None,
+            authorities: None,
+            patience: Duration::from_secs(60),
+            any_version: false,
+        }
     }
 }
 
@@ -46,7 +53,8 @@ impl Client {
     /// Connects to every one of these servers: `HOST:PORT`, or a URL.
     ///
     /// # Errors
-    /// No address, one that cannot be read, or one where nobody answers within five seconds.
+    /// No address, one that cannot be read, or one where nobody answers within five seconds; a server of another version or
+    /// of another kind.
     pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
         let unreadable = |address: &str| ClientError::Address { address: address.to_owned() };
         if addresses.is_empty() {
@@ -59,7 +67,7 @@ impl Client {
             }
             None => None,
         };
-        let mut servers = Vec::new();
+        let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
             let url = if address.contains("://") { address.clone() } else { format!("http://{address}") };
             let unreachable = |error: tonic::transport::Error| ClientError::Connect {
@@ -84,9 +92,12 @@ impl Client {
                 endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
             }
             let channel = endpoint.connect().await.map_err(unreachable)?;
-            servers.push(Server { address: address.clone(), channel, authorization: authorization.clone() });
+            let server = Server { address: address.clone(), channel, authorization: authorization.clone() };
+            let info = server.info(0).await.map_err(|status| first(address, &status))?;
+            warnings.extend(version::check(address, &info, options.any_version)?);
+            servers.push(server);
         }
-        Ok(Client { servers, patience: options.patience })
+        Ok(Client { servers, patience: options.patience, warnings })
     }
 }
 

@@ -20,6 +20,26 @@ pub enum ClientError {
         /// What the system says.
         reason: String,
     },
+    /// What answers there is something else.
+    #[error("what answers at {address} is no Tetrion server: {reason}")]
+    Foreign {
+        /// Where.
+        address: String,
+        /// How it shows.
+        reason: String,
+    },
+    /// The server is of a version that this client is not made for.
+    #[error(
+        "the server at {address} is Tetrion {server}, and this client is Tetrion {client}: use one version on both sides"
+    )]
+    Version {
+        /// Where.
+        address: String,
+        /// Its version.
+        server: String,
+        /// Ours.
+        client: &'static str,
+    },
     /// The server was asked for something that it will not do.
     #[error("{message}")]
     Refused {
@@ -57,6 +77,29 @@ pub(super) fn error(address: &str, status: &Status) -> ClientError {
         return ClientError::Lost { address: address.to_owned(), message };
     }
     ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message }
+}
+
+/// What a server's first answer says: with no `ErrorInfo` it comes from something else, or from nothing at all.
+pub(super) fn first(address: &str, status: &Status) -> ClientError {
+    let address = address.to_owned();
+    if status.get_details_error_info().is_some() {
+        return error(&address, status);
+    }
+    match status.code() {
+        Code::Unimplemented => {
+            let reason = "it speaks gRPC and has no service tetrion.v1.EnvironmentService".to_owned();
+            ClientError::Foreign { address, reason }
+        }
+        Code::Cancelled | Code::DeadlineExceeded => {
+            let reason = "it takes connections and answers nothing".to_owned();
+            ClientError::Foreign { address, reason }
+        }
+        Code::Unavailable => ClientError::Connect { address, reason: innermost(status) },
+        _ => {
+            let reason = format!("it does not speak gRPC ({})", innermost(status));
+            ClientError::Foreign { address, reason }
+        }
+    }
 }
 
 /// What lies under an error that says no more than that there was one.

@@ -1,6 +1,8 @@
 //! What a server says of itself.
 
-use super::connection::CALL_TIMEOUT;
+use tonic::Status;
+
+use super::connection::{CALL_TIMEOUT, Server};
 use super::{Client, ClientError};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
@@ -54,12 +56,18 @@ impl Client {
     /// [`ClientError::Lost`] if it does not answer, or takes longer than half a minute for it.
     pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
         let server = &self.servers[0];
-        let mut client = EnvironmentServiceClient::new(server.channel.clone())
+        server.info(width).await.map_err(|status| server.error(&status))
+    }
+}
+
+impl Server {
+    /// What this server is and can.
+    pub(super) async fn info(&self, width: u32) -> Result<ServerInfo, Status> {
+        let mut client = EnvironmentServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-        let mut request = server.request(pb::GetServerInfoRequest { width });
+        let mut request = self.request(pb::GetServerInfoRequest { width });
         request.set_timeout(CALL_TIMEOUT);
-        let info = client.get_server_info(request).await.map_err(|status| server.error(&status))?;
-        let info = info.into_inner();
+        let info = client.get_server_info(request).await?.into_inner();
         let feature_set = |set: pb::FeatureSet| FeatureSetInfo {
             name: set.name,
             version: set.version,

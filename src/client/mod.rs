@@ -18,12 +18,14 @@ mod error;
 mod evaluation;
 mod info;
 mod spread;
+mod version;
 
 pub use choice::{Features, Policy, RulesChoice, randomizers};
 pub use connection::ConnectOptions;
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
 pub use info::{FeatureSetInfo, RulesPresetInfo, ServerInfo};
+pub use version::is_compatible;
 
 use std::time::Duration;
 
@@ -34,4 +36,13 @@ use connection::Server;
 pub struct Client {
     servers: Vec<Server>,
     patience: Duration,
+    warnings: Vec<String>,
+}
+
+impl Client {
+    /// What the caller should know of the servers: which of them play by another version of the rules than this client is made
+    /// for.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
 }

@@ -34,7 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("server", &["engine", "pool", "wire", "service"]),
-    ("client", &["wire"]),
+    ("client", &["engine", "wire"]),
     // Who compares a call over the network with the same work done directly has to know both.
     ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
     // The rules and the agents are for what needs no server: `perft` counts, `bench` measures the engine itself, on

@@ -78,6 +78,9 @@ mod bench;
 /// Sessions through our own client.
 mod sessions_client;
 
+/// Servers of another version, and what is no server of ours, as our own client meets them.
+mod strangers;
+
 /// Whole games through our own client.
 mod games_client;
 

@@ -1,0 +1,50 @@
+//! Which servers this client is made for.
+//!
+//! The program's version says whether both sides mean the same by a message: versions with the same major number do, and
+//! while that is 0, versions with the same minor number. `rules_version` says whether equal seeds and actions give the
+//! same game. A server of another version is refused; one with other rules is served, and the caller is warned.
+
+use super::{ClientError, ServerInfo};
+use crate::engine::RULES_VERSION;
+
+/// The version of this client.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Whether two versions of the program understand each other.
+///
+/// ```
+/// use tetrion::client::is_compatible;
+/// assert!(is_compatible("1.4.0", "1.0.2"));
+/// assert!(!is_compatible("1.4.0", "2.0.0"));
+/// assert!(is_compatible("0.1.0", "0.1.7"));
+/// assert!(!is_compatible("0.1.0", "0.2.0"));
+/// assert!(!is_compatible("0.1.0", "unknown"));
+/// ```
+pub fn is_compatible(ours: &str, theirs: &str) -> bool {
+    let significant = |version: &str| {
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
+        let major = numbers.next()??;
+        let minor = numbers.next()??;
+        Some((major, if major == 0 { minor } else { 0 }))
+    };
+    significant(ours).is_some() && significant(ours) == significant(theirs)
+}
+
+/// Checks what a server says of itself; a warning for the caller if it plays by other rules.
+pub(super) fn check(
+    address: &str,
+    info: &ServerInfo,
+    any_version: bool,
+) -> Result<Option<String>, ClientError> {
+    let ServerInfo { server_version, rules_version, .. } = info;
+    if !any_version && !is_compatible(VERSION, server_version) {
+        let (address, server) = (address.to_owned(), server_version.clone());
+        return Err(ClientError::Version { address, server, client: VERSION });
+    }
+    Ok((rules_version != RULES_VERSION).then(|| {
+        format!(
+            "the server at {address} has the rules version {rules_version}, and this client is made for {RULES_VERSION}: equal \
+             seeds and actions may give other games"
+        )
+    }))
+}
