@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from tetrion import arguments
+
 _READY = "tetrion listening on "
 
 
@@ -83,6 +85,7 @@ class Server:
             timeout: Seconds to wait for it.
 
         Raises:
+            InvalidArgument: The flags are no list, or the timeout is no number.
             ServerNotFound: There is no such program.
             ServerNotStarted: It did not get ready; what it had to say is on stderr.
         """
@@ -98,8 +101,8 @@ class Server:
         }
         self._environment = environment
         self._program = str(program)
-        self._args = list(args)
-        self._timeout = timeout
+        self._args = [str(flag) for flag in arguments.items("args", args, "a list of flags such as ['--token', 'x']")]
+        self._timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         _servers.add(self)
         self._start("127.0.0.1:0")
 
