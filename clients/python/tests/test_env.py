@@ -93,15 +93,60 @@ def test_masks_where_libraries_look(client):
     assert np.flatnonzero(env.action_masks()).tolist() == [*range(10), *range(10, 17)]
 
 
-def test_forbidden_actions_end_the_episode_or_are_refused(client):
+def test_forbidden_actions_end_the_episode_and_say_so(client):
     env = tetrion.TetrisEnv(client)
-    env.reset(options={"piece_sequence": "O"})
+    _, info = env.reset(options={"piece_sequence": "OO"})
+    assert (info["invalid_action"], info["invalid_actions"]) == (False, 0)
+    _, _, terminated, _, info = env.step(0)
+    assert (terminated, info["invalid_action"]) == (False, False)
     _, reward, terminated, truncated, info = env.step(9)
-    assert (reward, terminated, truncated, info["pieces"]) == (0.0, True, False, 0)
+    assert (reward, terminated, truncated, info["pieces"]) == (0.0, True, False, 1)
+    assert (info["invalid_action"], info["invalid_actions"]) == (True, 1)
+    assert type(info["invalid_action"]) is bool
+    assert env.reset()[1]["invalid_action"] is False
+
+
+def test_forbidden_actions_are_refused(client):
     env = tetrion.TetrisEnv(client, invalid_action="reject")
-    env.reset(options={"piece_sequence": "O"})
+    _, info = env.reset(options={"piece_sequence": "O"})
+    assert "invalid_action" not in info  # which could only be false
     with pytest.raises(tetrion.IllegalAction):
         env.step(9)
+
+
+def test_forbidden_actions_are_ignored_at_a_price(client):
+    kwargs = {"invalid_action": "ignore", "invalid_action_reward": -0.25}
+    env = tetrion.TetrisEnv(client, **kwargs)
+    before, _ = env.reset(options={"piece_sequence": "OO"})
+    for count in (1, 2):
+        observation, reward, terminated, truncated, info = env.step(9)
+        assert (reward, terminated, truncated) == (-0.25, False, False)
+        np.testing.assert_equal(observation, before)
+        assert (info["invalid_action"], info["invalid_actions"]) == (True, count)
+        assert (info["pieces"], info["length"], info["episode_return"]) == (0, count, -0.25 * count)
+    _, reward, _, _, info = env.step(0)
+    assert (reward, info["pieces"], info["invalid_action"], info["invalid_actions"]) == (0.0, 1, False, 2)
+    envs = tetrion.TetrisVectorEnv(
+        2, client, invalid_action="ignore", invalid_action_reward=-0.25, autoreset_mode="SameStep"
+    )
+    envs.reset(options={"piece_sequences": "OO"})
+    _, rewards, terminated, _, infos = envs.step(np.array([0, 9]))
+    assert (rewards.tolist(), terminated.any()) == ([0.0, -0.25], False)
+    assert (infos["invalid_action"].tolist(), infos["invalid_actions"].tolist()) == ([False, True], [0, 1])
+    assert (infos["invalid_action"].dtype, infos["invalid_actions"].dtype) == (bool, np.int64)
+    *_, infos = envs.step(np.array([2, 2]))
+    assert infos["final_info"]["invalid_actions"][0] == 0
+    with pytest.raises(tetrion.InvalidRequest, match="invalid_action_reward"):
+        tetrion.TetrisEnv(client, invalid_action_reward=-1)
+    with pytest.raises(ValueError, match="invalid_action is 'skip', expected one of reject, terminate, ignore"):
+        tetrion.TetrisEnv(client, invalid_action="skip")
+
+
+def test_the_row_where_a_piece_came_to_rest(client):
+    env = tetrion.TetrisEnv(client, infos=["landing_row", "lines"])
+    _, info = env.reset(options={"piece_sequence": "OO"})
+    assert (set(info), info["landing_row"]) == ({"landing_row", "lines", "action_mask"}, -1)
+    assert [env.step(0)[-1]["landing_row"] for _ in range(2)] == [0, 2]
 
 
 def test_a_step_after_the_end_is_refused(client):

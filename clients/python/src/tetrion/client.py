@@ -230,6 +230,7 @@ class Client:
         features: FeaturesLike = None,
         autoreset: str = "next_step",
         invalid_action: str = "reject",
+        invalid_action_reward: float = 0.0,
         seed: int | None = None,
         env_seeds: Sequence[int] = (),
         piece_sequences: Sequence[str] = (),
@@ -247,8 +248,9 @@ class Client:
             infos: The info fields wanted, in order; none: all.
             features: A feature set's name or a list of features, for the observation `features` and for placements.
             autoreset: `next_step`, `same_step` or `disabled`.
-            invalid_action: What becomes of an action that the mask forbids: `reject` the call, or `terminate` the
-                episode.
+            invalid_action: What becomes of an action that the mask forbids: `reject` the call, `terminate` the episode, or
+                `ignore` it, which takes a step and leaves the game as it is.
+            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
             seed: The session seed; left out, drawn by the server, and told in `Session.message.config.seed`.
             env_seeds: A seed for each environment in its place.
             piece_sequences: Explicit pieces in its place: strings of IOTZSJL, one for each environment or one for all.
@@ -266,6 +268,7 @@ class Client:
             features=features_message(features),
             autoreset_mode=enum_value(pb.AutoresetMode, autoreset, "autoreset"),
             invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action, "invalid_action"),
+            invalid_action_reward=arguments.number("invalid_action_reward", invalid_action_reward),
             seed=arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None,
             env_seeds=arguments.seeds("env_seeds", env_seeds),
             piece_sequences=arguments.pieces("piece_sequences", piece_sequences),

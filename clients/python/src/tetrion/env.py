@@ -58,14 +58,15 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     ## Rewards
 
-    The points of the rules' scoring; by default 1 a line.
+    The points of the rules' scoring; by default 1 a line. With `invalid_action="ignore"`, `invalid_action_reward` for an
+    action that the mask forbids.
 
     ## Episode End
 
     ### Termination
 
     By the rules: by default when a landed cell lies above the playfield. With `invalid_action="terminate"` an action
-    that the mask forbids ends the episode too.
+    that the mask forbids ends the episode too, which `info["invalid_action"]` says.
 
     ### Truncation
 
@@ -75,7 +76,9 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     ## Information
 
     `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, the episode's, a
-    numpy uint64; and `action_mask`.
+    numpy uint64; and `action_mask`. Unless `invalid_action="reject"`, whether the mask forbade the last action,
+    `invalid_action`, and how many it has forbidden in the episode, `invalid_actions`. With `infos` also `landing_row`, the
+    row in which the last piece came to rest.
 
     ## Snapshots and copies
 
@@ -97,7 +100,9 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         rules: RulesLike = None,
         observations: Sequence[str] = (),
         features: FeaturesLike = None,
+        infos: Sequence[str] = (),
         invalid_action: str = "terminate",
+        invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
         max_episode_steps: int = 0,
         token: str | None = None,
@@ -112,8 +117,11 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields wanted, in order; none: the server's default.
             features: A feature set's name or a list of features.
-            invalid_action: What an action does that the mask forbids: `terminate` the episode, or be refused (`reject`)
-                with an `IllegalAction`, which finds the bug in an agent that means to use the mask.
+            infos: The info fields wanted; none: the server's default. `landing_row` is one that has to be asked for.
+            invalid_action: What an action does that the mask forbids: `terminate` the episode; nothing (`ignore`), but a
+                step and `invalid_action_reward`; or be refused (`reject`) with an `IllegalAction`, which finds the bug in
+                an agent that means to use the mask.
+            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
             observe_mask: Whether the observation holds the action mask too, as `action_mask`, int8 (A,): for libraries
                 that look there, and for agents that keep it with what they have seen.
             max_episode_steps: Truncates episodes after so many steps; 0: never.
@@ -140,7 +148,9 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             observations=observations,
             features=features,
             autoreset="disabled",
+            infos=infos,
             invalid_action=invalid_action,
+            invalid_action_reward=invalid_action_reward,
             max_episode_steps=max_episode_steps,
             ttl=ttl,
             snapshot_every=snapshot_every,

@@ -85,7 +85,8 @@ class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
     """An action outside the action space, or one that the action mask forbids."""
 
     advice = (
-        "choose among `action_masks()`, or let such actions end the episode with invalid_action='terminate'; "
+        "choose among `action_masks()`, or let such actions end the episode with invalid_action='terminate' or cost a step "
+        "with 'ignore'; "
         "actions outside the action space are refused either way"
     )
 

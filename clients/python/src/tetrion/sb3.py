@@ -47,7 +47,8 @@ class TetrisVecEnv(VecEnv):
       `NatureCNN` takes pictures of 36 x 36 and more
 
     At the end of an episode `infos[i]` holds what SB3 and its `Monitor` put there: `terminal_observation`,
-    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides, `lines`, the lines of the whole game.
+    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides, the last infos of that game by their names, such as
+    `lines` and `invalid_actions`.
     """
 
     def __init__(
@@ -75,6 +76,8 @@ class TetrisVecEnv(VecEnv):
             raise InvalidArgument("env_id", f"is {env_id!r}{expected(env_id, _ENVS)}")
         if layout not in _LAYOUTS:
             raise InvalidArgument("layout", f"is {layout!r}{expected(layout, _LAYOUTS)}")
+        if kwargs.get("infos"):
+            kwargs["infos"] = list(dict.fromkeys([*kwargs["infos"], "length", "episode_return"]))
         # Rows and planes are arrays of their own; a dictionary's belong to the learner.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
@@ -141,7 +144,7 @@ class TetrisVecEnv(VecEnv):
                         "l": int(last["length"][env]),
                         "t": self._steps,
                     },
-                    "lines": int(last["lines"][env]),
+                    **{name: array[env].item() for name, array in last.items() if not name.startswith("_")},
                 }
         return self._lay_out(observations), rewards.astype(np.float32), dones, told
 

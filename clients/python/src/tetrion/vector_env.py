@@ -67,7 +67,9 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         observations: Sequence[str] = (),
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        infos: Sequence[str] = (),
         invalid_action: str = "terminate",
+        invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
         max_episode_steps: int | None = None,
         action_mask: bool = True,
@@ -86,8 +88,11 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             observations: The observation fields wanted, in order; none: the server's default.
             features: A feature set's name or a list of features.
             autoreset_mode: Gymnasium's `AutoresetMode`, or its value.
-            invalid_action: What an action does that the mask forbids: `terminate` that game's episode, or have the whole
-                step refused (`reject`) with an `IllegalAction`.
+            infos: The info fields wanted; none: the server's default. `landing_row` is one that has to be asked for.
+            invalid_action: What an action does that the mask forbids: `terminate` that game's episode; nothing there
+                (`ignore`), but a step and `invalid_action_reward`; or have the whole step refused (`reject`) with an
+                `IllegalAction`.
+            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
             observe_mask: Whether observations hold the action masks too, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after so many steps; None or 0: never.
             action_mask: Whether infos hold action masks.
@@ -124,7 +129,9 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             observations=observations,
             features=features,
             autoreset=_MODES[self.autoreset_mode],
+            infos=infos,
             invalid_action=invalid_action,
+            invalid_action_reward=invalid_action_reward,
             max_episode_steps=max_episode_steps or 0,
             action_mask=action_mask,
             ttl=ttl,

@@ -134,6 +134,7 @@ def test_a_session_is_a_vec_env(client):
                 assert told[env]["TimeLimit.truncated"] == truncated[env]
                 assert told[env]["episode"]["l"] == infos["final_info"]["length"][env]
                 assert told[env]["episode"]["r"] == told[env]["lines"] == infos["final_info"]["lines"][env]
+                assert (told[env]["pieces"], told[env]["invalid_actions"]) == (infos["final_info"]["pieces"][env], 0)
     assert min(ended.values()) > 0
     with pytest.raises(NotImplementedError, match="no method"):
         envs.env_method("reset")
@@ -171,6 +172,12 @@ def test_the_layouts_of_a_vec_env(client):
                     np.testing.assert_array_equal(last[name], lay_out[name](batch)[0])
         for envs in made.values():
             envs.close()
+    envs = TetrisVecEnv(2, client, max_episode_steps=1, infos=["landing_row"])
+    envs.reset()
+    told = envs.step(np.array([0, 0]))[-1]
+    assert told[0]["episode"]["l"] == 1
+    assert told[0]["landing_row"] == 0
+    envs.close()
     with pytest.raises(ValueError, match="layout is 'grid', expected one of rows, dict, planes"):
         TetrisVecEnv(1, client, layout="grid")
     with pytest.raises(ValueError, match="env_id is 'tetrion/Keypres-v0', did you mean 'tetrion/Keypress-v0'"):
