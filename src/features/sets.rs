@@ -191,7 +191,7 @@ pub enum FeatureError {
     #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
     IndexMissing {
         /// Name of the family.
-        name: &'static str,
+        name: String,
         /// Its last index.
         last: u8,
         /// The width of the playfield.
@@ -254,7 +254,7 @@ impl FeatureSet {
     /// A caller's own list, in the caller's order; its name is `custom`.
     ///
     /// Names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one of a family `column_height[3]`,
-    /// `column_height[3]_preclear`.
+    /// `column_height_preclear[3]`.
     ///
     /// # Errors
     /// The first name that is unknown, has a wrong index or is repeated; a list that is empty or longer than
@@ -335,18 +335,24 @@ impl FeatureSet {
 }
 
 impl FeatureColumn {
-    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height[3]_preclear`.
+    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`.
+    ///
+    /// Programs up to version 0.1 wrote the last one as `column_height[3]_preclear`; their files are still read.
     ///
     /// # Errors
     /// [`FeatureError`] for a name that is unknown or does not exist at this width.
     pub fn parse(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
-        let (taken, preclear) = match name.strip_suffix(PRECLEAR) {
-            Some(taken) => (taken, true),
-            None => (name, false),
+        let (family, index) = match name.split_once('[') {
+            None => (name, None),
+            Some((family, indexed)) => match indexed.split_once(']') {
+                Some((index, "")) => (family, Some(index)),
+                Some((index, PRECLEAR)) => (&*format!("{family}{PRECLEAR}"), Some(index)),
+                _ => return Err(FeatureError::UnknownFeature(name.to_owned())),
+            },
         };
-        let (base, index) = match taken.strip_suffix(']').and_then(|taken| taken.split_once('[')) {
-            Some((base, index)) => (base, Some(index)),
-            None => (taken, None),
+        let (base, preclear) = match family.strip_suffix(PRECLEAR) {
+            Some(base) => (base, true),
+            None => (family, false),
         };
         let Some(feature) = Feature::named(base) else {
             return Err(FeatureError::UnknownFeature(name.to_owned()));
@@ -359,7 +365,7 @@ impl FeatureColumn {
             (None, None) => 0,
             (None, Some(_)) => return Err(wrong("none".to_owned())),
             (Some(size), None) => {
-                return Err(FeatureError::IndexMissing { name: feature.name, last: size - 1, width });
+                return Err(FeatureError::IndexMissing { name: name.to_owned(), last: size - 1, width });
             }
             // Only one way of writing a number, so that there is only one name for a feature.
             (Some(size), Some(digits)) => (0..size)
@@ -391,10 +397,11 @@ impl Eq for FeatureColumn {}
 impl fmt::Display for FeatureColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.feature.name)?;
+        f.write_str(if self.preclear { PRECLEAR } else { "" })?;
         if matches!(self.feature.measure, Measure::Column(_) | Measure::Pair(_)) {
             write!(f, "[{}]", self.index)?;
         }
-        f.write_str(if self.preclear { PRECLEAR } else { "" })
+        Ok(())
     }
 }
 
@@ -412,7 +419,10 @@ fn unknown_set(name: &str) -> String {
 fn unknown_feature(name: &str) -> String {
     let known: Vec<String> = FEATURES.iter().map(Feature::pattern).collect();
     let preclear: Vec<String> = (FEATURES.iter().filter(|feature| !feature.is_of_landing()))
-        .map(|feature| feature.pattern() + PRECLEAR)
+        .map(|feature| match feature.pattern().strip_suffix("[i]") {
+            Some(family) => format!("{family}{PRECLEAR}[i]"),
+            None => format!("{}{PRECLEAR}", feature.name),
+        })
         .collect();
     let wrong = if FEATURE_SETS.iter().any(|row| row.name == name) {
         format!("{name:?} is a feature set and no feature,")

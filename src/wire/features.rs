@@ -81,12 +81,8 @@ fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
 
 /// The members of a family that was named without an index.
 fn family(name: &str, width: u8) -> Option<impl Iterator<Item = String>> {
-    let (base, suffix) = match name.strip_suffix("_preclear") {
-        Some(base) => (base, "_preclear"),
-        None => (name, ""),
-    };
-    let size = Feature::named(base)?.family_size(width)?;
-    Some((0..size).map(move |i| format!("{base}[{i}]{suffix}")))
+    let size = Feature::named(name.strip_suffix("_preclear").unwrap_or(name))?.family_size(width)?;
+    Some((0..size).map(move |i| format!("{name}[{i}]")))
 }
 
 fn is_named(set: &FeatureSet) -> bool {

@@ -55,23 +55,20 @@ async fn every_feature_it_names_exists_in_the_form_it_says() {
     let info = info(&channel, 10).await.unwrap();
     assert!(info.features.len() > 40);
     for feature in &info.features {
-        let base = feature.name.trim_end_matches("_preclear");
-        let suffix = &feature.name[base.len()..];
-        let stage = if suffix.is_empty() {
-            pb::FeatureStage::AfterClearing
-        } else {
+        let stage = if feature.name.ends_with("_preclear") {
             pb::FeatureStage::BeforeClearing
+        } else {
+            pb::FeatureStage::AfterClearing
         };
         assert!([stage, pb::FeatureStage::Landing].contains(&feature.stage()), "{feature:?}");
+        let member = |i: u32| format!("{}[{i}]", feature.name);
         let (name, last) = match feature.family() {
             pb::FeatureFamily::Single => (feature.name.clone(), None),
-            pb::FeatureFamily::Columns => (format!("{base}[9]{suffix}"), Some(format!("{base}[10]{suffix}"))),
-            pb::FeatureFamily::ColumnPairs => {
-                (format!("{base}[8]{suffix}"), Some(format!("{base}[9]{suffix}")))
-            }
+            pb::FeatureFamily::Columns => (member(9), Some(member(10))),
+            pb::FeatureFamily::ColumnPairs => (member(8), Some(member(9))),
             pb::FeatureFamily::Unspecified => panic!("{feature:?}"),
         };
-        assert!(FeatureSet::custom(&[&name], 10).is_ok(), "{name}");
+        assert_eq!(FeatureSet::custom(&[&name], 10).map(|set| set.names()), Ok(vec![name]));
         assert!(last.is_none_or(|last| FeatureSet::custom(&[last], 10).is_err()), "{feature:?}");
         assert!(!feature.formula.is_empty() && !feature.source.is_empty(), "{feature:?}");
     }

@@ -29,7 +29,7 @@ fn all_known(width: u8) -> Vec<String> {
         names.extend([name.to_owned(), format!("{name}_preclear")]);
     }
     names.push(format!("column_height[{}]", width - 1));
-    names.push("height_difference[0]_preclear".to_owned());
+    names.push("height_difference_preclear[0]".to_owned());
     names
 }
 

@@ -209,10 +209,10 @@ fn the_bare_name_of_a_family_is_all_of_it() {
         "height_difference[0]",
         "height_difference[1]",
         "height_difference[2]",
-        "column_height[0]_preclear",
-        "column_height[1]_preclear",
-        "column_height[2]_preclear",
-        "column_height[3]_preclear",
+        "column_height_preclear[0]",
+        "column_height_preclear[1]",
+        "column_height_preclear[2]",
+        "column_height_preclear[3]",
     ];
     assert_eq!(names, expected);
 }

@@ -36,9 +36,10 @@ impl Everything {
         let expected = self.twins_features(playfield);
         for (column, found) in self.set.columns().iter().zip(found) {
             let name = column.to_string();
-            let expected = match name.trim_end_matches("_preclear") {
+            let expected = match twin::plain_name(&name) {
                 _ if column.feature.is_of_landing() => 0.0,
-                plain => expected[plain],
+                Some(plain) => expected[plain.as_str()],
+                None => expected[name.as_str()],
             };
             assert_eq!(found, expected, "{name}, seed {seed}:\n{playfield}");
         }
@@ -59,9 +60,9 @@ impl Everything {
         let preclear = unlike.as_ref().unwrap_or(&after);
         for (column, found) in self.set.columns().iter().zip(found) {
             let name = column.to_string();
-            let expected = match name.strip_suffix("_preclear") {
+            let expected = match twin::plain_name(&name) {
                 _ if column.feature.is_of_landing() => twin::feature(&name, before, twins),
-                Some(plain) => preclear[plain],
+                Some(plain) => preclear[plain.as_str()],
                 None => after[name.as_str()],
             };
             assert_eq!(found, expected, "{name}, seed {seed}: {placement:?} on\n{before}");

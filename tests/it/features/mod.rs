@@ -55,7 +55,7 @@ fn all_names(width: u8) -> Vec<String> {
             Some(size) => (0..size).map(|i| format!("{}[{i}]", feature.name)).collect(),
         };
         if !feature.is_of_landing() {
-            names.extend(plain.iter().map(|name| format!("{name}_preclear")));
+            names.extend(plain.iter().map(|name| crate::twin::preclear_name(name)));
         }
         names.extend(plain);
     }
@@ -169,8 +169,8 @@ fn features_of_a_landing_as_counted_by_hand() {
         1,
         "landing_height 1.5, lines_cleared 1, eroded_piece_cells 3,
          total_height 6, total_height_preclear 11, hole_depth 1, hole_depth_preclear 2,
-         holes 1, holes_preclear 1, column_height[2] 2, column_height[2]_preclear 3,
-         height_difference[1] 1, height_difference[1]_preclear 1",
+         holes 1, holes_preclear 1, column_height[2] 2, column_height_preclear[2] 3,
+         height_difference[1] 1, height_difference_preclear[1] 1",
     );
     // Game over: nothing clears, the landing height is that of the whole piece, the playfield is cut off.
     check_landing(

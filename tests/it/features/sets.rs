@@ -99,9 +99,19 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     unknown("holes[0", "no feature is called \"holes[0\", did you mean \"holes\"?");
     unknown("hole_preclear", "no feature is called \"hole_preclear\", did you mean \"holes_preclear\"?");
     unknown(
-        "column_height_preclear[0]",
-        "no feature is called \"column_height_preclear[0]\", did you mean \"column_height[i]_preclear\"?",
+        "colum_height_preclear[0]",
+        "no feature is called \"colum_height_preclear[0]\", did you mean \"column_height_preclear[i]\"?",
     );
+    unknown(
+        "column_height[0][0]",
+        "no feature is called \"column_height[0][0]\", did you mean \"column_height[i]\"?",
+    );
+    for name in
+        ["_preclear", "holes_preclear_preclear", "column_height[0]_pre", "column_height_preclear[0]_preclear"]
+    {
+        let error = FeatureSet::custom(&[name], 10).unwrap_err();
+        assert_eq!(error, FeatureError::UnknownFeature(name.to_owned()));
+    }
     unknown("bcts8", "\"bcts8\" is a feature set and no feature,");
     check(&["holes", "max_height", "holes"], "feature \"holes\" is listed twice");
     check(&["landing_height_preclear"], "landing_height belongs to the landing and has no _preclear form");
@@ -109,14 +119,23 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         &["column_height"],
         "column_height is a family of features, expected column_height[0] to column_height[9] at width 10",
     );
+    check(
+        &["column_height_preclear"],
+        "column_height_preclear is a family of features, expected column_height_preclear[0] to \
+         column_height_preclear[9] at width 10",
+    );
+    check(
+        &["column_height[0]_preclear", "column_height_preclear[0]"],
+        "feature \"column_height_preclear[0]\" is listed twice",
+    );
     check(&["holes[0]"], "\"holes[0]\" has a wrong index, expected none at width 10");
     for wrong in ["10", "-1", "01", "", "i", " 1", "+1", "4294967296"] {
         let name = format!("column_height[{wrong}]");
         check(&[&name], &format!("{name:?} has a wrong index, expected 0..=9 at width 10"));
     }
     check(
-        &["height_difference[9]_preclear"],
-        "\"height_difference[9]_preclear\" has a wrong index, expected 0..=8 at width 10",
+        &["height_difference_preclear[9]"],
+        "\"height_difference_preclear[9]\" has a wrong index, expected 0..=8 at width 10",
     );
     check(&[], "the list of features is empty");
     assert_eq!(FeatureSet::custom(&["holes"; MAX_COLUMNS + 1], 10).unwrap_err(), FeatureError::TooMany(257));
@@ -134,4 +153,12 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
          bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
+}
+
+/// So that the files of that version play on.
+#[test]
+fn a_preclear_name_as_version_0_1_wrote_it_is_still_read() {
+    let old =
+        FeatureSet::custom(&["column_height[3]_preclear", "height_difference[8]_preclear"], 10).unwrap();
+    assert_eq!(old.names(), ["column_height_preclear[3]", "height_difference_preclear[8]"]);
 }

@@ -1,7 +1,7 @@
 //! Every feature by name, each the most literal loop over cells its definition allows.
 //!
 //! `NAME` is taken after lines are cleared, `NAME_preclear` with the tetromino locked and full rows
-//! still there. The features of a landing (`LANDING_FEATURES`) are taken before clearing by
+//! still there; one of a family is `NAME[3]` and `NAME_preclear[3]`. The features of a landing (`LANDING_FEATURES`) are taken before clearing by
 //! definition and have no second form. Walls and floor are full and the sky is empty, unless a
 //! feature's comment says otherwise.
 
@@ -62,10 +62,23 @@ pub fn playfield_feature_names(width: usize) -> Vec<String> {
 pub fn feature_names(width: usize) -> Vec<String> {
     let mut names: Vec<String> = LANDING_FEATURES.iter().map(|name| name.to_string()).collect();
     for name in playfield_feature_names(width) {
-        names.push(format!("{name}_preclear"));
+        names.push(preclear_name(&name));
         names.push(name);
     }
     names
+}
+
+/// The name of a playfield's feature when it is taken before clearing.
+pub fn preclear_name(plain: &str) -> String {
+    match plain.split_once('[') {
+        None => format!("{plain}_preclear"),
+        Some((family, index)) => format!("{family}_preclear[{index}"),
+    }
+}
+
+/// The plain name of a feature that is taken before clearing; `None` for any other one.
+pub fn plain_name(preclear: &str) -> Option<String> {
+    preclear.contains("_preclear").then(|| preclear.replacen("_preclear", "", 1))
 }
 
 /// The feature of that name of what came to rest on a playfield.
@@ -95,8 +108,8 @@ pub fn feature(name: &str, before: &TwinPlayfield, landing: &TwinLanding) -> f64
         }
         // The highest row the tetromino reaches, whether or not it stays.
         "landing_top" => highest,
-        _ => match name.strip_suffix("_preclear") {
-            Some(plain) => playfield_feature(plain, &landing.preclear),
+        _ => match plain_name(name) {
+            Some(plain) => playfield_feature(&plain, &landing.preclear),
             None => playfield_feature(name, &landing.afterstate),
         },
     }

@@ -20,7 +20,8 @@ mod tetromino;
 
 pub use controller::{Losing, TwinStep, greedy, greedy_episode, random_episode, score};
 pub use features::{
-    LANDING_FEATURES, PLAYFIELD_FEATURES, feature, feature_names, playfield_feature, playfield_feature_names,
+    LANDING_FEATURES, PLAYFIELD_FEATURES, feature, feature_names, plain_name, playfield_feature,
+    playfield_feature_names, preclear_name,
 };
 pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};

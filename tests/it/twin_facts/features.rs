@@ -89,7 +89,7 @@ fn a_plain_name_is_of_the_afterstate_and_a_preclear_name_of_the_locked_playfield
     }
     assert_eq!(value(&step, "total_height"), 4.0);
     assert_eq!(value(&step, "total_height_preclear"), 9.0);
-    assert_eq!(value(&step, "column_height[3]_preclear"), 1.0);
+    assert_eq!(value(&step, "column_height_preclear[3]"), 1.0);
 }
 
 #[test]
