@@ -36,6 +36,9 @@ pub struct Scene<'a> {
     pub lines: u64,
     /// Pieces landed in this episode.
     pub num_pieces: u64,
+    /// Whether the episode has ended. `pieces` does not say so: after a lost game it begins with the piece that would have
+    /// come next.
+    pub ended: bool,
 }
 
 /// Rows of the Leiden form that lie above the field.
@@ -126,7 +129,7 @@ fn lab(scene: &Scene<'_>) -> String {
 const MAX_SENTENCES: usize = 180;
 
 fn leiden(scene: &Scene<'_>) -> String {
-    let Scene { playfield, pieces, lines, num_pieces, .. } = scene;
+    let Scene { playfield, lines, num_pieces, ended, .. } = scene;
     let (width, height) = (playfield.width(), playfield.height());
     let cell = scene.cells();
     let mut text = String::new();
@@ -146,7 +149,7 @@ fn leiden(scene: &Scene<'_>) -> String {
     if let Some((row, empties)) = empties.enumerate().filter(|(_, empties)| *empties < width.into()).last() {
         let _ = write!(text, "\nTop row {row} has {empties} empties.");
     }
-    if pieces.is_empty() {
+    if *ended {
         let _ = write!(text, "\nDone! We have {lines} row(s) cleared, using {num_pieces} pieces.");
     }
     text
@@ -165,7 +168,7 @@ const MAX_ASIDE: usize = 160;
 const MAX_FALLING: usize = 80;
 
 fn ansi(scene: &Scene<'_>) -> String {
-    let Scene { playfield, pieces, lines, num_pieces, falling } = scene;
+    let Scene { playfield, pieces, lines, num_pieces, falling, .. } = scene;
     let cell = scene.cells();
     let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino)));
     let frame = format!("+{}+", "--".repeat(playfield.width().into()));

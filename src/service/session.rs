@@ -146,6 +146,7 @@ impl State {
                 pieces: &pieces,
                 lines: statistics.lines,
                 num_pieces: statistics.pieces,
+                ended: self.batch.has_ended(env_id),
             };
             render::render(format, &scene)
         };

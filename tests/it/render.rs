@@ -9,7 +9,8 @@ fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
 
 #[track_caller]
 fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
-    let scene = Scene { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0 };
+    let scene =
+        Scene { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0, ended: false };
     let text = render(format, &scene);
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
@@ -69,7 +70,12 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     check(Format::Leiden, &empty, &[&field[..], &["This was move 0."]].concat());
 
     let lost = drawn(4, 5, ".XX./XXX./XX.X");
-    let scene = Scene { playfield: &lost, falling: None, pieces: &[], lines: 3, num_pieces: 7 };
+    // The piece that would have come next is known, unless an explicit sequence has run out.
+    let pieces: [&[Tetromino]; 2] = [&[Tetromino::O], &[]];
+    let [lost, run_out] = pieces.map(|pieces| {
+        let scene = Scene { playfield: &lost, falling: None, pieces, lines: 3, num_pieces: 7, ended: true };
+        render(Format::Leiden, &scene)
+    });
     let expected = [
         "     ",
         "     ",
@@ -82,7 +88,8 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
         "Top row 2 has 2 empties.",
         "Done! We have 3 row(s) cleared, using 7 pieces.",
     ];
-    assert_eq!(render(Format::Leiden, &scene).split('\n').collect::<Vec<_>>(), expected);
+    assert_eq!(lost.split('\n').collect::<Vec<_>>(), expected);
+    assert_eq!(run_out, lost);
 }
 
 /// Drawings of the notebook, each with the text that it prints of it.
@@ -103,7 +110,14 @@ fn the_notebooks_pictures_come_out() {
 fn ansi_shows_the_pieces_and_the_counts_beside_it() {
     let playfield = drawn(4, 5, "#..#/####");
     let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
-    let scene = Scene { playfield: &playfield, falling: None, pieces: &pieces, lines: 12, num_pieces: 34 };
+    let scene = Scene {
+        playfield: &playfield,
+        falling: None,
+        pieces: &pieces,
+        lines: 12,
+        num_pieces: 34,
+        ended: false,
+    };
     let expected = "+--------+\n\
         |        |  piece  \x1b[1;35mT\x1b[0m\n\
         |        |  next   \x1b[1;36mI\x1b[0m\x1b[1;38;5;208mL\x1b[0m\n\
@@ -129,6 +143,7 @@ fn a_falling_piece_is_in_every_picture() {
         pieces: &[Tetromino::T],
         lines: 0,
         num_pieces: 2,
+        ended: false,
     };
     assert_eq!(render(Format::Ascii, &scene), "..@@.\n..@..\n#...#\n##.##");
     let frame = "   o----------o\n \
@@ -169,6 +184,7 @@ fn no_picture_is_larger_than_the_largest() {
                 pieces: &pieces,
                 lines: u64::MAX,
                 num_pieces: u64::MAX,
+                ended: true,
             };
             for format in [Format::Ascii, Format::Lab, Format::Leiden, Format::Ansi] {
                 let (bytes, max) = (render(format, &scene).len(), max_bytes(format, width, height));

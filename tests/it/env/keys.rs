@@ -23,7 +23,10 @@ fn lab(width: u8, height: u8) -> Rules {
 fn frame(batch: &EnvBatch, format: Format) -> String {
     let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
     let falling = batch.falling(0);
-    render(format, &Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0 })
+    render(
+        format,
+        &Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false },
+    )
 }
 
 /// An environment that deals these pieces, with the first of them over a drawing.

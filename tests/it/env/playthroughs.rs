@@ -78,7 +78,8 @@ fn an_episode_by_keys() {
     let frame = |batch: &EnvBatch| {
         let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
         let falling = batch.falling(0);
-        let scene = Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0 };
+        let scene =
+            Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false };
         render(Format::Ascii, &scene).replace('\n', "/")
     };
     writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();

@@ -308,3 +308,32 @@ async fn pictures_come_in_the_order_asked_for() {
         assert!(frames[0].contains(part), "{}", frames[0]);
     }
 }
+
+#[tokio::test]
+async fn a_lost_game_is_drawn_as_lost() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let rules =
+        pb::Rules { preset: "leiden".to_owned(), width: Some(4), height: Some(7), ..Default::default() };
+    let config = pb::SessionConfig {
+        rules: Some(rules),
+        autoreset_mode: pb::AutoresetMode::Disabled.into(),
+        piece_sequences: vec!["OOOOOOO".to_owned()],
+        ..Default::default()
+    };
+    let name = create(&mut client, config).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let mut terminated = vec![];
+    for _ in 0..3 {
+        terminated
+            .push(client.step(step(&name, &[0])).await.unwrap().into_inner().terminated.unwrap().data[0]);
+    }
+    assert_eq!(terminated, [0, 0, 1]);
+    let format = pb::RenderFormat::Leiden.into();
+    let request = pb::RenderRequest { session: name, env_ids: vec![], format };
+    let frames = client.render(request).await.unwrap().into_inner().frames;
+    let last: Vec<&str> = frames[0].lines().rev().take(3).collect();
+    let expected =
+        ["Done! We have 0 row(s) cleared, using 3 pieces.", "Top row 5 has 2 empties.", "This was move 3."];
+    assert_eq!(last, expected, "\n{}", frames[0]);
+}
