@@ -26,12 +26,13 @@ pub struct ServerFacts {
 }
 
 /// What this server can do, in the order of the alphabet.
-const CAPABILITIES: [&str; 13] = [
+const CAPABILITIES: [&str; 14] = [
     "balanced",
     "dm_env_rpc",
     "evaluation",
     "gzip",
     "keypress",
+    "lookahead",
     "placements",
     "positions",
     "render",
