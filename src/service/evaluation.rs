@@ -29,9 +29,9 @@ use crate::rollout::{self, Evaluation, GameResult, Next, Progress};
 use crate::summary::{Table, summarize};
 use crate::wire::evaluation::{EvaluationRequest, decode, encode_results, encode_summary};
 use crate::wire::limits::MAX_REQUEST_BYTES;
-use crate::wire::pb;
 use crate::wire::pb::evaluate_policies_response::Event;
 use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
+use crate::wire::{duration, pb};
 
 use super::status::Refusal;
 
@@ -155,7 +155,9 @@ async fn evaluate(
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
     let games = Games::begin(pool, evaluation.clone(), parallelism, omit_results);
-    let mut next_progress = progress_interval.map(|interval| start + interval);
+    // Nothing for a time that no clock will show.
+    let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
+    let mut next_progress = due();
     let mut ticks = tokio::time::interval(COALESCE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -166,11 +168,9 @@ async fn evaluate(
         if ended {
             break;
         }
-        if let (Some(due), Some(interval)) = (next_progress, progress_interval)
-            && Instant::now() >= due
-        {
+        if next_progress.is_some_and(|due| Instant::now() >= due) {
             tell(answers, || Event::Progress(games.progress(start))).await?;
-            next_progress = Some(Instant::now() + interval);
+            next_progress = due();
         }
         tokio::select! {
             () = games.shared.news.notified() => {}
@@ -306,7 +306,7 @@ impl Games {
             num_games: self.num_games,
             pieces_done: self.progress.pieces.load(Ordering::Relaxed),
             lines_done: self.progress.lines.load(Ordering::Relaxed),
-            elapsed: prost_types::Duration::try_from(start.elapsed()).ok(),
+            elapsed: duration::encode(start.elapsed()),
         }
     }
 

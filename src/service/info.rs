@@ -1,7 +1,5 @@
 //! GetServerInfo: what this server is, can and allows, read off the tables that the rest of the program works with.
 
-use std::time::Duration;
-
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
@@ -11,7 +9,7 @@ use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
-use crate::wire::{features, fields, limits, pb};
+use crate::wire::{duration, features, fields, limits, pb};
 
 use super::sessions::StoreLimits;
 use super::status::Refusal;
@@ -86,8 +84,8 @@ impl ServerFacts {
             max_request_bytes: limits::MAX_REQUEST_BYTES,
             default_response_bytes: limits::DEFAULT_RESPONSE_BYTES,
             max_response_bytes: limits::MAX_RESPONSE_BYTES,
-            default_ttl: encode_duration(limits::DEFAULT_TTL),
-            max_ttl: encode_duration(limits::MAX_TTL),
+            default_ttl: duration::encode(limits::DEFAULT_TTL),
+            max_ttl: duration::encode(limits::MAX_TTL),
             stream_queue: limits::STREAM_QUEUE,
             min_width: (*WIDTHS.start()).into(),
             max_width: (*WIDTHS.end()).into(),
@@ -109,7 +107,7 @@ impl ServerFacts {
             max_playouts: limits::MAX_PLAYOUTS,
             max_lookahead: limits::MAX_LOOKAHEAD,
             max_evaluations: self.max_evaluations,
-            min_progress_interval: encode_duration(limits::MIN_PROGRESS_INTERVAL),
+            min_progress_interval: duration::encode(limits::MIN_PROGRESS_INTERVAL),
             max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
         }
@@ -217,8 +215,4 @@ fn agent(row: &AgentRow) -> pb::AgentInfo {
         source: row.source.to_owned(),
         parameters: row.parameters.iter().map(parameter).collect(),
     }
-}
-
-fn encode_duration(duration: Duration) -> Option<prost_types::Duration> {
-    prost_types::Duration::try_from(duration).ok()
 }

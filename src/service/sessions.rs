@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crate::engine::RULES_VERSION;
 use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
-use crate::wire::{DecodeError, pb};
+use crate::wire::{DecodeError, duration, pb};
 
 use super::caller::Caller;
 use super::clock::Clock;
@@ -259,7 +259,7 @@ impl SessionStore {
             name: session.name(),
             config: Some(session.config.clone()),
             expire_time: date(Duration::from_nanos(session.expires.load(Ordering::Relaxed))),
-            ttl: prost_types::Duration::try_from(session.ttl).ok(),
+            ttl: duration::encode(session.ttl),
             sequence: session.sequence.load(Ordering::Relaxed),
             rules_version: RULES_VERSION.to_owned(),
             create_time: date(session.made),

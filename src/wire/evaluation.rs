@@ -17,7 +17,7 @@ use super::pb::evaluate_policies_request::Games;
 use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::tensor::{self, Dim};
-use super::{features, sequences};
+use super::{duration, features, sequences};
 
 /// A request for an evaluation, understood.
 #[derive(Clone, Debug)]
@@ -140,8 +140,9 @@ fn decode_progress_interval(
     interval: Option<&prost_types::Duration>,
 ) -> Result<Option<Duration>, DecodeError> {
     let Some(interval) = interval else { return Ok(Some(DEFAULT_PROGRESS_INTERVAL)) };
-    let interval = Duration::try_from(*interval).map_err(|_| {
-        DecodeError::field("progress_interval", format!("is {interval}, expected 0 s or more"))
+    let interval = duration::decode(interval).ok_or_else(|| {
+        let problem = format!("is {}, expected 0 s or more", duration::written(interval));
+        DecodeError::field("progress_interval", problem)
     })?;
     Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
 }

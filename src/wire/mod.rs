@@ -11,6 +11,7 @@ pub mod error;
 pub mod limits;
 
 pub mod dm_env_rpc;
+pub mod duration;
 pub mod evaluation;
 pub mod features;
 pub mod fields;

@@ -9,7 +9,7 @@ use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
 use super::rules::ResolvedRules;
-use super::{features, fields, pb, sequences};
+use super::{duration, features, fields, pb, sequences};
 
 /// A session's configuration with every default filled in.
 #[derive(Clone, Debug)]
@@ -148,10 +148,11 @@ pub fn response_bytes(wanted: u32, default: u32) -> Result<u32, DecodeError> {
 /// With the path `ttl` if it is not above 0 or too long.
 pub fn decode_ttl(ttl: Option<&prost_types::Duration>) -> Result<Duration, DecodeError> {
     let Some(ttl) = ttl else { return Ok(DEFAULT_TTL) };
-    match Duration::try_from(*ttl) {
-        Ok(ttl) if ttl > Duration::ZERO && ttl <= MAX_TTL => Ok(ttl),
+    match duration::decode(ttl) {
+        Some(ttl) if ttl > Duration::ZERO && ttl <= MAX_TTL => Ok(ttl),
         _ => {
-            let problem = format!("is {ttl}, expected above 0 s and at most {} s", MAX_TTL.as_secs());
+            let (ttl, max) = (duration::written(ttl), MAX_TTL.as_secs());
+            let problem = format!("is {ttl}, expected above 0 s and at most {max} s");
             Err(DecodeError::field("ttl", problem))
         }
     }

@@ -54,6 +54,8 @@ async fn of_a_session() {
     edge(&mut client, ttl(0, 1), ttl(0, 0), "ttl").await;
     edge(&mut client, ttl(1, 0), ttl(-1, 0), "ttl").await;
     edge(&mut client, ttl(1, 0), ttl(i64::MAX, i32::MAX), "ttl").await;
+    edge(&mut client, ttl(1, 0), ttl(i64::MIN, i32::MIN), "ttl").await;
+    edge(&mut client, ttl(1, 0), ttl(i64::MIN, 0), "ttl").await;
     let named = |length| pb::CreateSessionRequest { request_id: "x".repeat(length), ..request(config(1, 1)) };
     edge(&mut client, named(MAX_NAME_BYTES), named(MAX_NAME_BYTES + 1), "request_id").await;
 }

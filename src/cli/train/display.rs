@@ -164,5 +164,7 @@ fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     };
     let games = f64::from(settings.final_games) * (1.0 + super::NUM_CHOICES as f64 / 2.0);
     let speed = last.pieces.max(1) as f64 / took.as_secs_f64();
-    generations + Duration::from_secs_f64(games * pieces_a_game / speed)
+    // The server's numbers may be anything.
+    let end = Duration::try_from_secs_f64(games * pieces_a_game / speed).unwrap_or_default();
+    generations.saturating_add(end)
 }
