@@ -8,11 +8,11 @@ use super::connection::Server;
 use super::error::error;
 use super::{Client, ClientError, Policy, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb;
 use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluate_policies_response;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::tensor::{self, Dim, Element};
+use crate::wire::{duration, pb};
 
 /// How often the games tell how far they are.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -254,7 +254,8 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
         pairs,
         max_pieces: request.max_pieces,
         max_steps: request.max_steps,
-        progress_interval: prost_types::Duration::try_from(PROGRESS_INTERVAL).ok(),
+        progress_interval: duration::encode(PROGRESS_INTERVAL),
+        max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     }
 }

@@ -98,6 +98,10 @@ impl EvaluationService for Evaluations {
     ) -> Result<Response<Answers>, Status> {
         let place = self.admit()?;
         let request = decode(request.get_ref(), self.kernel).map_err(Refusal::from)?;
+        if let Some(fit) = request.policies_that_fit() {
+            let (max_rows, max_bytes) = (fit.into(), request.max_response_bytes);
+            return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
+        }
         let (answers, messages) = mpsc::channel(1);
         let pool = self.pool.clone();
         let task = tokio::spawn(async move {
@@ -149,8 +153,10 @@ async fn evaluate(
     request: EvaluationRequest,
     answers: &Sender<Answer>,
 ) -> Result<(), Status> {
-    let EvaluationRequest { evaluation, started, baseline, parallelism, progress_interval, omit_results } =
-        request;
+    let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
+    let EvaluationRequest {
+        evaluation, started, baseline, parallelism, progress_interval, omit_results, ..
+    } = request;
     tell(answers, || Event::Started(started)).await?;
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
@@ -162,7 +168,7 @@ async fn evaluate(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let ended = games.inbox().ended;
-        for results in games.take_unread().chunks(MAX_RESULTS) {
+        for results in games.take_unread().chunks(max_results) {
             tell(answers, || Event::Results(encode_results(results))).await?;
         }
         if ended {

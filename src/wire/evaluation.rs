@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use prost::{Message, length_delimiter_len};
+
 use crate::engine::RULES_VERSION;
 use crate::engine::rng::{Tag, word};
 use crate::features::kernel::Kernel;
@@ -10,12 +12,14 @@ use crate::summary::{PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
-    DEFAULT_PROGRESS_INTERVAL, MAX_GAMES, MAX_PIECES, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
+    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS,
+    MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
 use super::pb::evaluate_policies_request::Games;
 use super::policies::Policies;
 use super::rules::ResolvedRules;
+use super::session::response_bytes;
 use super::tensor::{self, Dim};
 use super::{duration, features, sequences};
 
@@ -34,6 +38,46 @@ pub struct EvaluationRequest {
     pub progress_interval: Option<Duration>,
     /// Whether single games are left out.
     pub omit_results: bool,
+    /// The largest message in bytes that the client can take.
+    pub max_response_bytes: u32,
+}
+
+/// What a message takes besides what is counted of it, at most: the frame around it, and the lengths in it.
+const MESSAGE_OVERHEAD: usize = 512;
+
+/// Bytes of a game in `results`: five counters of eight bytes, three indices of four, and a flag.
+const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
+
+impl EvaluationRequest {
+    /// How many policies, from the first on, fit into messages as large as the client can take; `None`: all of them.
+    ///
+    /// Two messages grow with the policies: `started`, which is there to be weighed, and the summary, which is taken as if
+    /// none of its numbers were 0.
+    pub fn policies_that_fit(&self) -> Option<u32> {
+        let EvaluationRequest { evaluation, started, baseline, omit_results, max_response_bytes, .. } = self;
+        let room = (*max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD);
+        let agents: Vec<usize> = started.agents.iter().map(item_bytes).collect();
+        let mut bytes = started.encoded_len() - agents.iter().sum::<usize>();
+        let started_fits = if bytes > room {
+            0
+        } else {
+            let fits = |agent: &&usize| {
+                bytes += **agent;
+                bytes <= room
+            };
+            evaluation.policies.len() - agents.len() + agents.iter().take_while(fits).count()
+        };
+        let has_spread = evaluation.deal.len() as u64 * u64::from(evaluation.episodes_per_seed) > 1;
+        let summary_fits = room / summary_bytes(baseline.is_some(), has_spread);
+        let results_fit = if *omit_results || self.results_a_message() > 0 { usize::MAX } else { 0 };
+        let fit = started_fits.min(summary_fits).min(results_fit);
+        (fit < evaluation.policies.len()).then_some(fit as u32)
+    }
+
+    /// How many games fit into one message of results.
+    pub fn results_a_message(&self) -> usize {
+        (self.max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD) / RESULT_BYTES
+    }
 }
 
 /// Reads a request.
@@ -104,7 +148,41 @@ pub fn decode(
         parallelism: request.max_parallelism as usize,
         progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
         omit_results: request.omit_results,
+        max_response_bytes: response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?,
     })
+}
+
+/// Bytes of a message in a list of them.
+fn item_bytes(message: &impl Message) -> usize {
+    let bytes = message.encoded_len();
+    1 + length_delimiter_len(bytes) + bytes
+}
+
+/// Bytes of a policy in the summary, at most.
+fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
+    let spread = has_spread.then_some(1.0);
+    let statistics = || {
+        let [std, ci95_low, ci95_high] = [spread; 3];
+        Some(pb::Statistics { mean: 1.0, std, ci95_low, ci95_high, min: 1.0, max: 1.0 })
+    };
+    let policy = pb::PolicySummary {
+        policy_index: MAX_POLICIES,
+        num_games: MAX_GAMES,
+        num_truncated: MAX_GAMES,
+        lower_bound: true,
+        lines: statistics(),
+        pieces: statistics(),
+        score: statistics(),
+    };
+    let difference = pb::PairedDifference {
+        policy_index: MAX_POLICIES,
+        baseline_index: MAX_POLICIES,
+        num_games: MAX_GAMES,
+        num_truncated: MAX_GAMES,
+        lines: statistics(),
+        score: statistics(),
+    };
+    item_bytes(&policy) + if is_compared { item_bytes(&difference) } else { 0 }
 }
 
 fn check_rules_version(version: &str) -> Result<(), DecodeError> {

@@ -3,13 +3,16 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use prost::Message;
 use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::server::{Server, ServerConfig};
-use tetrion::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES};
+use tetrion::wire::limits::{
+    DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_RESPONSE_BYTES,
+};
 use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluate_policies_response::Event;
@@ -19,6 +22,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 use tonic_types::StatusExt;
+
+use crate::support::refused;
 
 pub type Client = EvaluationServiceClient<Channel>;
 
@@ -569,9 +574,110 @@ async fn what_cannot_be_played_is_refused() {
     }
     let r = pb::EvaluatePoliciesRequest { baseline: Some(3), ..request() };
     refused.check(r, "INVALID_FIELD", "baseline").await;
-    let progress_interval = Some(prost_types::Duration { seconds: -1, nanos: 0 });
-    let r = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
-    refused.check(r, "INVALID_FIELD", "progress_interval").await;
+    for (seconds, nanos) in [(-1, 0), (0, -1), (i64::MIN, 0), (i64::MIN, i32::MIN)] {
+        let progress_interval = Some(prost_types::Duration { seconds, nanos });
+        let r = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
+        refused.check(r, "INVALID_FIELD", "progress_interval").await;
+    }
+    let r = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES + 1, ..request() };
+    refused.check(r, "INVALID_FIELD", "max_response_bytes").await;
+}
+
+#[tokio::test]
+async fn progress_may_be_told_less_often_than_any_clock_can_count() {
+    let (mut client, _guard) = start(2).await;
+    for (seconds, nanos) in [(i64::MAX, 0), (i64::MAX, i32::MAX), (i64::MAX / 1_000_000_000, 0)] {
+        let progress_interval = Some(prost_types::Duration { seconds, nanos });
+        let request = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
+        let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
+        let mut told = 0;
+        let mut last = None;
+        while let Some(event) = next(&mut stream).await.unwrap() {
+            told += u32::from(matches!(event, Event::Progress(_)));
+            last = Some(event);
+        }
+        assert!(told == 1 && matches!(last, Some(Event::Summary(_))), "{told} messages of progress");
+    }
+}
+
+/// A request of so many agents with long echoes and short games.
+fn labelled(count: u32, label: &str) -> pb::EvaluatePoliciesRequest {
+    let agent = |_| pb::Agent { name: "bdu".to_owned(), label: label.to_owned(), ..Default::default() };
+    pb::EvaluatePoliciesRequest {
+        rules: Some(rules(10, 10)),
+        weights: None,
+        agents: (0..count).map(agent).collect(),
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
+        episodes_per_seed: 1,
+        max_pieces: 1,
+        omit_results: true,
+        ..request()
+    }
+}
+
+/// The bytes of each message of an answer.
+async fn message_bytes(
+    client: &mut Client,
+    request: pb::EvaluatePoliciesRequest,
+) -> Result<Vec<usize>, Status> {
+    let mut stream = client.evaluate_policies(request).await?.into_inner();
+    let mut bytes = Vec::new();
+    while let Some(message) = stream.message().await? {
+        bytes.push(message.encoded_len());
+    }
+    Ok(bytes)
+}
+
+#[tokio::test]
+async fn no_message_is_larger_than_the_client_can_take() {
+    let (client, _guard) = start(2).await;
+    let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+    let label = "x".repeat(128);
+    // As many as there may be say too much of themselves; as many as the refusal says can be told of.
+    let refusal = message_bytes(&mut client, labelled(MAX_POLICIES, &label)).await;
+    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    assert_eq!(refusal.metadata("max_bytes"), DEFAULT_RESPONSE_BYTES.to_string());
+    let fit: u32 = refusal.metadata("max_rows").parse().unwrap();
+    let bytes = message_bytes(&mut client, labelled(fit, &label)).await.unwrap();
+    let limit = DEFAULT_RESPONSE_BYTES as usize;
+    assert!(bytes[0] > limit - 2048 && bytes.iter().all(|bytes| *bytes <= limit), "{bytes:?}");
+    let one_more = message_bytes(&mut client, labelled(fit + 1, &label)).await;
+    refused(one_more, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    // Who can take more says so.
+    let request = labelled(MAX_POLICIES, &label);
+    let request = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..request };
+    let bytes = message_bytes(&mut client, request).await.unwrap();
+    assert!(bytes[0] > limit, "{bytes:?}");
+}
+
+#[tokio::test]
+async fn a_summary_is_no_larger_than_the_client_can_take() {
+    let (client, _guard) = start(2).await;
+    let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+    // Two games a policy have a spread, which is most of the summary.
+    let twice = |count: u32| {
+        let rows = vec![WEIGHTS[0]; count as usize];
+        let games = Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 2 }));
+        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games, ..labelled(0, "") }
+    };
+    let refusal = message_bytes(&mut client, twice(MAX_POLICIES)).await;
+    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    let fit: u32 = refusal.metadata("max_rows").parse().unwrap();
+    let bytes = message_bytes(&mut client, twice(fit)).await.unwrap();
+    assert!(bytes.iter().all(|bytes| *bytes <= DEFAULT_RESPONSE_BYTES as usize), "{bytes:?}");
+    refused(message_bytes(&mut client, twice(fit + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    let all = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..twice(MAX_POLICIES) };
+    message_bytes(&mut client, all).await.unwrap();
+    // Results come in messages as small as the client wants them, or not at all.
+    let small = |max_response_bytes, omit_results| {
+        let request = pb::EvaluatePoliciesRequest { episodes_per_seed: 20, omit_results, ..request() };
+        pb::EvaluatePoliciesRequest { max_response_bytes, ..request }
+    };
+    let bytes = message_bytes(&mut client, small(2000, false)).await.unwrap();
+    assert!(bytes.iter().all(|bytes| *bytes <= 2000), "{bytes:?}");
+    let refusal = message_bytes(&mut client, small(100, false)).await;
+    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    assert_eq!(refusal.metadata("max_rows"), "0");
 }
 
 #[tokio::test]

@@ -94,7 +94,10 @@ class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
 class ResponseTooLarge(TetrionError, ValueError):
     """The answer would be larger than the client or the server allows."""
 
-    advice = "ask for fewer environments or positions a call (`metadata['max_rows']`), or for fewer fields"
+    advice = (
+        "ask for fewer environments, positions or policies a call (`metadata['max_rows']`), for fewer fields, or for an "
+        "evaluation with a larger max_response_bytes"
+    )
 
 
 class RequestTooLarge(TetrionError, ValueError):

@@ -135,6 +135,7 @@ def evaluation_request(
     max_parallelism: int = 0,
     progress_interval: float | None = None,
     omit_results: bool = False,
+    max_response_bytes: int = 0,
     **others: Any,
 ) -> pb.EvaluatePoliciesRequest:
     """The request for an evaluation.
@@ -157,6 +158,7 @@ def evaluation_request(
         max_parallelism: Threads to use at most; 0: all.
         progress_interval: Seconds between progress messages; left out, one.
         omit_results: Ask for the summary alone.
+        max_response_bytes: The largest message to accept; 0: 4 MiB, enough for some 10,000 policies.
         **others: Refused.
 
     Raises:
@@ -180,6 +182,7 @@ def evaluation_request(
         baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
         max_parallelism=arguments.integer("max_parallelism", max_parallelism),
         omit_results=arguments.flag("omit_results", omit_results),
+        max_response_bytes=arguments.integer("max_response_bytes", max_response_bytes),
     )
     if weights is not None:
         matrix = np.atleast_2d(weight_array(weights))
