@@ -8,7 +8,9 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status, Streaming};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::wire::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name};
+use crate::wire::limits::{
+    DEFAULT_PAGE_SIZE, DEFAULT_RESPONSE_BYTES, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name,
+};
 use crate::wire::pb::environment_service_server::{EnvironmentService, EnvironmentServiceServer};
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
@@ -18,6 +20,7 @@ use crate::wire::{DecodeError, InField, pb, session};
 use super::caller::Caller;
 use super::enumerate::Question;
 use super::info::ServerFacts;
+use super::layout::ANSWER_OVERHEAD;
 use super::session::State;
 use super::sessions::{NewSession, RequestId, Session, SessionStore};
 use super::status::Refusal;
@@ -189,13 +192,26 @@ impl EnvironmentService for Environments {
             }
         };
         let after = decode_page_token(page_token)?;
-        let (sessions, more) = self.store.page(&caller(&request), after, size as usize);
-        let next_page_token = match sessions.last() {
-            Some(last) if more => last.serial().to_string(),
-            _ => String::new(),
-        };
-        let sessions = sessions.iter().map(|session| self.store.summary(session)).collect();
-        Ok(Response::new(pb::ListSessionsResponse { sessions, next_page_token }))
+        let (listed, mut more) = self.store.page(&caller(&request), after, size as usize);
+        let mut answer = pb::ListSessionsResponse::default();
+        let mut num_bytes = ANSWER_OVERHEAD;
+        let mut last = None;
+        for session in &listed {
+            let summary = self.store.summary(session);
+            // A tag and a length.
+            num_bytes += summary.encoded_len() as u64 + 5;
+            // The first one always fits.
+            if num_bytes > DEFAULT_RESPONSE_BYTES.into() {
+                more = true;
+                break;
+            }
+            answer.sessions.push(summary);
+            last = Some(session.serial());
+        }
+        if let (true, Some(last)) = (more, last) {
+            answer.next_page_token = last.to_string();
+        }
+        Ok(Response::new(answer))
     }
 
     async fn delete_session(

@@ -267,3 +267,36 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     assert!((15_000..=30_000).contains(&drawn.encoded_len()), "{} bytes", drawn.encoded_len());
     refused(client.render(some(max_rows + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
 }
+
+/// A thousand sessions with every feature there is would pass it; the rest is on the next page.
+#[tokio::test]
+async fn of_a_page_of_sessions() {
+    let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000 }).await;
+    let mut client = server.client().await;
+    let all = FEATURES.iter().map(|feature| feature.name.to_owned());
+    let of_playfield = FEATURES.iter().filter(|feature| !matches!(feature.measure, Measure::Landing(_)));
+    let features = all.chain(of_playfield.map(|feature| format!("{}_preclear", feature.name))).collect();
+    let config = pb::SessionConfig {
+        features: Some(pb::FeatureSelection { features, ..Default::default() }),
+        rules: Some(pb::Rules { width: Some(32), ..Default::default() }),
+        ..config(1, 1)
+    };
+    for _ in 0..1_000 {
+        create(&mut client, config.clone()).await;
+    }
+    let mut page = pb::ListSessionsRequest { page_size: 1_000, ..Default::default() };
+    let mut lengths = Vec::new();
+    let mut names = std::collections::BTreeSet::new();
+    loop {
+        let answer = client.list_sessions(page.clone()).await.unwrap().into_inner();
+        assert!(answer.encoded_len() <= DEFAULT_RESPONSE_BYTES as usize, "{} bytes", answer.encoded_len());
+        lengths.push(answer.sessions.len());
+        names.extend(answer.sessions.into_iter().map(|session| session.name));
+        if answer.next_page_token.is_empty() {
+            break;
+        }
+        page.page_token = answer.next_page_token;
+    }
+    assert_eq!(names.len(), 1_000);
+    assert!(lengths.len() == 2 && lengths[0] > 500, "{lengths:?}");
+}
