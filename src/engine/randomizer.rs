@@ -120,7 +120,7 @@ impl Dealer {
             }
             Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
-        self.dealt = n + 1;
+        self.dealt = n.wrapping_add(1); // no game gets there
         Some(piece)
     }
 

@@ -16,7 +16,7 @@
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
 //!                its anchor
 //! episode        u64 environment seed, u64 number of the episode
-//! statistics     u64 lines, pieces, length; f64 return
+//! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
 //! invalid        in format 2, where actions of the episode did not exist: u64 how many, u64 the length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
 //!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece
@@ -37,7 +37,9 @@ use crate::engine::{
     Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
 };
 
-use super::columns::{EpisodeIndex, InvalidActions, LastLanding, Rest, Statistics, Visible};
+use super::columns::{
+    EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible,
+};
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";
@@ -45,9 +47,6 @@ const MAGIC: [u8; 4] = *b"TTRN";
 const PLAIN_FORMAT: u16 = 1;
 const FORMAT: u16 = 2;
 const NO_PIECE: u8 = 255;
-
-/// Counters of a snapshot stay below 2^53: no game gets there, and from there none can overflow.
-const MAX_COUNT: u64 = 1 << 53;
 
 const RANDOMIZERS: [Randomizer; 3] = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced];
 const ACTION_MODELS: [ActionModel; 2] = [ActionModel::Placement, ActionModel::Keypress];
@@ -230,7 +229,7 @@ impl<'a> Reader<'a> {
 
     fn count(&mut self) -> Result<u64, SnapshotError> {
         let count = self.u64()?;
-        if count < MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
+        if count <= MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
     }
 
     fn f64(&mut self) -> Result<f64, SnapshotError> {
@@ -247,7 +246,7 @@ impl<'a> Reader<'a> {
         let (playfield, last_landing) = self.playfields(&rules)?;
         let visible = self.visible(&rules)?;
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
-        let episode = EpisodeIndex { env_seed: self.u64()?, index: self.count()? };
+        let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
         let invalid_actions = match format {
             PLAIN_FORMAT => InvalidActions::default(),
@@ -411,7 +410,7 @@ impl<'a> Reader<'a> {
     }
 
     fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
-        let dealt = self.count()?;
+        let dealt = self.u64()?;
         let source = if self.flag()? { self.sequence(dealt)? } else { self.seed()? };
         Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
     }

@@ -1,5 +1,6 @@
 //! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
 
+use crate::engine::randomizer::DealerSource;
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
@@ -48,6 +49,14 @@ impl EnvState {
     /// Whether the episode has ended and waits for its reset.
     pub fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    /// How long the explicit sequence is that it deals; 0 where it deals from a seed.
+    pub fn sequence_len(&self) -> usize {
+        match self.dealer.state().source {
+            DealerSource::Sequence(pieces) => pieces.len(),
+            DealerSource::Seed { .. } => 0,
+        }
     }
 }
 

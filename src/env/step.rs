@@ -5,7 +5,7 @@
 
 use crate::engine::{ActionModel, Column, Key, is_blocked};
 
-use super::columns::{Envs, LastLanding, OneSize, Phase, Rest};
+use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
 use super::moves::Moves;
 use super::{
     AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError, StepOutcome,
@@ -174,7 +174,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         };
         let invalid = &mut self.invalid_actions[i];
-        invalid.count += 1;
+        invalid.count = (invalid.count + 1).min(MAX_COUNT);
         invalid.last_step = self.statistics[i].length;
         counted
     }
@@ -205,8 +205,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.appear(config, i);
         let is_blocked = next.is_some_and(|next| is_blocked(rules, &self.playfields[i], next));
         let statistics = &mut self.statistics[i];
-        statistics.lines += u64::from(lines);
-        statistics.pieces += 1;
+        statistics.lines = (statistics.lines + u64::from(lines)).min(MAX_COUNT);
+        statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
         let terminated = topped_out || is_blocked;
         self.count_step(config, i, rules.scoring.reward(lines, terminated), terminated)
     }
@@ -215,7 +215,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     #[inline]
     fn count_step(&mut self, config: &EnvConfig, i: usize, reward: f64, terminated: bool) -> (f64, End) {
         let statistics = &mut self.statistics[i];
-        statistics.length += 1;
+        statistics.length = (statistics.length + 1).min(MAX_COUNT);
         statistics.episode_return += reward;
         let limit = config.max_episode_steps;
         let end = if terminated {

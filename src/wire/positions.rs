@@ -7,7 +7,7 @@ use crate::env::{EnvState, Position, SnapshotError};
 use crate::placements::bytes_per_cell_row;
 
 use super::error::{DecodeError, Fault, InField};
-use super::limits::{MAX_POSITIONS, MAX_STATE_BYTES};
+use super::limits::{MAX_POSITIONS, MAX_SEQUENCE_PIECES, MAX_STATE_BYTES};
 use super::pb;
 use super::rules::ResolvedRules;
 use super::tensor::{self, Array, Dim};
@@ -89,14 +89,23 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
             format!("has {} bytes, expected at most {MAX_STATE_BYTES}", bytes.len()),
         ));
     }
-    EnvState::from_bytes(bytes).map_err(|error| match error {
+    let state = EnvState::from_bytes(bytes).map_err(|error| match error {
         SnapshotError::OtherRulesVersion { found } => {
             DecodeError::RulesVersionMismatch { expected: RULES_VERSION.to_owned(), got: found }
         }
         SnapshotError::Corrupt(_) | SnapshotError::UnknownFormat(_) => {
             DecodeError::invalid(Fault::State, "", error.to_string())
         }
-    })
+    })?;
+    // The snapshot after the next landing is longer by some bytes: with a longer sequence it could not be restored.
+    match state.sequence_len() {
+        length if length <= MAX_SEQUENCE_PIECES as usize => Ok(state),
+        length => {
+            let problem =
+                format!("has a sequence of {length} pieces, expected at most {MAX_SEQUENCE_PIECES}");
+            Err(DecodeError::invalid(Fault::State, "", problem))
+        }
+    }
 }
 
 fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Position, DecodeError> {

@@ -111,7 +111,17 @@ async fn of_explicit_sequences() {
         states[0].len()
     );
     let sent = |states| restore(&name, pb::Positions { states, ..Default::default() });
-    client.restore_state(sent(states)).await.expect("the largest snapshot");
+    client.restore_state(sent(states.clone())).await.expect("the largest snapshot");
+    // One piece more, in a snapshot that somebody wrote.
+    let mut longer = states[0][..states[0].len() - 8].to_vec();
+    let at = longer.len() - one - 4;
+    longer[at..at + 4].copy_from_slice(&(MAX_SEQUENCE_PIECES + 1).to_le_bytes());
+    longer.push(0);
+    longer.extend(xxhash_rust::xxh3::xxh3_64(&longer).to_le_bytes());
+    assert!(longer.len() <= MAX_STATE_BYTES as usize);
+    let longer = client.restore_state(sent(vec![longer.into()])).await;
+    let told = refused(longer, Code::InvalidArgument, "INVALID_STATE");
+    assert_eq!(told.fields(), ["positions.states[0]"]);
     let oversized = Bytes::from(vec![0; MAX_STATE_BYTES as usize + 1]);
     let told =
         refused(client.restore_state(sent(vec![oversized])).await, Code::InvalidArgument, "INVALID_FIELD");

@@ -1,7 +1,7 @@
 //! Snapshots and positions: what comes back, what is refused, and that no bytes do harm.
 
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{Playfield, RULES_VERSION, Randomizer, Rules, Tetromino};
+use tetrion::engine::{Playfield, RULES_VERSION, Randomizer, Rules, Scoring, Tetromino};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, InvalidActionPolicy,
     Position, PositionError, RestoreError, Restored, Seeding, SnapshotError, WrongLength,
@@ -305,8 +305,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     const PLAYFIELD: usize = ENDED + 2;
     const PIECE: usize = PLAYFIELD + 6 * 8;
     const VISIBLE: usize = PIECE + 2;
-    const EPISODE: usize = VISIBLE + 3;
-    const STATISTICS: usize = EPISODE + 16;
+    const STATISTICS: usize = VISIBLE + 3 + 16;
     const DEALER: usize = STATISTICS + 32;
     let mut batch = batch_of(bag_rules(), 1);
     play(&mut batch, 2, &mut Dice::new(1));
@@ -333,15 +332,48 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(VISIBLE, &[255, 255, 255], corrupt("there is no piece to go on with"));
     check(VISIBLE + 1, &[255, 0], corrupt("there are pieces past the end of a sequence"));
     check(VISIBLE + 2, &[255], corrupt("a piece is missing that could have been dealt"));
-    check(EPISODE + 8, &(1u64 << 53).to_le_bytes(), corrupt("a counter is beyond reach"));
+    check(STATISTICS, &((1u64 << 53) + 1).to_le_bytes(), corrupt("a counter is beyond reach"));
     check(STATISTICS, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
     check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("its return is no number"));
-    check(DEALER, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
     check(DEALER + 17, &[0, 0], corrupt("a bag does not hold all seven"));
     check(DEALER + 24, &[1; 14], corrupt("no piece came most often"));
     // Read as a sequence, the seed is a length and letters.
     check(DEALER + 8, &[1, 4, 0, 0, 0, 0, 1, 2, 3], corrupt("more was dealt than there is"));
     check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
+}
+
+/// Whatever is accepted and played on can be saved and accepted again, at the ends of every number too.
+#[test]
+fn snapshots_at_the_ends_of_their_numbers_go_on_as_snapshots() {
+    let numbers: Vec<u64> = [0, 1 << 32, 1 << 53, 1 << 63, u64::MAX]
+        .into_iter()
+        .flat_map(|number| (0..6).map(move |more| number.wrapping_add(more).wrapping_sub(3)))
+        .collect();
+    let returns = [f64::MAX, f64::MIN, f64::MIN_POSITIVE, -0.0];
+    let (mut accepted, mut refused) = (0, 0);
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+        let points = Scoring { piece: 1e15, lines: [1e15; 4], game_end: -1e15 };
+        let mut batch = batch_of(Rules { randomizer, scoring: points, ..bag_rules() }, 1);
+        play(&mut batch, 2, &mut Dice::new(1));
+        let snapshot = batch.state(0).to_bytes();
+        // From behind: the checksum, the counts, the bag, the seed, what kind it is, and then what is counted.
+        let dealt = snapshot.len() - 8 - 14 - 7 - 8 - 1 - 8;
+        let [episode_return, length, pieces, lines, index] = [1, 2, 3, 4, 5].map(|back| dealt - 8 * back);
+        let integers = [dealt, length, pieces, lines, index].map(|at| (at, numbers.clone()));
+        let floats = (episode_return, returns.map(f64::to_bits).to_vec());
+        let counts = (dealt + 8 + 1 + 8 + 7, vec![u64::from_le_bytes([255, 255, 255, 255, 255, 255, 0, 0])]);
+        for (at, numbers) in integers.into_iter().chain([floats, counts]) {
+            for number in numbers {
+                let mut content = snapshot[..snapshot.len() - 8].to_vec();
+                content[at..at + 8].copy_from_slice(&number.to_le_bytes());
+                let is_harmless = harmless(&with_checksum(content));
+                let may_be_any = ![length, pieces, lines].contains(&at);
+                assert_eq!(is_harmless, may_be_any || number <= 1 << 53, "{number} at {at}");
+                *(if is_harmless { &mut accepted } else { &mut refused }) += 1;
+            }
+        }
+    }
+    assert!(accepted > 200 && refused > 100, "{accepted} accepted, {refused} refused");
 }
 
 #[test]
@@ -391,6 +423,33 @@ fn actions_that_did_not_exist_are_in_a_snapshot_of_the_second_format() {
     assert_eq!(forged(INVALID + 8, &[3]), refused, "one after the last step");
     assert_eq!(forged(INVALID, &[255; 16]), refused);
     assert!(forged(INVALID, &[1]).is_ok());
+}
+
+#[test]
+fn counters_at_their_end_stay_there() {
+    let invalid_action_policy = InvalidActionPolicy::Ignore { reward: 0.0 };
+    let config = EnvConfig { rules: bag_rules(), invalid_action_policy, ..EnvConfig::default() };
+    let mut batch = running(config, &Seeding::Session(1));
+    let mask = see(&batch, Field::ActionMask, None);
+    let [ignored, taken] =
+        [0, 1].map(|exists| mask.iter().position(|&known| known == exists).unwrap() as i32);
+    batch.step(&[ignored], None).unwrap();
+    let mut content = batch.state(0).to_bytes();
+    content.truncate(content.len() - 8);
+    // From behind: the counts, the bag, the seed, what kind it is, what was dealt; then the last such step, their number, the
+    // return, and the three counters.
+    let dealt = content.len() - 14 - 7 - 8 - 1 - 8;
+    for back in [1, 2, 4, 5, 6] {
+        let at = dealt - 8 * back;
+        content[at..at + 8].copy_from_slice(&(1u64 << 53).to_le_bytes());
+    }
+    let state = EnvState::from_bytes(&with_checksum(content)).unwrap();
+    batch.restore(None, Restored::States(&[state]), None).unwrap();
+    for action in [ignored, taken] {
+        batch.step(&[action], None).unwrap();
+        assert_eq!(numbers(&batch, Field::InvalidActions)[0], 1 << 53);
+        assert_eq!(EnvState::from_bytes(&batch.state(0).to_bytes()), Ok(batch.state(0)));
+    }
 }
 
 #[test]
