@@ -5,6 +5,7 @@
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
+//! * Bytes that are no message become INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
 //! * A stream whose deadline has passed is ended; tonic itself looks at deadlines until a call begins to answer only.
 //! * While the server drains it is refused; if it is a stream that waits with nothing to say, it is ended. A call that is
 //!   being worked on gets its answer.
@@ -146,7 +147,8 @@ where
                 Err(panic) => Err(panic),
             };
             Ok(match answered {
-                Ok(Ok(response)) => {
+                Ok(Ok(mut response)) => {
+                    reword(response.headers_mut());
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
                     response.map(|body| Body::new(CallBody::new(Body::new(body), record, around, deadline)))
@@ -271,10 +273,11 @@ impl http_body::Body for CallBody {
             return Poll::Ready(None);
         }
         match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
-            Ok(Poll::Ready(frame)) => {
-                if let Some(Ok(frame)) = &frame
-                    && let Some(trailers) = frame.trailers_ref()
+            Ok(Poll::Ready(mut frame)) => {
+                if let Some(Ok(frame)) = &mut frame
+                    && let Some(trailers) = frame.trailers_mut()
                 {
+                    reword(trailers);
                     this.record.end(code_of(trailers));
                 }
                 Poll::Ready(frame)
@@ -296,6 +299,31 @@ impl http_body::Body for CallBody {
 
     fn size_hint(&self) -> SizeHint {
         if self.ended { SizeHint::with_exact(0) } else { self.inner.size_hint() }
+    }
+}
+
+/// Says in our own words what tonic calls INTERNAL: what cannot be read is the caller's mistake, an answer that cannot be
+/// written a bug.
+fn reword(headers: &mut HeaderMap) {
+    if code_of(headers) != Some(Code::Internal) {
+        return;
+    }
+    // A bug of ours has been logged and given its id, which is in the details.
+    let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
+        return;
+    };
+    let is_answer =
+        ["Error encoding", "Error compressing"].iter().any(|what| status.message().starts_with(what));
+    let refusal = if is_answer {
+        Refusal::internal(status.message())
+    } else {
+        Refusal::Unreadable(status.message().to_owned())
+    };
+    let mut reworded = HeaderMap::new();
+    if Status::from(refusal).add_header(&mut reworded).is_ok() {
+        for (name, value) in &reworded {
+            headers.insert(name, value.clone());
+        }
     }
 }
 

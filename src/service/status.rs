@@ -39,6 +39,9 @@ pub enum Refusal {
     /// The request cannot be understood.
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    /// Bytes that are no message of the kind that the call takes, or no message at all.
+    #[error("the request cannot be read: {0}")]
+    Unreadable(String),
     /// No session has this name.
     #[error("there is no session {0:?}")]
     SessionNotFound(String),
@@ -325,6 +328,7 @@ impl Refusal {
             }
             Refusal::IllegalAction { actions } => Row::new(InvalidArgument, "ILLEGAL_ACTION")
                 .actions(actions, "is no placement of the current piece"),
+            Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
                 Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")
                     .with("max_rows", max_rows)

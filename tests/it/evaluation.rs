@@ -1,5 +1,6 @@
 //! EvaluatePolicies, over a real connection: the games are those of the engine, whoever plays them on however many threads.
 
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -39,11 +40,17 @@ async fn start_with(config: ServerConfig) -> (Client, DropGuard) {
 
 /// A connection to a server of our own, which stops with the guard.
 pub async fn connect_with(config: ServerConfig) -> (Channel, DropGuard) {
+    let (address, guard) = listen_with(config).await;
+    (Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap(), guard)
+}
+
+/// The address of a server of our own, which stops with the guard.
+pub async fn listen_with(config: ServerConfig) -> (SocketAddr, DropGuard) {
     let server = Server::bind(ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..config }).await.unwrap();
-    let channel = Channel::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let address = server.local_addr();
     let stop = CancellationToken::new();
     tokio::spawn(server.run(stop.clone().cancelled_owned()));
-    (channel.connect().await.unwrap(), stop.drop_guard())
+    (address, stop.drop_guard())
 }
 
 /// Weak controllers on a small playfield: their games are short, and some of them are cut.

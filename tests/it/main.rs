@@ -95,6 +95,9 @@ mod reproduce;
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 
+/// Bytes that are no message, by every way in.
+mod unreadable;
+
 /// Requests on their way in have so much room and no more.
 mod reception;
 /// A server to talk to, and what tests say over and over.

@@ -160,7 +160,7 @@ async fn a_single_message_is_read_when_its_request_has_ended() {
     let mut answer = std::pin::pin!(answer);
     assert!(timeout(WATCHED, answer.as_mut()).await.is_err(), "it was read before its request had ended");
     end.send(()).unwrap();
-    assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::Internal);
+    assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::InvalidArgument);
 
     // In pieces, the prefix too; the end comes by itself.
     let pieces: Vec<Bytes> = announced(false, 0, 0).chunks(2).map(Bytes::copy_from_slice).collect();
@@ -169,7 +169,7 @@ async fn a_single_message_is_read_when_its_request_has_ended() {
     assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::Ok);
 
     let (_end, answer) = call(&channel, "GetServerInfo", &[unreadable.clone(), unreadable]);
-    assert_eq!(timeout(PATIENCE, answer).await.expect("a refusal"), Code::Internal);
+    assert_eq!(timeout(PATIENCE, answer).await.expect("a refusal"), Code::InvalidArgument);
 }
 
 #[tokio::test]

@@ -205,6 +205,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "INVALID_RULES": InvalidRequest,
     "INVALID_POSITION": InvalidRequest,
     "INVALID_STATE": InvalidRequest,
+    "INVALID_MESSAGE": InvalidRequest,
     "UNKNOWN_NAME": InvalidRequest,
     "REQUEST_ID_REUSED": InvalidRequest,
     "ACTION_OUT_OF_RANGE": IllegalAction,

@@ -1,0 +1,143 @@
+//! Bytes that are no message, by every way in: INVALID_ARGUMENT with our own details, and the server serves on.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use bytes::{Buf, BufMut, Bytes};
+use tetrion::server::ServerConfig;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+
+use crate::evaluation::{connect_with, listen_with};
+use crate::support::told;
+
+/// Messages as the bytes that they are.
+#[derive(Clone, Copy, Default)]
+struct RawBytes;
+
+impl Codec for RawBytes {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = RawBytes;
+    type Decoder = RawBytes;
+
+    fn encoder(&mut self) -> RawBytes {
+        RawBytes
+    }
+
+    fn decoder(&mut self) -> RawBytes {
+        RawBytes
+    }
+}
+
+impl Encoder for RawBytes {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buf.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for RawBytes {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(buf.copy_to_bytes(buf.remaining())))
+    }
+}
+
+/// Sends these messages to a method and reads its answer to the end.
+async fn send(channel: &Channel, method: &'static str, messages: Vec<Bytes>) -> Result<Vec<Bytes>, Status> {
+    let mut client = Grpc::new(channel.clone());
+    client.ready().await.unwrap();
+    let request = Request::new(tokio_stream::iter(messages));
+    let answer = client.streaming(request, PathAndQuery::from_static(method), RawBytes).await;
+    let mut answers = answer?.into_inner();
+    let mut all = Vec::new();
+    while let Some(answer) = answers.message().await? {
+        all.push(answer);
+    }
+    Ok(all)
+}
+
+#[track_caller]
+fn check(status: &Status, what: &str) {
+    let told = told(status);
+    assert_eq!((told.code, told.reason.as_str()), (Code::InvalidArgument, "INVALID_MESSAGE"), "{what}");
+    assert!(told.message.starts_with("the request cannot be read: "), "{what}: {}", told.message);
+}
+
+/// Of every kind. Reflection is not among them: it ends its stream without a word.
+const METHODS: [&str; 7] = [
+    "/tetrion.v1.EnvironmentService/GetServerInfo",
+    "/tetrion.v1.EnvironmentService/Step",
+    "/tetrion.v1.EnvironmentService/EnumeratePlacements",
+    "/tetrion.v1.EnvironmentService/StepStream",
+    "/tetrion.v1.EvaluationService/EvaluatePolicies",
+    "/dm_env_rpc.v1.Environment/Process",
+    "/grpc.health.v1.Health/Check",
+];
+
+/// A tag of wire type 7, which there is none of; a length without the bytes; a number that does not end; a wrong type.
+const NO_MESSAGES: [&[u8]; 4] = [b"\x0f", b"\x0a\x05ab", b"\x08\xff\xff\xff", b"\x0d\x01"];
+
+#[tokio::test]
+async fn bytes_that_are_no_message_are_the_callers_mistake() {
+    let (channel, _guard) = connect_with(ServerConfig::default()).await;
+    for method in METHODS {
+        for bytes in NO_MESSAGES {
+            let status = send(&channel, method, vec![Bytes::from_static(bytes)]).await.unwrap_err();
+            check(&status, &format!("{bytes:?} to {method}"));
+        }
+    }
+    // In the middle of a stream: what came before is answered.
+    let stream = "/tetrion.v1.EnvironmentService/StepStream";
+    let messages = vec![Bytes::new(), Bytes::from_static(NO_MESSAGES[0])];
+    let status = send(&channel, stream, messages).await.unwrap_err();
+    check(&status, "the second message of a stream");
+    // A call without its message.
+    let status = send(&channel, METHODS[0], vec![]).await.unwrap_err();
+    check(&status, "no message");
+    let well = send(&channel, METHODS[0], vec![Bytes::new()]).await.unwrap();
+    assert_eq!(well.len(), 1, "the server serves on");
+}
+
+/// Over gRPC-Web, where frames are the caller's to write: bytes that are no message, and frames that are none.
+#[tokio::test]
+async fn a_browsers_broken_request_is_the_callers_mistake() {
+    let (address, _guard) = listen_with(ServerConfig::default()).await;
+    let broken: [&[u8]; 6] = [
+        b"\0\0\0\0\x01\x0f",   // no message
+        b"\0\0\0\0\x05\x08",   // a message that ends early
+        b"\0\0",               // a frame that ends early
+        b"",                   // no frame
+        b"\x01\0\0\0\x01\x08", // compressed, and by nothing
+        b"\x02\0\0\0\0",       // a flag that there is not
+    ];
+    for method in ["/tetrion.v1.EnvironmentService/Step", "/tetrion.v1.EvaluationService/EvaluatePolicies"] {
+        for body in broken {
+            let head = format!(
+                "POST {method} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                 content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let answer = tokio::task::spawn_blocking(move || {
+                let mut stream = TcpStream::connect(address).unwrap();
+                stream.write_all(head.as_bytes()).unwrap();
+                stream.write_all(body).unwrap();
+                let mut answer = Vec::new();
+                stream.read_to_end(&mut answer).unwrap();
+                String::from_utf8_lossy(&answer).to_lowercase()
+            });
+            let answer = answer.await.unwrap();
+            assert!(answer.contains("grpc-status: 3\r\n"), "{body:?} to {method}: {answer}");
+            assert!(answer.contains("grpc-status-details-bin: "), "{body:?} to {method}: {answer}");
+        }
+    }
+}
