@@ -269,6 +269,7 @@ fn app(
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(wire::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let broken = "build.rs wrote a descriptor set that cannot be read";
     let health = tonic_health::pb::health_server::HealthServer::new(

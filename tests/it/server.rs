@@ -119,15 +119,16 @@ async fn reflection_lists_every_service() {
     let Some(MessageResponse::ListServicesResponse(ListServiceResponse { service })) = answer else {
         panic!("{answer:?}");
     };
-    let names: Vec<&str> = service.iter().map(|service| service.name.as_str()).collect();
-    for name in [
+    let mut names: Vec<&str> = service.iter().map(|service| service.name.as_str()).collect();
+    names.sort_unstable();
+    let expected = [
+        "dm_env_rpc.v1.Environment",
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1.ServerReflection",
         "tetrion.v1.EnvironmentService",
         "tetrion.v1.EvaluationService",
-        "dm_env_rpc.v1.Environment",
-        "grpc.reflection.v1.ServerReflection",
-    ] {
-        assert!(names.contains(&name), "{name} is not among {names:?}");
-    }
+    ];
+    assert_eq!(names, expected);
 }
 
 #[tokio::test]
