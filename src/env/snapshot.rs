@@ -37,9 +37,7 @@ use crate::engine::{
     Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
 };
 
-use super::columns::{
-    EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible,
-};
+use super::columns::{EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible};
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";

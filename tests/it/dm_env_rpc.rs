@@ -768,3 +768,74 @@ async fn keys_are_pressed_as_in_a_session() {
     assert_eq!(too_far.state, RUNNING);
     assert_eq!(connection.step(&specs, Some(6)).await.map_err(told).unwrap_err().1, "ACTION_OUT_OF_RANGE");
 }
+
+/// The rows of a table in the head of the proto file, cut where two blanks or more stand: those under the line that ends with
+/// `heading`, up to an empty one. What goes on in a second line has no first column.
+fn table_under(heading: &str) -> Vec<Vec<&'static str>> {
+    let file = include_str!("../../proto/dm_env_rpc/v1/dm_env_rpc.proto");
+    let mut lines = file.lines().skip_while(|line| !line.ends_with(heading));
+    assert!(lines.next().is_some(), "no line ends with {heading:?}");
+    let rows = lines.skip(1).take_while(|line| *line != "//").map(|line| line.trim_start_matches("//   "));
+    let cells = |row: &'static str| row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    rows.filter(|row| !row.starts_with(' ')).map(cells).collect()
+}
+
+#[test]
+fn the_settings_are_those_of_the_proto_file() {
+    let told: Vec<_> =
+        table_under("a number in any numeric type:").iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(told, SETTINGS.map(|setting| (setting.name, setting.takes)));
+}
+
+#[tokio::test]
+async fn every_uid_is_the_one_that_the_proto_file_names() {
+    let server = start().await;
+    let mut connection = Connection::open(&server).await;
+    // Key presses, a preview and features: a world that has every observation there is.
+    let all = settings([
+        ("preset", text("lab")),
+        ("preview", int32(2)),
+        ("features", text("bcts8")),
+        ("width", int32(10)),
+    ]);
+    let world = connection.create(all).await.unwrap();
+    let specs = connection.join(&world).await.unwrap();
+    let mut told: Vec<(String, String, String)> = specs
+        .observations
+        .iter()
+        .map(|(uid, spec)| (uid.to_string(), spec.name.clone(), spec.dtype().as_str_name().to_owned()))
+        .collect();
+    told.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());
+    let written = table_under("list those that a world has:");
+    let expected: Vec<(String, String, String)> = written
+        .iter()
+        .map(|row| (row[0].to_owned(), row[1].to_owned(), row[2].split(' ').next().unwrap().to_owned()))
+        .collect();
+    assert_eq!(told, expected);
+    // What learners have stored: these numbers stay.
+    let pinned = [
+        "reward",
+        "board",
+        "board_bits",
+        "current",
+        "queue",
+        "heights",
+        "features",
+        "falling",
+        "falling_cells",
+        "action_mask",
+        "lines",
+        "pieces",
+        "length",
+        "episode_return",
+        "seed",
+        "invalid_action",
+        "invalid_actions",
+        "landing_row",
+    ];
+    let numbered: Vec<(u64, &str)> = (1..).zip(pinned).collect();
+    let told: Vec<(u64, &str)> =
+        told.iter().map(|(uid, name, _)| (uid.parse().unwrap(), name.as_str())).collect();
+    assert_eq!(told[..pinned.len()], numbered);
+    assert_eq!(specs.actions.keys().collect::<Vec<_>>(), [&1]);
+}

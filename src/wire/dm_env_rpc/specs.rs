@@ -27,13 +27,39 @@ pub enum Observation {
     Field(Field),
 }
 
+/// The number of the reward.
+const REWARD: u64 = 1;
+
 /// What there is to be seen of a world, by number.
 ///
 /// A field has the same number in every world, whatever its rules are.
 pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
-    let fields = FIELDS.iter().zip(2..).filter(|(info, _)| is_shown(info.field, batch));
-    let fields = fields.map(|(info, uid)| (uid, Observation::Field(info.field)));
-    std::iter::once((1, Observation::Reward)).chain(fields)
+    let fields = FIELDS.iter().map(|info| info.field).filter(|&field| is_shown(field, batch));
+    let fields = fields.map(|field| (uid(field), Observation::Field(field)));
+    std::iter::once((REWARD, Observation::Reward)).chain(fields)
+}
+
+/// The number of a field: part of the protocol, never given to another one.
+fn uid(field: Field) -> u64 {
+    match field {
+        Field::Board => 2,
+        Field::BoardBits => 3,
+        Field::Current => 4,
+        Field::Queue => 5,
+        Field::Heights => 6,
+        Field::Features => 7,
+        Field::Falling => 8,
+        Field::FallingCells => 9,
+        Field::ActionMask => 10,
+        Field::Lines => 11,
+        Field::Pieces => 12,
+        Field::Length => 13,
+        Field::EpisodeReturn => 14,
+        Field::Seed => 15,
+        Field::InvalidAction => 16,
+        Field::InvalidActions => 17,
+        Field::LandingRow => 18,
+    }
 }
 
 /// Whether a field has anything to show under the rules of a world.
