@@ -94,7 +94,7 @@ $(BUF):
 	npm install --silent --no-fund --no-audit --no-save --prefix $(BUF_FOLDER) @bufbuild/buf@$(BUF_VERSION)
 
 proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
-	$(BUF) lint && $(BUF) format --diff --exit-code
+	$(BUF) lint && $(BUF) format --diff --exit-code --exclude-path proto/google/protobuf
 
 test-buf: proto-lint ## the README's session with buf curl, against a real server (needs npm and Python 3.10)
 ifeq ($(TETRION_SERVER),)

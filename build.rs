@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::{env, error::Error, fs};
 
 use prost::Message;
+use protox::file::IncludeFileResolver;
 
 /// What others import; the files that these import come along.
 const ROOTS: [&str; 3] = [
@@ -17,7 +18,10 @@ const ROOTS: [&str; 3] = [
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=proto");
-    let descriptors = protox::compile(ROOTS, ["proto"])?;
+    // Of `proto/` alone, not even of the files that protox itself brings: the folder holds all that a generator needs.
+    let mut compiler = protox::Compiler::with_file_resolver(IncludeFileResolver::new("proto".into()));
+    compiler.include_source_info(true).include_imports(true).open_files(ROOTS)?;
+    let descriptors = compiler.file_descriptor_set();
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     let mut config = tonic_prost_build::Config::new();

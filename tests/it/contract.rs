@@ -2,6 +2,7 @@
 //! nothing in them is without a word of explanation.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use prost::Message;
 use prost_types::FileDescriptorSet;
@@ -165,4 +166,88 @@ fn everything_in_the_contract_has_a_comment_and_reflection_carries_it() {
         let head = locations.iter().find(|location| location.path == [12]).expect("a syntax line");
         assert!(head.leading_comments().len() > 500, "{}: the head explains the file", file.name());
     }
+}
+
+/// Once there are stubs in the world, another value of one of these breaks all of them.
+#[test]
+fn the_names_that_generators_use_stay() {
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    for file in &set.file {
+        let (java, go, csharp, ruby, php, objc) = match file.package() {
+            "tetrion.v1" => (
+                "dev.tetrion.v1",
+                "tetrion/gen/go/tetrion/v1;tetrionv1",
+                "Tetrion.V1",
+                "Tetrion::V1",
+                "Tetrion\\V1",
+                "TTN",
+            ),
+            "dm_env_rpc.v1" => (
+                "dev.tetrion.dm_env_rpc.v1",
+                "tetrion/gen/go/dm_env_rpc/v1;dm_env_rpcv1",
+                "DmEnvRpc.V1",
+                "DmEnvRpc::V1",
+                "DmEnvRpc\\V1",
+                "DER",
+            ),
+            // Others' files have others' names.
+            package => {
+                assert!(["google.rpc", "google.protobuf"].contains(&package), "{package}");
+                assert!(file.options.as_ref().is_some_and(|options| !options.go_package().is_empty()));
+                continue;
+            }
+        };
+        let options = file.options.as_ref().unwrap_or_else(|| panic!("{} has no options", file.name()));
+        let told = (
+            options.java_package(),
+            options.go_package(),
+            options.csharp_namespace(),
+            options.ruby_package(),
+            options.php_namespace(),
+            options.objc_class_prefix(),
+        );
+        assert_eq!(told, (java, go, csharp, ruby, php, objc), "{}", file.name());
+        assert_eq!(options.php_metadata_namespace(), format!("{php}\\GPBMetadata"), "{}", file.name());
+        assert!(options.java_multiple_files(), "{}", file.name());
+        // `rules.proto`: `RulesProto`, which no message is called.
+        let stem = file.name().rsplit('/').next().unwrap().trim_end_matches(".proto");
+        let words = stem.split('_').map(|word| word[..1].to_uppercase() + &word[1..]);
+        assert_eq!(options.java_outer_classname(), words.collect::<String>() + "Proto");
+    }
+}
+
+/// The names of the files below a folder, with `/` between their parts.
+fn files_below(folder: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            names.extend(files_below(&entry.path()).into_iter().map(|below| format!("{name}/{below}")));
+        } else {
+            names.insert(name);
+        }
+    }
+    names
+}
+
+/// The build script reads nothing but this folder; and it holds nothing that no service needs.
+#[test]
+fn the_folder_holds_the_files_that_a_generator_needs_and_no_others() {
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let needed: BTreeSet<String> = set.file.iter().map(|file| file.name().to_owned()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    assert_eq!(files_below(&folder), needed);
+}
+
+/// The page on stubs names every file that stubs are made of, and no other.
+#[test]
+fn the_page_on_stubs_names_the_files() {
+    let page = include_str!("../../docs/stubs.md");
+    let (_, list) = page.split_once("```text\nproto/\n").expect("the list of files");
+    let (list, _) = list.split_once("```").unwrap();
+    let named: BTreeSet<String> =
+        list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    assert_eq!(named, files_below(&folder));
 }
