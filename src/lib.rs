@@ -22,6 +22,8 @@
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`names`] | what a misspelt name was meant to be | what the names are of |
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when nobody reads: see cli::output
+
 pub mod names;
 
 pub mod engine;

@@ -1,21 +1,19 @@
 //! The `tetrion` program.
 //!
-//! It ends with code 0 when all went well, 1 when something failed, 2 when it was asked for something that it cannot make
-//! sense of, and 130 when it was interrupted before it was done.
+//! | exit code | meaning |
+//! | --- | --- |
+//! | 0 | it did what it was asked for |
+//! | 1 | something failed |
+//! | 2 | it cannot make sense of what it was asked for: a flag, a value, a name |
+//! | 130 | it was interrupted before it was done |
+//! | 141 | the reader of its stdout left before it was done |
+
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when nobody reads: see tetrion::cli::output
 
 use std::process::ExitCode;
 
 use tetrion::cli::{self, args};
 
 fn main() -> ExitCode {
-    let command = match args::parse() {
-        Ok(command) => command,
-        Err(error) => return fail(&error, 2),
-    };
-    cli::run(command).unwrap_or_else(|error| fail(&error, 1))
-}
-
-fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
-    eprintln!("error: {error:#}");
-    ExitCode::from(code)
+    args::parse().and_then(cli::run).unwrap_or_else(|error| cli::fail(&error))
 }

@@ -17,6 +17,10 @@ pub use rayon::ThreadPoolBuildError as PoolError;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tracing::error;
 
+/// Threads of a pool that a user can ask for: more than all but the largest machines have cores. Each one that idles looks for
+/// work at all the others first, so that 4,096 of them take half a minute to start on two cores.
+pub const MAX_THREADS: usize = 512;
+
 /// A fixed number of threads and a queue of jobs. They end when the last handle is dropped.
 pub struct Pool {
     threads: ThreadPool,

@@ -18,11 +18,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, RangedI64ValueParser};
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{bench, evaluate, perft, reproduce, serve, train};
 use crate::names::unknown;
+use crate::wire::limits::MAX_GAMES;
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
 #[derive(Debug, Parser)]
@@ -58,18 +59,21 @@ pub enum Command {
 /// Ends the process, with code 2 and a message, when a flag or a value is wrong, and with code 0 after `--help`.
 ///
 /// # Errors
-/// If the file cannot be read or says something that no flag is for.
+/// [`UsageError`] if the file cannot be read or says something that no flag is for.
 pub fn parse() -> anyhow::Result<Command> {
     let args: Vec<OsString> = std::env::args_os().collect();
     let mut command = with_environment(Args::command());
     if let Some(path) = config_path(&args) {
-        let text =
-            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        command = with_file(command, &text).with_context(|| format!("in {}", path.display()))?;
+        let with_file =
+            || with_file(command, &read_text(&path)?).with_context(|| format!("in {}", path.display()));
+        command = with_file().map_err(|error| UsageError(format!("{error:#}")))?;
     }
     let matches = command.clone().get_matches_from(args);
     Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit()).command)
 }
+
+/// Options whose values are shown nowhere.
+const SECRETS: [&str; 1] = ["token"];
 
 /// The file is needed before the flags can be parsed, so it is looked for by hand.
 fn config_path(args: &[OsString]) -> Option<PathBuf> {
@@ -108,7 +112,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
 
 /// Makes what a TOML text says the defaults of the flags.
 fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Command> {
-    let file: toml::Table = text.parse()?;
+    let file: toml::Table = text.parse().map_err(|error| without_its_lines(&error, text))?;
     for (name, options) in file {
         let Some(subcommand) = command.find_subcommand(&name) else {
             bail!(unknown("subcommand", &name, command.get_subcommands().map(clap::Command::get_name)));
@@ -131,12 +135,21 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
         }
         command = command.mut_subcommand(name, |mut subcommand| {
             for (id, values) in defaults {
-                subcommand = subcommand.mut_arg(id, |arg| arg.required(false).default_values(values));
+                let secret = SECRETS.contains(&id.as_str());
+                subcommand = subcommand
+                    .mut_arg(id, |arg| arg.required(false).default_values(values).hide_default_value(secret));
             }
             subcommand
         });
     }
     Ok(command)
+}
+
+/// Where a text is no TOML, and why. The error's own words show the line, which may hold a token.
+fn without_its_lines(error: &toml::de::Error, text: &str) -> anyhow::Error {
+    let at = error.span().map_or(0, |span| span.start);
+    let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+    anyhow::anyhow!("line {line}: {}", error.message())
 }
 
 /// A value as it would be typed after a flag.
@@ -146,6 +159,16 @@ fn plain(value: &toml::Value) -> Option<String> {
         toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
         _ => None,
     }
+}
+
+/// What the program cannot make sense of: a flag, a value, a name. It ends with code 2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Numbers of games: from one to as many as one evaluation may have.
+pub fn games_range() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=MAX_GAMES as i64)
 }
 
 /// The size of a playfield as it is written everywhere: `10x20` is 10 columns and 20 rows.
@@ -180,6 +203,20 @@ impl std::fmt::Display for Size {
 /// With the file's name, if it cannot be read.
 pub fn read_text(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.
+///
+/// # Errors
+/// With the file's name, if it cannot be read or holds something else.
+pub fn read_pem(path: &Path, label: &str) -> anyhow::Result<String> {
+    let text = read_text(path)?;
+    let begins =
+        |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(&format!("{label}-----"));
+    if !text.lines().any(begins) {
+        bail!("{} holds no {label} in PEM form", path.display());
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::args::read_text;
+use super::args::read_pem;
+use super::output::say;
 use crate::client::{Client, ConnectOptions};
 use crate::server::{Server, ServerConfig};
 
@@ -60,13 +62,21 @@ impl Connection {
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Connection> {
         let options = ConnectOptions {
             token: args.token.clone(),
-            authorities: args.ca_cert.as_deref().map(read_text).transpose()?,
+            authorities: args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
             patience: Duration::from_secs_f64(args.patience),
             ..ConnectOptions::default()
         };
         if !args.server.is_empty() {
-            let client = Client::connect(&args.server, options).await?;
-            client.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+            let connected = Client::connect(&args.server, options).await;
+            let client = match &args.ca_cert {
+                Some(path) => {
+                    connected.with_context(|| format!("with the authorities of {}", path.display()))?
+                }
+                None => connected?,
+            };
+            for warning in client.warnings() {
+                say(format_args!("warning: {warning}"));
+            }
             return Ok(Connection { client, _own_server: None });
         }
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

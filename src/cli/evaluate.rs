@@ -4,17 +4,20 @@
 //! they can be compared game by game: the difference of two games on the same pieces varies less than the games do.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::args::read_text;
+use super::args::{UsageError, games_range, read_text};
 use super::connection::{Connection, ConnectionArgs};
+use super::interrupt::INTERRUPTED;
 use super::numbers::{grouped, short};
+use super::output::{print, say};
 use super::progress::GamesProgress;
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
@@ -23,10 +26,13 @@ use crate::client::{
     randomizers,
 };
 use crate::summary::Statistics;
+use crate::wire::limits::MAX_GAMES;
 
 /// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good
 /// controller plays a single game for minutes or hours.
 const DEFAULT_SIZE: (u32, u32) = (10, 10);
+/// Games of all controllers together. Each takes 64 bytes until the end: 1 GiB of them.
+const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
 /// Cells of the longest bar.
 const BAR: usize = 24;
 
@@ -53,6 +59,11 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub lookahead: u32,
 
+    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`, less than
+    /// any other [default: what a weights.json or a controller says of itself, avoid for plain numbers]
+    #[arg(long, value_name = "HOW")]
+    pub terminal: Option<Terminal>,
+
     /// The rules preset [default: that of the first weights.json, else simplified]
     #[arg(long, value_name = "PRESET")]
     pub rules: Option<String>,
@@ -74,7 +85,7 @@ pub struct EvaluateArgs {
     pub randomizer: Option<String>,
 
     /// Games a controller
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
     pub games: u32,
 
     /// What the seeds of the games are drawn from
@@ -102,10 +113,25 @@ pub struct EvaluateArgs {
     pub connection: ConnectionArgs,
 }
 
+/// What a placement that ends the game is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Terminal {
+    /// What its features say.
+    Score,
+    /// Less than any other.
+    Avoid,
+}
+
 /// Somebody whose games are played.
 struct Contestant {
     name: String,
     policy: Policy,
+}
+
+impl EvaluateArgs {
+    fn avoid_terminal(&self) -> Option<bool> {
+        self.terminal.map(|terminal| terminal == Terminal::Avoid)
+    }
 }
 
 /// What came of one of them.
@@ -171,8 +197,8 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
         tokio::select! {
             evaluated = evaluate(&args) => evaluated.map(|()| ExitCode::SUCCESS),
             _ = tokio::signal::ctrl_c() => {
-                eprintln!("stopped; nothing has been written");
-                Ok(ExitCode::from(130))
+                say("stopped; nothing has been written");
+                Ok(ExitCode::from(INTERRUPTED))
             }
         }
     });
@@ -182,6 +208,9 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
 
 async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let (contestants, rules) = contestants(args)?;
+    if let Some(path) = &args.per_game {
+        check_writable(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     let connection = Connection::open(&args.connection).await?;
     let mut request = EvaluationRequest {
         rules,
@@ -203,16 +232,18 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         evaluations.push(evaluated);
     }
     let differences = differences(&scores, &evaluations);
-    if let Some(path) = &args.per_game {
-        std::fs::write(path, per_game(&scores, &evaluations))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
     let text = if args.json {
         format!("{}\n", to_json(args, &scores, &differences, &evaluations[0]))
     } else {
         to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
     };
-    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")
+    // First what cannot fail for a full disk.
+    print(&text)?;
+    match &args.per_game {
+        Some(path) => write_games(path, &scores, &evaluations)
+            .with_context(|| format!("cannot write {}", path.display())),
+        None => Ok(()),
+    }
 }
 
 async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyhow::Result<Evaluated> {
@@ -237,19 +268,28 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
 /// Who plays, and under which rules.
 fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
     let mut contestants: Vec<Contestant> = args.controller.iter().map(|name| named(name, args)).collect();
-    let takes_playouts = |name: &String| takes(name, Parameter::Playouts);
-    if args.playouts.is_some() && !args.controller.iter().any(takes_playouts) {
-        bail!("--playouts is for the agent monte_carlo; name it with --controller");
-    }
+    check_parameters(args)?;
     let mut noted: Option<RulesNote> = None;
+    let mut plain_numbers = false;
     for path in &args.weights {
         let name = path.display().to_string();
         let (policy, rules) = read_weights(path, args).with_context(|| name.clone())?;
+        plain_numbers |= rules.is_none();
         noted = noted.or(rules);
         contestants.push(Contestant { name, policy });
     }
+    if args.features.is_some() && !plain_numbers {
+        let problem = "--features is for plain numbers; a weights.json names its features itself";
+        return Err(UsageError(problem.to_owned()).into());
+    }
     if contestants.is_empty() {
-        bail!("nobody to evaluate: name a controller, such as --controller dt-10, or --weights FILE");
+        let problem = "nobody to evaluate: name a controller, such as --controller dt-10, or --weights FILE";
+        return Err(UsageError(problem.to_owned()).into());
+    }
+    let all_games = contestants.len() as u64 * u64::from(args.games);
+    if all_games > MAX_ALL_GAMES {
+        let problem = format!("{} controllers make {all_games} games", contestants.len());
+        return Err(UsageError(format!("{problem}, expected at most {MAX_ALL_GAMES}: lower --games")).into());
     }
     let preset =
         args.rules.clone().or_else(|| noted.as_ref().map(|rules| rules.preset.clone())).unwrap_or_default();
@@ -272,8 +312,30 @@ fn named(name: &str, args: &EvaluateArgs) -> Contestant {
         name: name.to_owned(),
         playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
         lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
+        avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
     };
     Contestant { name: name.to_owned(), policy }
+}
+
+/// Refuses parameters that none of the contestants takes.
+fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
+    let linear = "linear controllers; name one with --controller, or give --weights";
+    for (flag, given, parameter, whose) in [
+        (
+            "--playouts",
+            args.playouts.is_some(),
+            Parameter::Playouts,
+            "the agent monte_carlo; name it with --controller",
+        ),
+        ("--lookahead", args.lookahead > 0, Parameter::Lookahead, linear),
+        ("--terminal", args.terminal.is_some(), Parameter::Terminal, linear),
+    ] {
+        let of_weights = !args.weights.is_empty() && parameter != Parameter::Playouts;
+        if given && !of_weights && !args.controller.iter().any(|name| takes(name, parameter)) {
+            return Err(UsageError(format!("{flag} is for {whose}")));
+        }
+    }
+    Ok(())
 }
 
 /// Whether an agent takes a parameter; who is no agent is a controller.
@@ -292,18 +354,20 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policy, Opt
             name if name.is_empty() => Features::List(feature_names),
             name => Features::Set { name, version: feature_set.version },
         };
-        let avoid_terminal = terminal != "score";
+        let avoid_terminal = args.avoid_terminal().unwrap_or(terminal != "score");
         return Ok((Policy::Linear { features, weights, avoid_terminal, lookahead }, Some(rules)));
     }
     let Some(features) = &args.features else {
-        bail!("it holds plain numbers: say with --features what they belong to, such as --features bcts8");
+        let problem =
+            "it holds plain numbers: say with --features what they belong to, such as --features bcts8";
+        return Err(UsageError(problem.to_owned()).into());
     };
     let numbers =
         text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
     let weights = numbers.map(parse).collect::<anyhow::Result<_>>()?;
-    let policy =
-        Policy::Linear { features: read_features(features), weights, avoid_terminal: true, lookahead };
+    let avoid_terminal = args.avoid_terminal().unwrap_or(true);
+    let policy = Policy::Linear { features: read_features(features), weights, avoid_terminal, lookahead };
     Ok((policy, None))
 }
 
@@ -327,18 +391,35 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Stat
     others.iter().zip(&scores[1..]).map(difference).collect()
 }
 
-fn per_game(scores: &[Score], evaluations: &[Evaluated]) -> String {
-    let mut csv = "name,game,seed,lines,pieces,steps,score,truncated\n".to_owned();
+/// Whether the games can be written there, found out before they are played. Nothing is changed; a file that is there keeps
+/// what it holds until there is something to put in its place.
+fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
+        Ok(_) => Ok(()), // a pipe or a device, where opening it is something that its reader sees
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            File::create_new(path)?;
+            fs::remove_file(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a line for every game.
+fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
+    let mut csv = BufWriter::new(File::create(path)?);
+    writeln!(csv, "name,game,seed,lines,pieces,steps,score,truncated")?;
     for (score, evaluated) in scores.iter().zip(evaluations) {
         let name = match score.name.as_str() {
             name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
             name => name.to_owned(),
         };
         for Game { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0] {
-            let _ = writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}");
+            writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
         }
     }
-    csv
+    csv.flush()
 }
 
 fn to_json(

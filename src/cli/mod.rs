@@ -13,14 +13,18 @@ pub mod serve;
 pub mod train;
 
 pub mod connection;
+pub mod interrupt;
 pub mod large_u64;
 pub mod numbers;
+pub mod output;
 pub mod plot;
 pub mod progress;
 pub mod run_folder;
 pub mod weights;
 
 use std::process::ExitCode;
+
+use crate::client::ClientError;
 
 /// Does what a person asked for, and tells how it went.
 ///
@@ -35,4 +39,14 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
     }
+}
+
+/// Says what went wrong, and picks the exit code: see `main.rs`.
+pub fn fail(error: &anyhow::Error) -> ExitCode {
+    if error.is::<output::ReaderLeft>() {
+        return ExitCode::from(output::READER_LEFT);
+    }
+    output::say(format_args!("error: {error:#}"));
+    let refused_request = error.downcast_ref().is_some_and(ClientError::is_invalid_request);
+    ExitCode::from(if refused_request || error.is::<args::UsageError>() { 2 } else { 1 })
 }

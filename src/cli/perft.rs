@@ -1,14 +1,21 @@
 //! `tetrion perft`: all ways of placing a sequence of pieces, counted. It needs no server.
 
-use std::io::Write;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use serde_json::json;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
 
-use super::args::Size;
-use crate::engine::{PRESETS, Rules, parse_sequence, perft};
+use super::args::{Size, UsageError};
+use super::interrupt::{INTERRUPTED, Interrupt};
+use super::numbers::{grouped, short, time};
+use super::output::{print, say};
+use super::progress::{LINE_INTERVAL, fitted, terminal_columns};
+use crate::engine::perft::{MAX_PIECES, Progress};
+use crate::engine::{PRESETS, Perft, Rules, Tetromino, parse_sequence, perft};
+use crate::names::unknown;
 
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +32,15 @@ pub struct PerftArgs {
     #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name)]
     pub rules: String,
 
+    /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: where they do not fit, the work is done
+    /// again for the rest of them
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub memory: u32,
+
+    /// Do not count distinct playfields, which takes no memory and one pass
+    #[arg(long)]
+    pub no_distinct: bool,
+
     /// Print a JSON array with an object for each sequence
     #[arg(long)]
     pub json: bool,
@@ -33,56 +49,173 @@ pub struct PerftArgs {
 /// Counts, and prints a row for each sequence.
 ///
 /// # Errors
-/// If the rules cannot be played, or a sequence has other letters than IOTZSJL.
+/// If the rules cannot be played, or a sequence has other letters than IOTZSJL or too many of them.
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
-    let preset =
-        Rules::preset(&args.rules).with_context(|| format!("there are no rules named {}", args.rules))?;
-    let rules = Rules { width: args.size.width, height: args.size.height, ..preset };
-    rules.check()?;
-    let mut stdout = std::io::stdout().lock();
+    let rules = rules(&args)?;
+    let pieces = args.sequences.iter().map(|sequence| pieces(sequence)).collect::<Result<Vec<_>, _>>()?;
+    let distinct_bytes = (!args.no_distinct).then_some((args.memory as usize) << 20);
+    let interrupt = Interrupt::watch()?;
     let mut objects = Vec::new();
     if !args.json {
-        writeln!(
-            stdout,
-            "size   sequence  {:>11} {:>10} {:>10} {:>11} {:>12} {:>12}",
+        print(&format!(
+            "size   sequence  {:>11} {:>10} {:>10} {:>11} {:>12} {:>12}\n",
             "leaves", "distinct", "lines", "holes", "placements", "placements/s"
-        )?;
+        ))?;
     }
-    for sequence in &args.sequences {
-        let pieces = parse_sequence(sequence)?;
+    let mut stopped = false;
+    for (sequence, pieces) in args.sequences.iter().zip(&pieces) {
         let start = Instant::now();
-        let count = perft(&rules, &pieces);
+        let mut display = Display::new(sequence);
+        let mut share = 0.0;
+        let count = perft(&rules, pieces, distinct_bytes, &mut |progress| {
+            share = progress.share;
+            stopped = interrupt.is_pressed();
+            display.show(progress);
+            if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        drop(display);
+        if stopped {
+            say(format_args!("stopped at {}", words(sequence, &count, share)));
+            break;
+        }
         let seconds = start.elapsed().as_secs_f64();
-        let rate = count.placements as f64 / seconds;
+        let row = Row { sequence, count, seconds };
         if args.json {
-            objects.push(json!({
-                "rules": args.rules,
-                "width": rules.width,
-                "height": rules.height,
-                "sequence": sequence,
-                "leaves": count.leaves,
-                "distinct": count.distinct,
-                "lines": count.lines,
-                "holes": count.holes,
-                "placements": count.placements,
-                "seconds": seconds,
-                "placements_per_second": rate,
-            }));
+            objects.push(row.to_json(&args.rules, &rules));
         } else {
-            writeln!(
-                stdout,
-                "{:<6} {sequence:<9} {:>11} {:>10} {:>10} {:>11} {:>12} {rate:>12.0}",
-                args.size.to_string(),
-                count.leaves,
-                count.distinct,
-                count.lines,
-                count.holes,
-                count.placements
-            )?;
+            print(&row.to_text(args.size))?;
         }
     }
     if args.json {
-        writeln!(stdout, "{}", serde_json::Value::from(objects))?;
+        print(&format!("{}\n", Value::from(objects)))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn rules(args: &PerftArgs) -> Result<Rules, UsageError> {
+    let Some(preset) = Rules::preset(&args.rules) else {
+        return Err(UsageError(unknown("preset", &args.rules, PRESETS.iter().map(|preset| preset.name))));
+    };
+    let rules = Rules { width: args.size.width, height: args.size.height, ..preset };
+    rules.check().map_err(|error| UsageError(format!("--size {}: {error}", args.size)))?;
+    Ok(rules)
+}
+
+fn pieces(sequence: &str) -> Result<Vec<Tetromino>, UsageError> {
+    let pieces = parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
+    if pieces.len() > MAX_PIECES {
+        let problem = format!("a sequence has {} pieces, expected at most {MAX_PIECES}", pieces.len());
+        return Err(UsageError(problem));
+    }
+    Ok(pieces)
+}
+
+/// A sequence that has been counted.
+struct Row<'a> {
+    sequence: &'a str,
+    count: Perft,
+    seconds: f64,
+}
+
+impl Row<'_> {
+    /// Those of later passes are done again, and count for the speed.
+    fn placements_per_second(&self) -> f64 {
+        self.count.placements as f64 * f64::from(self.count.passes) / self.seconds
+    }
+
+    fn to_text(&self, size: Size) -> String {
+        let Perft { leaves, distinct, lines, holes, placements, .. } = self.count;
+        let distinct = distinct.map_or("-".to_owned(), |distinct| distinct.to_string());
+        format!(
+            "{:<6} {:<9} {leaves:>11} {distinct:>10} {lines:>10} {holes:>11} {placements:>12} {:>12.0}\n",
+            size.to_string(),
+            self.sequence,
+            self.placements_per_second()
+        )
+    }
+
+    fn to_json(&self, preset: &str, rules: &Rules) -> Value {
+        json!({
+            "rules": preset,
+            "width": rules.width,
+            "height": rules.height,
+            "sequence": self.sequence,
+            "leaves": self.count.leaves,
+            "distinct": self.count.distinct,
+            "lines": self.count.lines,
+            "holes": self.count.holes,
+            "placements": self.count.placements,
+            "passes": self.count.passes,
+            "seconds": self.seconds,
+            "placements_per_second": self.placements_per_second(),
+        })
+    }
+}
+
+/// How far a sequence is, and what came of it so far.
+fn words(sequence: &str, count: &Perft, share: f64) -> String {
+    let pass = match count.passes {
+        1 => String::new(),
+        pass => format!(" of pass {pass}, for more of the distinct playfields"),
+    };
+    format!(
+        "{:.1} % of {sequence}{pass}: so far {} leaves, {} lines, {} holes, {} placements",
+        share * 100.0,
+        grouped(count.leaves as f64),
+        grouped(count.lines as f64),
+        grouped(count.holes as f64),
+        grouped(count.placements as f64),
+    )
+}
+
+/// How far a sequence is, on stderr: a line that moves on a terminal, one now and then elsewhere.
+struct Display {
+    sequence: String,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+    pass: u32,
+    pass_start: Instant,
+}
+
+impl Display {
+    fn new(sequence: &str) -> Display {
+        let now = Instant::now();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.with_style(ProgressStyle::with_template("{msg}").expect("a template"))
+        });
+        Display { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
+    }
+
+    fn show(&mut self, Progress { counted, share }: Progress) {
+        let interval = if self.bar.is_some() { Duration::from_millis(200) } else { LINE_INTERVAL };
+        if counted.passes != self.pass {
+            (self.pass, self.pass_start) = (counted.passes, Instant::now());
+        }
+        if self.last_line.elapsed() < interval {
+            return;
+        }
+        self.last_line = Instant::now();
+        let took = self.pass_start.elapsed().as_secs_f64();
+        // Years are told as such, not as an error.
+        let left = (took * (1.0 - share) / share.max(1e-9)).clamp(0.0, 1e12);
+        let pass = if self.pass == 1 { String::new() } else { format!(", pass {}", self.pass) };
+        let parts = [
+            format!("{}{pass}: {:.1} %", self.sequence, share * 100.0),
+            format!("about {} left", time(Duration::from_secs_f64(left))),
+            format!("{} leaves", short(counted.leaves as f64)),
+        ];
+        match &self.bar {
+            Some(bar) => bar.set_message(fitted(&parts, terminal_columns().saturating_sub(1))),
+            None => say(fitted(&parts, usize::MAX)),
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::numbers::{grouped, short, time};
+use super::output::say;
 use crate::client::Progress;
 
 /// How often a line is written where no bar can move.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
+pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Columns of the bar.
 const BAR: usize = 16;
 
@@ -74,7 +75,7 @@ impl GamesProgress {
                 bar.set_message(fitted(&self.words(progress), room));
             }
             None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                eprintln!("{}: {}", self.label, fitted(&self.words(progress), usize::MAX));
+                say(format_args!("{}: {}", self.label, fitted(&self.words(progress), usize::MAX)));
                 self.last_line = Instant::now();
             }
             None => {}

@@ -12,7 +12,7 @@
 //!
 //! A file that is replaced is written beside its place, flushed to the disk and renamed, so a reader finds the
 //! old one or the new one. A generation counts when its checkpoint is in place: its line is on the disk by then, and
-//! a line beyond the checkpoint (whole or torn) is cut off when the run is opened again. So a run that was stopped
+//! the one line beyond the checkpoint that a stop can leave (whole or torn) is cut off when the run is opened again. So a run that was stopped
 //! anywhere and resumed leaves the same bytes as one that never stopped, `timing.jsonl` apart.
 //!
 //! This module knows files, not what is in them: settings, lines and checkpoints are whatever `serde` can write.
@@ -89,29 +89,15 @@ pub enum RunFolderError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file cannot be read, locked or cut.
-    #[error("cannot {action} {}: {source}", path.display())]
+    /// A file cannot be read, written, locked or cut. What was recorded before stands.
+    #[error("cannot {action} {}: {reason}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
         /// On which file.
         path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A generation could not be recorded: the disk is full, or the folder is gone.
-    #[error(
-        "cannot write {}: {source}; the run is kept as it was after {num_generations} generations and can be \
-         resumed from there",
-        path.display()
-    )]
-    NotRecorded {
-        /// The file that failed.
-        path: PathBuf,
-        /// Generations the last checkpoint covers.
-        num_generations: u64,
-        /// What the system says.
-        source: io::Error,
+        /// What the system says; no source, which would say it twice.
+        reason: io::Error,
     },
     /// A file is there but says something else than it should.
     #[error("{} is not what this program writes: {reason}", path.display())]
@@ -121,19 +107,26 @@ pub enum RunFolderError {
         /// Where and why.
         reason: String,
     },
-    /// Results that the checkpoint counts on are gone, and going on would leave a hole in the record.
+    /// Lines that the checkpoint counts on are gone, or there are more than one stopped run leaves behind it: the
+    /// two are not of one moment.
     #[error(
         "{} holds {found} complete lines, but the checkpoint was written after {expected} generations: put the \
-         missing lines back, or begin a new run",
+         file that belongs to the other one back, or begin a new run",
         path.display()
     )]
-    LinesLost {
+    OutOfStep {
         /// The file.
         path: PathBuf,
         /// Complete lines in it.
         found: u64,
         /// Generations the checkpoint covers.
         expected: u64,
+    },
+    /// Generations were recorded, and there is no checkpoint to go on from.
+    #[error("{} is gone, and generations were recorded with it: put it back, or begin a new run", path.display())]
+    CheckpointLost {
+        /// Where it was.
+        path: PathBuf,
     },
 }
 
@@ -162,7 +155,12 @@ impl RunFolder {
         let settings = config_text(&path, config)?;
         let generations = Lines::open(folder.join(GENERATIONS), 0)?;
         let timing = Lines::open(folder.join(TIMING), 0)?;
-        write_atomically(&path, settings.as_bytes()).map_err(|source| io_error("write", &path, source))?;
+        if let Err(source) = write_atomically(&path, settings.as_bytes()) {
+            // A folder without settings is no run: what was made of it goes, and the folder too if nothing else is in it.
+            [GENERATIONS, TIMING, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
+            drop(fs::remove_dir(folder));
+            return Err(io_error("write", &path, source));
+        }
         Ok(Self { folder: folder.to_path_buf(), generations, timing, num_generations: 0, _lock: lock })
     }
 
@@ -170,8 +168,8 @@ impl RunFolder {
     ///
     /// # Errors
     ///
-    /// There is no run, another process is writing to it, a file cannot be read or is not ours, or records are
-    /// missing. Nothing is cut then.
+    /// There is no run, another process is writing to it, a file cannot be read or is not ours, or checkpoint and
+    /// records are not of one moment. Nothing is cut then.
     pub fn resume<C: DeserializeOwned, S: DeserializeOwned>(
         folder: &Path,
     ) -> Result<Resumed<C, S>, RunFolderError> {
@@ -188,12 +186,15 @@ impl RunFolder {
 
         let path = folder.join(GENERATIONS);
         let text = if path.exists() { read(&path)? } else { Vec::new() };
-        let kept: Vec<&[u8]> = complete_lines(&text).take(num_generations as usize).collect();
-        if (kept.len() as u64) < num_generations {
-            let found = kept.len() as u64;
-            return Err(RunFolderError::LinesLost { path, found, expected: num_generations });
+        let found = complete_lines(&text).count() as u64;
+        // A stop between a line and its checkpoint leaves one line too many, and the first result comes after both.
+        if state.is_none() && (found > 1 || folder.join(WEIGHTS).exists()) {
+            return Err(RunFolderError::CheckpointLost { path: folder.join(CHECKPOINT) });
         }
-        parse_lines::<IgnoredAny>(&path, kept.iter().copied())?;
+        if !(num_generations..=num_generations.saturating_add(1)).contains(&found) {
+            return Err(RunFolderError::OutOfStep { path, found, expected: num_generations });
+        }
+        parse_lines::<IgnoredAny>(&path, complete_lines(&text).take(num_generations as usize))?;
         let generations = Lines::open(path, num_generations)?;
         let timing = Lines::open(folder.join(TIMING), num_generations)?;
         let run = Self { folder: folder.to_path_buf(), generations, timing, num_generations, _lock: lock };
@@ -226,8 +227,7 @@ impl RunFolder {
             });
         if let Err((path, source)) = written {
             (self.generations.len, self.timing.len) = marks;
-            let num_generations = self.num_generations;
-            return Err(RunFolderError::NotRecorded { path, num_generations, source });
+            return Err(io_error("write", &path, source));
         }
         self.num_generations = num_generations;
         Ok(())
@@ -274,11 +274,7 @@ impl RunFolder {
 
     fn replace(&self, name: &str, text: &str) -> Result<(), RunFolderError> {
         let path = self.folder.join(name);
-        write_atomically(&path, text.as_bytes()).map_err(|source| RunFolderError::NotRecorded {
-            path,
-            num_generations: self.num_generations,
-            source,
-        })
+        write_atomically(&path, text.as_bytes()).map_err(|source| io_error("write", &path, source))
     }
 }
 
@@ -427,8 +423,8 @@ fn read(path: &Path) -> Result<Vec<u8>, RunFolderError> {
     read().map_err(|source| io_error("read", path, source))
 }
 
-fn io_error(action: &'static str, path: &Path, source: io::Error) -> RunFolderError {
-    RunFolderError::Io { action, path: path.to_path_buf(), source }
+fn io_error(action: &'static str, path: &Path, reason: io::Error) -> RunFolderError {
+    RunFolderError::Io { action, path: path.to_path_buf(), reason }
 }
 
 fn malformed(path: &Path, reason: impl std::fmt::Display) -> RunFolderError {

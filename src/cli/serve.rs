@@ -1,18 +1,20 @@
 //! `tetrion serve`: the server as a process: flags in, one line on stdout, logs on stderr, signals.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
-use super::args::read_text;
-use crate::server::{Origins, Server, ServerConfig, Tls};
+use super::args::{UsageError, read_pem};
+use super::interrupt::INTERRUPTED;
+use super::output::{self, print};
+use crate::pool::MAX_THREADS;
+use crate::server::{Origins, Server, ServerConfig, ServerError, Tls};
 use crate::service::StoreLimits;
 use crate::wire::limits::{
     DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_SESSIONS, DEFAULT_RESPONSE_BYTES,
@@ -25,8 +27,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
     pub listen: SocketAddr,
 
-    /// Threads that play whole games for evaluations; 0 for as many as there are cores
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=4096))]
+    /// Threads that play whole games for evaluations, at most 512; 0 for as many as there are cores
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MAX_THREADS as i64))]
     pub threads: u32,
 
     /// Sessions at one time
@@ -113,7 +115,7 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     start_log(&args)?;
     let config = config(&args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(config, args.exit_on_stdin_eof));
+    let served = runtime.block_on(serve(config, &args));
     // Connections that did not end in time are dropped with their tasks.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
@@ -129,32 +131,42 @@ fn keep_memory_of_answers() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
 
-async fn serve(config: ServerConfig, exit_on_stdin_eof: bool) -> anyhow::Result<()> {
+async fn serve(config: ServerConfig, args: &ServeArgs) -> anyhow::Result<()> {
     if !config.listen.ip().is_loopback() && config.token.is_none() {
         warn!("listening beyond this machine without a token: whoever reaches the port may use it");
     }
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
-    if exit_on_stdin_eof {
+    if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
-    let server = Server::bind(config).await?;
+    let server = Server::bind(config).await.map_err(|error| name_files(error, args))?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
     // The one line on stdout, for programs that start a server and want to know where it is.
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "tetrion listening on {address}")
-        .and_then(|()| stdout.flush())
-        .context("cannot write to stdout")?;
-    drop(stdout);
+    if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
+        warn!("{error:#}; serving all the same");
+    }
     server.run(stop.cancelled_owned()).await?;
     Ok(())
+}
+
+/// Says which files a certificate and a key that cannot be used came from.
+fn name_files(error: ServerError, args: &ServeArgs) -> anyhow::Error {
+    match (&error, &args.tls_cert, &args.tls_key) {
+        (ServerError::Transport(_), Some(cert), Some(key)) => {
+            let context = format!("the certificate of {} and the key of {}", cert.display(), key.display());
+            anyhow::Error::new(error).context(context)
+        }
+        _ => error.into(),
+    }
 }
 
 fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificates), Some(key)) => {
-            Some(Tls { certificates: read_text(certificates)?, key: read_text(key)? })
+            let certificates = read_pem(certificates, "CERTIFICATE")?;
+            Some(Tls { certificates, key: read_pem(key, "PRIVATE KEY")? })
         }
         _ => None, // clap saw to it that there are both or none
     };
@@ -175,9 +187,9 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
     })
 }
 
-fn start_log(args: &ServeArgs) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&args.log).context("--log")?;
-    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter);
+fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
+    let filter = EnvFilter::try_new(&args.log).map_err(|error| UsageError(format!("--log: {error}")))?;
+    let log = tracing_subscriber::fmt().with_writer(|| output::Log).with_env_filter(filter);
     let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     match args.log_format {
         LogFormat::Text => log.init(),
@@ -205,7 +217,7 @@ fn stop_on_signal(stop: CancellationToken) -> std::io::Result<()> {
         stop.cancel();
         signal().await;
         warn!("asked again: stopping at once");
-        std::process::exit(130);
+        std::process::exit(INTERRUPTED.into());
     });
     Ok(())
 }

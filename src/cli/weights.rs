@@ -109,10 +109,10 @@ pub struct ScoreNote {
 pub enum WeightsError {
     /// The file cannot be read.
     #[error("cannot read it: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
     /// It is not JSON, or a field is missing, unknown or of another type.
     #[error("it is not a file of weights: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
     /// Written by another version.
     #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
     Format(u32),
@@ -141,7 +141,7 @@ impl Weights {
     ///
     /// A file that cannot be read, or that [`check`](Self::check) refuses.
     pub fn read(path: &Path) -> Result<Self, WeightsError> {
-        Self::from_json(&std::fs::read_to_string(path)?)
+        Self::from_json(&std::fs::read_to_string(path).map_err(WeightsError::Io)?)
     }
 
     /// The same for text at hand.
@@ -155,11 +155,11 @@ impl Weights {
             format: u32,
         }
         // The format first: a file of another one need not have anything else we know.
-        let Format { format } = serde_json::from_str(text)?;
+        let Format { format } = serde_json::from_str(text).map_err(WeightsError::Json)?;
         if format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(format));
         }
-        let weights: Self = serde_json::from_str(text)?;
+        let weights: Self = serde_json::from_str(text).map_err(WeightsError::Json)?;
         weights.check()?;
         Ok(weights)
     }

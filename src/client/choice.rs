@@ -38,6 +38,8 @@ pub enum Policy {
         playouts: Option<u32>,
         /// Next pieces taken into account, by a linear controller.
         lookahead: Option<u32>,
+        /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any other.
+        avoid_terminal: Option<bool>,
     },
     /// A linear controller.
     Linear {
@@ -55,31 +57,32 @@ pub enum Policy {
 impl Policy {
     /// An agent or a controller by name, with the parameters that it has by itself.
     pub fn named(name: &str) -> Policy {
-        Policy::Named { name: name.to_owned(), playouts: None, lookahead: None }
+        Policy::Named { name: name.to_owned(), playouts: None, lookahead: None, avoid_terminal: None }
     }
 
     pub(super) fn encode(&self) -> pb::Agent {
         match self {
-            Policy::Named { name, playouts, lookahead } => pb::Agent {
+            Policy::Named { name, playouts, lookahead, avoid_terminal } => pb::Agent {
                 name: name.clone(),
                 playouts: *playouts,
                 lookahead: *lookahead,
+                terminal: avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
                 ..Default::default()
             },
-            Policy::Linear { features, weights, avoid_terminal, lookahead } => {
-                let terminal =
-                    if *avoid_terminal { pb::TerminalScore::Avoid } else { pb::TerminalScore::Score };
-                pb::Agent {
-                    name: "linear".to_owned(),
-                    features: Some(features.encode()),
-                    weights: weights.clone(),
-                    terminal: terminal.into(),
-                    lookahead: Some(*lookahead),
-                    ..Default::default()
-                }
-            }
+            Policy::Linear { features, weights, avoid_terminal, lookahead } => pb::Agent {
+                name: "linear".to_owned(),
+                features: Some(features.encode()),
+                weights: weights.clone(),
+                terminal: encode_terminal(*avoid_terminal).into(),
+                lookahead: Some(*lookahead),
+                ..Default::default()
+            },
         }
     }
+}
+
+fn encode_terminal(avoid_terminal: bool) -> pb::TerminalScore {
+    if avoid_terminal { pb::TerminalScore::Avoid } else { pb::TerminalScore::Score }
 }
 
 /// The rules of the games: a preset, and what is not as in the preset.

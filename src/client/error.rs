@@ -61,6 +61,15 @@ pub enum ClientError {
     Answer(String),
 }
 
+impl ClientError {
+    /// Whether a server refused what the request itself says: a field, a name, rules that contradict each other. Asked
+    /// again, or asked of another server of this version, it is refused again.
+    pub fn is_invalid_request(&self) -> bool {
+        let ClientError::Refused { reason, .. } = self else { return false };
+        ["INVALID_FIELD", "INVALID_TENSOR", "INVALID_RULES", "UNKNOWN_NAME"].contains(&reason.as_str())
+    }
+}
+
 /// What a server refuses on purpose carries an `ErrorInfo`; what carries none happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();

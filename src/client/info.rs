@@ -25,6 +25,21 @@ pub struct ServerInfo {
     pub controllers: Vec<String>,
     /// The rule sets, the default first.
     pub rules_presets: Vec<RulesPresetInfo>,
+    /// What an evaluation may be.
+    pub limits: EvaluationLimits,
+}
+
+/// The largest numbers that a server takes in a request for an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluationLimits {
+    /// Policies.
+    pub max_policies: u32,
+    /// Games of all policies together.
+    pub max_games: u64,
+    /// Pieces of a game.
+    pub max_pieces: u64,
+    /// Steps of a game.
+    pub max_steps: u64,
 }
 
 /// A rule set by name.
@@ -68,6 +83,7 @@ impl Server {
         let mut request = self.request(pb::GetServerInfoRequest { width });
         request.set_timeout(CALL_TIMEOUT);
         let info = client.get_server_info(request).await?.into_inner();
+        let limits = info.limits.unwrap_or_default();
         let feature_set = |set: pb::FeatureSet| FeatureSetInfo {
             name: set.name,
             version: set.version,
@@ -86,6 +102,12 @@ impl Server {
             feature_sets: info.feature_sets.into_iter().map(feature_set).collect(),
             controllers: info.controllers.into_iter().map(|controller| controller.name).collect(),
             rules_presets: info.rules_presets.into_iter().map(rules_preset).collect(),
+            limits: EvaluationLimits {
+                max_policies: limits.max_policies,
+                max_games: limits.max_games,
+                max_pieces: limits.max_pieces,
+                max_steps: limits.max_steps,
+            },
         })
     }
 }

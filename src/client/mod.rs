@@ -24,7 +24,7 @@ pub use choice::{Features, Policy, RulesChoice, randomizers};
 pub use connection::ConnectOptions;
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
-pub use info::{FeatureSetInfo, RulesPresetInfo, ServerInfo};
+pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;
 
 use std::time::Duration;

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::connection::{FIRST_REST, LONGEST_REST, Server};
 use super::evaluation::Pair;
 use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, Game, Progress, Started};
+use crate::wire::limits::MAX_GAMES;
 
 /// Calls that a server has at a time where there are several servers: while one ends with few games left, the other
 /// keeps all threads busy.
@@ -34,6 +35,14 @@ impl Client {
         mut progress: impl FnMut(Progress),
     ) -> Result<Evaluated, ClientError> {
         let (num_policies, num_games) = (request.policies.len() as u32, request.seeds.games_per_policy());
+        let all_games = u64::from(num_policies) * u64::from(num_games);
+        if all_games > MAX_GAMES {
+            // In the words of the server, which is not asked: a place is kept for every game from the start.
+            let message = format!(
+                "games: make {all_games} games ({num_policies} policies, {num_games} each), expected at most {MAX_GAMES}"
+            );
+            return Err(ClientError::Refused { reason: "INVALID_FIELD".to_owned(), message });
+        }
         let pairs: Vec<Pair> =
             (0..num_policies).flat_map(|policy| (0..num_games).map(move |seed| (policy, seed))).collect();
         let mut run = Run::new(self, request, pairs);

@@ -20,13 +20,13 @@ pub mod randomizer;
 pub mod rules;
 
 pub mod keypress;
+pub mod perft;
 pub mod placement;
 pub mod playfield;
 
 pub use keypress::{Fall, FallingPiece, Key};
-pub use placement::{
-    Landing, Perft, Placement, PlacementSet, every_placement_exists, is_blocked, perft, placements,
-};
+pub use perft::{Perft, perft};
+pub use placement::{Landing, Placement, PlacementSet, every_placement_exists, is_blocked, placements};
 pub use playfield::{Column, CompactPlayfield, DrawingError, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Randomizer, episode_seed};
 pub use rules::{

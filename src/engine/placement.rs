@@ -1,8 +1,6 @@
 //! PlacementSet: where a piece may go, and what happens when it does.
 
-use std::collections::HashSet;
-
-use super::playfield::{Column, Playfield, PlayfieldOf};
+use super::playfield::{Column, PlayfieldOf};
 use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::tetromino::{Shape, Tetromino};
 
@@ -195,61 +193,4 @@ pub struct Landing<C: Column, const N: usize> {
     pub vanished_cells: u8,
     /// Whether the game is over.
     pub terminal: bool,
-}
-
-/// What [`perft`] counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Perft {
-    /// Paths of full length; a path that tops out on the way is no leaf, be it by a landing or because its next piece cannot
-    /// come into play.
-    pub leaves: u64,
-    /// Different playfields among the leaves.
-    pub distinct: u64,
-    /// Lines cleared, summed along the paths to the leaves.
-    pub lines: u64,
-    /// Holes, summed over the leaves.
-    pub holes: u64,
-    /// PlacementSet made on the way, the ones that topped out included.
-    pub placements: u64,
-}
-
-/// Plays every sequence of placements of the given pieces from the empty playfield: the engine's checksum.
-///
-/// The work grows by a factor of up to `4 * width - 6` a piece.
-pub fn perft(rules: &Rules, pieces: &[Tetromino]) -> Perft {
-    fn walk(
-        rules: &Rules,
-        playfield: &Playfield,
-        pieces: &[Tetromino],
-        lines: u64,
-        leaves: &mut HashSet<Playfield>,
-        count: &mut Perft,
-    ) {
-        let Some((&piece, rest)) = pieces.split_first() else {
-            count.leaves += 1;
-            count.lines += lines;
-            count.holes +=
-                (0..playfield.width()).map(|column| u64::from(playfield.holes(column).count())).sum::<u64>();
-            leaves.insert(*playfield);
-            return;
-        };
-        if is_blocked(rules, playfield, piece) {
-            return;
-        }
-        for placement in placements(rules, playfield, piece).iter() {
-            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-            let mut after = *playfield;
-            let (cleared, terminal) = after.drop(shape, placement.column, rules.top_out);
-            count.placements += 1;
-            if !terminal {
-                walk(rules, &after, rest, lines + u64::from(cleared), leaves, count);
-            }
-        }
-    }
-
-    let mut count = Perft::default();
-    let mut leaves = HashSet::new();
-    walk(rules, &Playfield::empty(rules.width, rules.height), pieces, 0, &mut leaves, &mut count);
-    count.distinct = leaves.len() as u64;
-    count
 }

@@ -76,7 +76,98 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "O"], &[("TETRION_PERFT_SIZE", "ten")], 2, "expected WIDTHxHEIGHT");
     check(&["perft", "O"], &[("TETRION_CONFIG", "/nowhere.toml")], 2, "cannot read /nowhere.toml");
     check(&["paint"], &[], 2, "unrecognized subcommand");
-    check(&["perft", "OX"], &[], 1, "'X' at position 1 names no tetromino");
-    check(&["perft", "O", "--size", "3x20"], &[], 1, "width is 3");
-    check(&["perft", "O", "--rules", "chess"], &[], 1, "there are no rules named chess");
+    check(&["perft", "OX"], &[], 2, "'X' at position 1 names no tetromino");
+    check(&["perft", "O", "--size", "3x20"], &[], 2, "width is 3");
+    check(&["perft", "O", "--rules", "chess"], &[], 2, "no preset is called \"chess\"");
+    check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
+    check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
+    check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");
+    check(&["reproduce", "leiden-1", "--games", "4294967295"], &[], 2, "not in 1..=1048576");
+    check(&["reproduce", "leiden-9"], &[], 2, "leiden-9");
+    let token = "/nowhere.pem";
+    check(&["serve", "--tls-cert", token, "--tls-key", token], &[], 1, "cannot read /nowhere.pem");
+}
+
+#[test]
+fn perft_counts_the_same_in_little_memory() {
+    let count = |flags: &[&str]| {
+        let output = tetrion(&[&["perft", "--json", "IOTS"], flags].concat(), &[]);
+        let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+        let counts = ["leaves", "lines", "holes"].map(|key| json[0][key].as_u64().unwrap());
+        (counts, json[0]["distinct"].as_u64(), json[0]["passes"].as_u64().unwrap())
+    };
+    let counts = [88434, 12, 486761];
+    assert_eq!(count(&[]), (counts, Some(88434), 1));
+    assert_eq!(count(&["--no-distinct"]), (counts, None, 1));
+    let (same, distinct, passes) = count(&["--memory", "1"]);
+    assert_eq!((same, distinct), (counts, Some(88434)));
+    assert!(passes > 1, "88,434 playfields of 32 bytes are more than a mebibyte");
+}
+
+/// Starts a command and presses Ctrl-C when `ready` has seen enough of its output.
+#[cfg(unix)]
+fn interrupted(args: &[&str], ready: impl FnOnce(&mut std::process::Child)) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion"));
+    let piped = std::process::Stdio::piped;
+    let mut child = command.args(args).stdout(piped()).stderr(piped()).spawn().unwrap();
+    ready(&mut child);
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_perft_says_what_it_has_counted() {
+    let output = interrupted(&["perft", "IO", "IOTSZJLIOT"], |child| {
+        // The head and the first row: the second sequence is under way, for days.
+        let stdout = child.stdout.as_mut().unwrap();
+        let newlines = std::io::Read::bytes(stdout).filter(|byte| *byte.as_ref().unwrap() == b'\n');
+        assert_eq!(newlines.take(2).count(), 2);
+    });
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("% of IOTSZJLIOT: so far") && stderr.contains(" leaves, "), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_bench_prints_what_it_has_measured() {
+    let output = interrupted(&["bench", "--quick", "--only", "startup,rollouts"], |child| {
+        let stderr = child.stderr.as_mut().unwrap();
+        let newlines = std::io::Read::bytes(stderr).filter(|byte| *byte.as_ref().unwrap() == b'\n');
+        assert_eq!(newlines.take(2).count(), 2, "the second group has begun");
+    });
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("1 of 2 groups were measured before"), "{stderr}");
+    assert!(stdout.contains("A linear controller plays") && !stdout.contains("\nStart\n"), "{stdout}");
+}
+
+#[test]
+fn no_help_and_no_error_shows_a_token() {
+    let file = std::env::temp_dir().join(format!("tetrion-token-{}.toml", std::process::id()));
+    let path = file.to_str().unwrap();
+    let shown = |text: &str, args: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        let output =
+            tetrion(&[args, &["--config", path]].concat(), &[("TETRION_SERVE_TOKEN", "open sesame")]);
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for command in ["serve", "train", "evaluate", "reproduce"] {
+        let text = format!("[{command}]\ntoken = 'open sesame'\npatience = 7\nlisten = '127.0.0.1:7'\n");
+        let without = if command == "serve" { "patience" } else { "listen" };
+        let text: String = text
+            .lines()
+            .filter(|line| !line.starts_with(without))
+            .map(|line| line.to_owned() + "\n")
+            .collect();
+        let help = shown(&text, &[command, "--help"]);
+        assert!(help.contains("--token") && help.contains('7'), "{help}");
+        assert!(!help.contains("sesame"), "{help}");
+    }
+    let broken = shown("[serve]\ntoken = 'open sesame\n", &["serve"]);
+    assert!(broken.contains("line 2") && !broken.contains("sesame"), "{broken}");
+    std::fs::remove_file(&file).unwrap();
 }

@@ -135,12 +135,59 @@ fn plain_numbers_play_with_the_features_they_belong_to() {
     let answer = json(&["--weights", path.to_str().unwrap(), "--features", &list]);
     check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
 
-    let error = refused(&["--weights", path.to_str().unwrap()], 1);
+    let error = refused(&["--weights", path.to_str().unwrap()], 2);
     assert!(error.contains("--features"), "{error}");
-    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "holes,gaps"], 1);
+    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "holes,gaps"], 2);
     assert!(error.contains("gaps"), "{error}");
-    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "lab4"], 1);
+    let error = refused(&["--weights", path.to_str().unwrap(), "--features", "lab4"], 2);
     assert!(error.contains("8 weights were given"), "{error}");
+}
+
+/// `best_weights.txt` of the genetic-algorithm write-up: its player scores placements that end the game like any other.
+#[test]
+fn the_write_ups_four_numbers_play_as_they_did() {
+    let path = file("best_weights.txt");
+    fs::write(&path, "0.06346301632540774\n0.2653280714475912\n-1.2246601893643692\n-0.27134621659306046\n")
+        .unwrap();
+    let weights = ["--weights", path.to_str().unwrap(), "--features", "lab4"];
+    let rules = ["--rules", "genetic"];
+    let mean = |args: &[&str]| {
+        let answer = json(&[args, &rules].concat());
+        answer["results"][0]["mean_pieces"].as_f64().unwrap()
+    };
+    let named = mean(&["--controller", "genetic"]);
+    assert_eq!(mean(&[&weights[..], &["--terminal", "score"]].concat()), named);
+    let avoiding = mean(&[&weights[..], &["--terminal", "avoid"]].concat());
+    assert_eq!(mean(&["--controller", "genetic", "--terminal", "avoid"]), avoiding);
+    assert_eq!(mean(&weights), avoiding, "what plain numbers do unless they are told otherwise");
+    assert!(avoiding > named, "{avoiding} pieces, {named} where the end is scored");
+}
+
+#[test]
+fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
+    for games in ["4294967295", "100000000", "1048577", "0"] {
+        let output = tetrion(&["evaluate", "--controller", "bcts", "--games", games]).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("1..=1048576"), "{stderr}");
+    }
+    let many = vec!["bcts"; 17].join(",");
+    let many = tetrion(&["evaluate", "--games", "1048576", "--controller", &many]).output().unwrap();
+    let stderr = String::from_utf8(many.stderr).unwrap();
+    assert_eq!(many.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("17 controllers make 17825792 games, expected at most 16777216"), "{stderr}");
+    let too_much = [
+        ("--max-pieces", "1000000001"),
+        ("--max-steps", "18446744073709551615"),
+        ("--lookahead", "3"),
+        ("--preview", "4294967295"),
+    ];
+    for (flag, value) in too_much {
+        let error = refused(&["--controller", "bcts", flag, value], 2);
+        assert!(error.contains(value), "{flag}: {error}");
+    }
+    let error = refused(&["--controller", "monte_carlo", "--playouts", "4294967295"], 2);
+    assert!(error.contains("playouts") && error.contains("1000"), "{error}");
 }
 
 #[test]
@@ -180,21 +227,24 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     fn says(error: &str, parts: &[&str]) {
         parts.iter().for_each(|part| assert!(error.contains(part), "{part:?} is not in {error}"));
     }
-    says(&refused(&[], 1), &["nobody to evaluate", "--controller"]);
-    says(&refused(&["--controller", "deep-blue"], 1), &["deep-blue", "expected one of", "dt-10"]);
-    says(&refused(&["--controller", "dt10"], 1), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
+    says(&refused(&[], 2), &["nobody to evaluate", "--controller"]);
+    says(&refused(&["--controller", "deep-blue"], 2), &["deep-blue", "expected one of", "dt-10"]);
+    says(&refused(&["--controller", "dt10"], 2), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
     says(
-        &refused(&["--controller", "bcts", "--rules", "chess"], 1),
+        &refused(&["--controller", "bcts", "--rules", "chess"], 2),
         &["chess", "expected one of", "simplified"],
     );
-    says(&refused(&["--controller", "bcts", "--rules", "simple"], 1), &["did you mean \"simplified\"?"]);
-    says(&refused(&["--controller", "random_keys"], 1), &["random_keys", "presses keys"]);
-    says(&refused(&["--controller", "bcts", "--playouts", "5"], 1), &["--playouts", "monte_carlo"]);
+    says(&refused(&["--controller", "bcts", "--rules", "simple"], 2), &["did you mean \"simplified\"?"]);
+    says(&refused(&["--controller", "random_keys"], 2), &["random_keys", "presses keys"]);
+    says(&refused(&["--controller", "bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo"]);
+    says(&refused(&["--controller", "random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
+    says(&refused(&["--controller", "random", "--terminal", "score"], 2), &["--terminal", "linear"]);
+    says(&refused(&["--controller", "bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
     says(
         &refused(&["--controller", "bcts", "--randomizer", "bag"], 2),
         &["--randomizer", "bag7", "balanced"],
     );
-    says(&refused(&["--controller", "bcts", "--lookahead", "2", "--preview", "1"], 1), &["lookahead", "1"]);
+    says(&refused(&["--controller", "bcts", "--lookahead", "2", "--preview", "1"], 2), &["lookahead", "1"]);
     says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
     says(
         &refused(&["--controller", "bcts", "--server", "127.0.0.1:1"], 1),

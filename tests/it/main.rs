@@ -88,6 +88,8 @@ mod games_client;
 mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.
 mod evaluate;
+/// What is printed and nobody reads.
+mod lost_output;
 
 /// The tables of documents and papers, from the command line.
 mod reproduce;

@@ -216,8 +216,8 @@ fn what_does_not_exist_is_told_with_what_does() {
         assert!(stderr.contains(part), "{part:?} is not in {stderr}");
     }
     refused(&[], 2, "NAME");
-    refused(&["leiden-5"], 1, "leiden-4");
-    refused(&["leiden-5"], 1, "did you mean \"leiden-1\"?");
-    refused(&["leiden-1", "--row", "9x9"], 1, "height x width 15x20");
+    refused(&["leiden-5"], 2, "leiden-4");
+    refused(&["leiden-5"], 2, "did you mean \"leiden-1\"?");
+    refused(&["leiden-1", "--row", "9x9"], 2, "height x width 15x20");
     refused(&["leiden-1", "--json", "--markdown"], 2, "--markdown");
 }

@@ -270,6 +270,49 @@ fn a_key_without_a_certificate_is_refused() {
 }
 
 #[test]
+fn errors_of_tls_name_the_file() {
+    let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (certificate, key, readme) = (file("cert.pem"), file("key.pem"), file("README.md"));
+    #[track_caller]
+    fn refused(args: &[&str], parts: &[&str]) {
+        let output = tetrion(args).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        parts.iter().for_each(|part| assert!(stderr.contains(part), "{part:?} is not in {stderr}"));
+    }
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--tls-cert"];
+    let with = |certificate: &str, key: &str, parts: &[&str]| {
+        refused(&[&serve[..], &[certificate, "--tls-key", key]].concat(), parts);
+    };
+    with("/nowhere.pem", &key, &["cannot read /nowhere.pem"]);
+    with(&certificate, "/nowhere.pem", &["cannot read /nowhere.pem"]);
+    with(&readme, &key, &[&readme, "holds no CERTIFICATE in PEM form"]);
+    with(&certificate, &readme, &[&readme, "holds no PRIVATE KEY in PEM form"]);
+    with(&key, &certificate, &[&key, "holds no CERTIFICATE in PEM form"]);
+    let broken = format!("{}/broken.pem", env!("CARGO_TARGET_TMPDIR"));
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    std::fs::write(
+        &broken,
+        text.lines().take(2).chain(["-----END CERTIFICATE-----"]).collect::<Vec<_>>().join("\n"),
+    )
+    .unwrap();
+    with(&broken, &key, &[&broken, &key]);
+    let evaluate = ["evaluate", "--controller", "bcts", "--server", "https://127.0.0.1:1", "--ca-cert"];
+    refused(&[&evaluate[..], &[&readme]].concat(), &[&readme, "holds no CERTIFICATE in PEM form"]);
+    refused(&[&evaluate[..], &[&broken]].concat(), &[&broken]);
+}
+
+#[test]
+fn as_many_threads_as_may_be_start_promptly_and_hear_sigterm() {
+    let begin = Instant::now();
+    let process = Process::start(&["--threads", "512", "--log", "error"]);
+    process.terminate();
+    let (status, _, _) = process.wait();
+    assert!(status.success(), "{status}");
+    println!("started and stopped within {:?}", begin.elapsed());
+}
+
+#[test]
 fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
     let process = Process::start(&["--drain-timeout", "0.3"]);
     let mut stream = TcpStream::connect(process.address).unwrap();

@@ -319,8 +319,12 @@ fn a_genetic_search_is_that_of_its_report_unless_it_is_told_otherwise() {
         ["train", "--optimizer", "genetic", "--generations", "3", "--population", "8", "--check-games", "4"];
     let rates = ["--final-games", "4", "--tournament", "2", "--keep", "2", "--mutation-std", "0.3"];
     let short = ["--max-pieces", "300"];
-    let text = succeeded(tetrion(&args).args(rates).args(short).arg("--out").arg(&folder).output().unwrap());
+    let run = tetrion(&args).args(rates).args(short).arg("--out").arg(&folder).output().unwrap();
+    let lines = String::from_utf8(run.stderr.clone()).unwrap();
+    let text = succeeded(run);
     assert!(text.contains("lab4 on 10 x 22 after 3 generations") && text.contains("points a game"), "{text}");
+    assert_eq!(lines.matches("points a game; ").count(), 3, "{lines}");
+    assert!(!lines.contains("lines a game"), "{lines}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     assert_eq!((config["rules"].as_str(), config["unit"].as_str()), (Some("genetic"), Some("points")));
     assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
@@ -375,16 +379,31 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     }
     let folder = empty_folder("refused");
     let out = folder.to_str().unwrap();
-    refused(&["--out", out, "--features", "all"], 1, &["all", "thiery9"]);
-    refused(&["--out", out, "--rules", "chess"], 1, &["chess", "simplified"]);
+    refused(&["--out", out, "--features", "all"], 2, &["all", "thiery9"]);
+    refused(&["--out", out, "--rules", "chess"], 2, &["chess", "simplified"]);
     refused(
         &["--out", out, "--preset", "lab", "--optimizer", "genetic"],
-        1,
+        2,
         &["--preset lab", "cross-entropy"],
     );
-    refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 1, &["mutation_probability is 2"]);
+    refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 2, &["mutation_probability is 2"]);
+    refused(&["--out", out, "--crossover", "0.3"], 2, &["--crossover is of the genetic algorithm"]);
+    refused(&["--out", out, "--height", "41"], 2, &["height is 41"]);
+    refused(&["--out", out, "--width", "4294967295"], 2, &["width"]);
+    refused(&["--out", out, "--max-pieces", "1000000001"], 2, &["--max-pieces", "0..=1000000000"]);
+    refused(&["--out", out, "--max-steps", "1000000001"], 2, &["--max-steps", "0..=1000000000"]);
+    for flag in ["--games", "--check-games", "--final-games"] {
+        refused(&["--out", out, flag, "4294967295"], 2, &[flag, "1048576"]);
+        refused(&["--out", out, flag, "1048577"], 2, &[flag, "1048576"]);
+    }
+    let many = ["--out", out, "--population", "16384", "--games", "65"];
+    refused(&many, 2, &["--population times --games", "1064960", "at most 1048576"]);
+    refused(&["--out", out, "--final-games", "300000"], 2, &["--final-games", "1500000"]);
+    refused(&["--out", out, "--games", "20000"], 2, &["--games"]);
+    refused(&["--out", out, "--population", "0"], 2, &["--population"]);
+    refused(&["--out", out, "--population", "16385"], 2, &["--population", "16384"]);
     refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
-    refused(&["--out", out, "--population", "1"], 1, &["population"]);
+    refused(&["--out", out, "--population", "1"], 2, &["population"]);
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
     refused(&["--resume", out], 1, &["holds no run"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
@@ -392,4 +411,97 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     undisturbed();
     let taken = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");
     refused(&["--out", taken.to_str().unwrap()], 1, &["already holds a run"]);
+}
+
+/// A run of others as its files are.
+fn copy(from: &Path, test: &str, names: &[&str]) -> PathBuf {
+    let folder = empty_folder(test);
+    fs::create_dir(&folder).unwrap();
+    for name in names {
+        fs::copy(from.join(name), folder.join(name)).unwrap();
+    }
+    folder
+}
+
+#[track_caller]
+fn refused_to_resume(folder: &Path, code: i32, parts: &[&str]) {
+    let output = resume(folder, &[]).output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    parts.iter().for_each(|part| assert!(stderr.contains(part), "{part:?} is not in {stderr}"));
+    assert!(!stderr.contains("go on with"), "there is no way on: {stderr}");
+}
+
+#[test]
+fn a_checkpoint_that_belongs_to_another_run_is_refused() {
+    undisturbed();
+    let all = FILES;
+    let run = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");
+    let other = empty_folder("other_run");
+    let args = ["--seed", "6", "--generations", "12"];
+    succeeded(tetrion(&SMALL[..3]).args(&SMALL[5..15]).args(args).arg("--out").arg(&other).output().unwrap());
+
+    let folder = copy(&run, "no_checkpoint", &[CONFIG, GENERATIONS, WEIGHTS]);
+    refused_to_resume(&folder, 1, &["checkpoint is gone"]);
+
+    let folder = copy(&run, "other_checkpoint", &all);
+    fs::copy(other.join(CHECKPOINT), folder.join(CHECKPOINT)).unwrap();
+    refused_to_resume(&folder, 1, &["checkpoint does not belong to the run of", "it was made with seed = 6"]);
+
+    let edit = |test: &str, name: &str, from: &str, to: &str| {
+        let folder = copy(&run, test, &all);
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(folder.join(name), text.replacen(from, to, 1)).unwrap();
+        folder
+    };
+    let folder = edit("other_settings", CONFIG, "max_pieces = 3000", "max_pieces = 3001");
+    refused_to_resume(&folder, 1, &["it was made with max_pieces = 3000, the settings say 3001"]);
+    let folder = edit("other_generation", CHECKPOINT, "\"generation\":12", "\"generation\":11");
+    refused_to_resume(&folder, 1, &["its search is at generation 11, its number is 12"]);
+    let folder = edit("other_mean", CHECKPOINT, "\"mean\":[", "\"mean\":[1e-3,");
+    refused_to_resume(&folder, 1, &["checkpoint does not belong to the run of"]);
+    let folder = edit("cut", CHECKPOINT, "}}", "");
+    refused_to_resume(&folder, 1, &["checkpoint is not what this program writes"]);
+
+    // A record whose last generation is another one than that of the checkpoint.
+    let folder = copy(&run, "other_record", &all);
+    let lines = |folder: &Path| fs::read_to_string(folder.join(GENERATIONS)).unwrap();
+    fs::write(folder.join(GENERATIONS), lines(&other)).unwrap();
+    refused_to_resume(&folder, 1, &["its search has another result than generation 12"]);
+
+    // One of a version that did not keep the settings in it.
+    let folder = copy(&run, "older_checkpoint", &all);
+    let mut checkpoint: Value = serde_json::from_str(&files(&folder)[2].1).unwrap();
+    assert!(checkpoint["state"].as_object_mut().unwrap().remove("settings").is_some());
+    fs::write(folder.join(CHECKPOINT), checkpoint.to_string()).unwrap();
+    succeeded(resume(&folder, &[]).output());
+
+    let folder = copy(&run, "nothing_complete", &[CONFIG]);
+    let output = resume(&folder, &[]).output();
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(stderr.contains("no generation of") && stderr.contains("it begins again"), "{stderr}");
+    succeeded(output);
+    check_same(&folder);
+}
+
+/// The line of a generation is on the disk, its checkpoint is not: there is one number of generations, and one way on.
+#[test]
+fn a_disk_that_fills_up_tells_how_far_the_run_is_once() {
+    let folder = empty_folder("full_disk");
+    let short: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "2" } else { arg }).collect();
+    succeeded(tetrion(&short).arg("--out").arg(&folder).output().unwrap());
+    fs::create_dir(folder.join(".checkpoint.tmp")).unwrap();
+    let output = resume(&folder, &["--generations", "12"]).output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let advice =
+        format!("stopped after generation 2; go on with: tetrion train --resume {}\n", folder.display());
+    let error = format!("error: cannot write {}: ", folder.join(CHECKPOINT).display());
+    let reasons = stderr.matches("os error").count();
+    assert!(stderr.contains(&error) && reasons <= 1 && stderr.ends_with(&advice), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.join(GENERATIONS)).unwrap().lines().count(), 3, "a line beyond it");
+    fs::remove_dir(folder.join(".checkpoint.tmp")).unwrap();
+    succeeded(resume(&folder, &[]).output());
+    check_same(&folder);
 }

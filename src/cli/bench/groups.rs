@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
     }
 
     fn measure(mut self, plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
-        let samples = rates(&mut self.works, plan, |took| progress.advance(took))?;
+        let samples = rates(&mut self.works, plan, |took| progress.advance(took).map_err(Into::into))?;
         let row = |((name, unit, goal), samples)| Row {
             group: self.group,
             name,
@@ -307,7 +307,7 @@ fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
                     goal: None,
                 });
             }
-            progress.advance(time);
+            progress.advance(time)?;
         }
     }
     Ok(rows)
@@ -363,7 +363,7 @@ fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     for _ in 0..=plan.rounds {
         let server = ServerProcess::start()?;
         times.push(server.start_time.as_secs_f64() * 1e3);
-        progress.advance(server.start_time);
+        progress.advance(server.start_time)?;
     }
     times.remove(0); // the first one reads the program from the disk
     Ok(vec![Row {

@@ -49,11 +49,11 @@ pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 /// Does every work once to warm up, and then in turns; how much of each was done a second. `pause` is called between two.
 ///
 /// # Errors
-/// The first that does not do its work.
+/// The first that does not do its work, or a pause that ends it all.
 pub fn rates(
     works: &mut [Work<'_>],
     plan: Plan,
-    mut pause: impl FnMut(Duration),
+    mut pause: impl FnMut(Duration) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<Samples>> {
     for work in works.iter_mut() {
         work()?;
@@ -70,7 +70,7 @@ pub fn rates(
                 }
             };
             samples.0.push(done as f64 / took.as_secs_f64());
-            pause(took);
+            pause(took)?;
         }
     }
     Ok(samples)
@@ -99,7 +99,11 @@ mod tests {
         };
         let mut pauses = 0;
         let plan = Plan { rounds: 3, slice: Duration::ZERO };
-        let samples = rates(&mut [work(1), work(2)], plan, |_| pauses += 1).unwrap();
+        let samples = rates(&mut [work(1), work(2)], plan, |_| {
+            pauses += 1;
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(*order.borrow(), [1, 2, 1, 2, 1, 2, 1, 2], "once to warm up, then three rounds");
         assert_eq!((samples.len(), samples[0].0.len(), pauses), (2, 3, 6));
     }

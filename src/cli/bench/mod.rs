@@ -12,15 +12,14 @@ mod report;
 
 pub use groups::Group;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-
-use anyhow::Context;
 
 use self::measure::Plan;
 use self::progress::BenchProgress;
 use self::report::{Machine, Report};
+use super::interrupt::{INTERRUPTED, Interrupt};
+use super::output::{print, say};
 
 /// Half a minute to a minute on two cores.
 const FULL: Plan = Plan { rounds: 7, slice: Duration::from_millis(100) };
@@ -47,7 +46,7 @@ pub struct BenchArgs {
     pub markdown: bool,
 }
 
-/// Measures, and prints the table.
+/// Measures, and prints the table; of the groups that were finished, where Ctrl-C ends it before.
 ///
 /// # Errors
 /// If a server cannot be started or does not answer.
@@ -55,13 +54,21 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     let plan = if args.quick { QUICK } else { FULL };
     let wanted = |group: &Group| args.only.is_empty() || args.only.contains(group);
     let groups: Vec<Group> = Group::ALL.into_iter().filter(wanted).collect();
-    let mut progress = BenchProgress::new(&groups, plan);
+    let interrupt = Interrupt::watch()?;
+    let mut progress = BenchProgress::new(&groups, plan, interrupt.clone());
     let mut rows = Vec::new();
-    for group in groups {
+    let mut unfinished = None;
+    for (done, group) in groups.iter().enumerate() {
         progress.begin();
-        rows.extend(
-            group.measure(plan, &mut progress).with_context(|| format!("measuring {}", group.name()))?,
-        );
+        match group.measure(plan, &mut progress) {
+            Ok(measured) => rows.extend(measured),
+            // Whatever failed, it may be for that.
+            Err(_) if interrupt.is_pressed() => {
+                unfinished = Some((done, group));
+                break;
+            }
+            Err(error) => return Err(error.context(format!("measuring {}", group.name()))),
+        }
     }
     drop(progress);
     let words = format!("Medians of {} rounds of at least {} ms each.", plan.rounds, plan.slice.as_millis());
@@ -71,8 +78,14 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         (_, true) => report.to_markdown(),
         _ => report.to_text(),
     };
-    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
-    Ok(ExitCode::SUCCESS)
+    print(&text)?;
+    let Some((done, group)) = unfinished else { return Ok(ExitCode::SUCCESS) };
+    let all = groups.len();
+    say(format_args!(
+        "stopped while measuring {}; {done} of {all} groups were measured before",
+        group.name()
+    ));
+    Ok(ExitCode::from(INTERRUPTED))
 }
 
 fn machine() -> Machine {

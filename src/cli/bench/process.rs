@@ -30,6 +30,9 @@ impl ServerProcess {
                 command.env_remove(name);
             }
         }
+        // Ctrl-C is for this process, which ends the server itself.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let start = Instant::now();
         let mut child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--exit-on-stdin-eof"])

@@ -7,12 +7,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Group;
 use super::measure::Plan;
+use crate::cli::interrupt::{Interrupt, Interrupted};
 use crate::cli::numbers::time;
+use crate::cli::output::say;
 
 /// The groups that are to be measured, and how long they are expected to take. On stderr.
 #[derive(Debug)]
 pub struct BenchProgress {
     bar: Option<ProgressBar>,
+    interrupt: Interrupt,
     plan: Plan,
     groups: Vec<Group>,
     /// Groups begun.
@@ -23,7 +26,7 @@ pub struct BenchProgress {
 
 impl BenchProgress {
     /// Nothing has been measured yet.
-    pub fn new(groups: &[Group], plan: Plan) -> BenchProgress {
+    pub fn new(groups: &[Group], plan: Plan, interrupt: Interrupt) -> BenchProgress {
         let total: Duration = groups.iter().map(|group| group.estimate(plan)).sum();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").expect("a template");
@@ -31,7 +34,7 @@ impl BenchProgress {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        BenchProgress { bar, plan, groups: groups.to_vec(), begun: 0, inside: Duration::ZERO }
+        BenchProgress { bar, interrupt, plan, groups: groups.to_vec(), begun: 0, inside: Duration::ZERO }
     }
 
     /// The next group begins.
@@ -39,16 +42,20 @@ impl BenchProgress {
         self.begun += 1;
         self.inside = Duration::ZERO;
         if self.bar.is_none() {
-            eprintln!("{}", self.words());
+            say(self.words());
         }
         self.show();
     }
 
     /// The group has gone on for so long.
-    pub fn advance(&mut self, took: Duration) {
+    ///
+    /// # Errors
+    /// If it is to end here.
+    pub fn advance(&mut self, took: Duration) -> Result<(), Interrupted> {
         let estimate = self.groups[self.begun - 1].estimate(self.plan);
         self.inside = (self.inside + took).min(estimate);
         self.show();
+        self.interrupt.check()
     }
 
     fn show(&self) {

@@ -10,18 +10,20 @@ mod report;
 mod search;
 pub mod verdict;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use self::experiments::{Experiment, Player, Row, experiments};
 use self::report::{Report, RowReport};
 use self::search::{Step, search};
+use super::args::{UsageError, games_range};
 use super::connection::{Connection, ConnectionArgs};
+use super::interrupt::INTERRUPTED;
 use super::numbers::time;
+use super::output::{print, say};
 use super::progress::GamesProgress;
 use crate::client::{Client, EvaluationRequest, Game, Policy, Seeds};
 use crate::names::{did_you_mean, unknown};
@@ -46,7 +48,7 @@ pub struct ReproduceArgs {
     pub row: Option<String>,
 
     /// Games a row, in place of the experiment's own numbers
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
     /// What the seeds of the games, and the draws of searches, come from
@@ -86,24 +88,23 @@ pub struct Outcome {
 pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
     let known = experiments();
     if args.list {
-        let mut stdout = std::io::stdout().lock();
-        for Experiment { name, title, source, .. } in &known {
-            writeln!(stdout, "{name:18} {title} ({source})").context("cannot write to stdout")?;
-        }
+        let line =
+            |Experiment { name, title, source, .. }: &Experiment| format!("{name:18} {title} ({source})\n");
+        print(&known.iter().map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
     let find = |name: &String| match known.iter().find(|experiment| experiment.name == name.as_str()) {
         Some(experiment) => Ok(experiment),
-        None => bail!(unknown("experiment", name, known.iter().map(|experiment| experiment.name))),
+        None => Err(UsageError(unknown("experiment", name, known.iter().map(|experiment| experiment.name)))),
     };
-    let wanted = args.name.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?;
+    let wanted = args.name.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         tokio::select! {
             done = reproduce(&args, &wanted) => done.map(|()| ExitCode::SUCCESS),
             _ = tokio::signal::ctrl_c() => {
-                eprintln!("stopped; the rows that were finished stand above");
-                Ok(ExitCode::from(130))
+                say("stopped; the rows that were finished stand above");
+                Ok(ExitCode::from(INTERRUPTED))
             }
         }
     });
@@ -125,7 +126,7 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Resu
         } else {
             report.to_text()
         };
-        std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        print(&text)?;
     }
     Ok(())
 }
@@ -137,12 +138,13 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
     if rows.is_empty() {
         let labels: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
         let name = args.row.as_deref().unwrap_or_default();
-        bail!(
+        let problem = format!(
             "no row of {} has {name:?} in its name{} expected part of one of: {}",
             experiment.name,
             did_you_mean(name, labels.iter().copied()),
             labels.join("; ")
         );
+        return Err(UsageError(problem).into());
     }
     let start = Instant::now();
     let mut report =
@@ -155,7 +157,7 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         let played = RowReport::of(row, &outcome, args.quick);
         // A row may take an hour: whoever stops before the last one keeps those before.
         if number + 1 < rows.len() {
-            eprintln!("{} {}", experiment.name, played.to_line());
+            say(format_args!("{} {}", experiment.name, played.to_line()));
         }
         report.rows.push(played);
         if let Some(folder) = &args.write {
@@ -188,7 +190,8 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
         Player::Named(name) => (Policy::named(name), Vec::new()),
         Player::MonteCarlo(playouts) => {
             let name = "monte_carlo".to_owned();
-            (Policy::Named { name, playouts: Some(*playouts), lookahead: None }, Vec::new())
+            let playouts = Some(*playouts);
+            (Policy::Named { name, playouts, lookahead: None, avoid_terminal: None }, Vec::new())
         }
         Player::Linear(linear) => (linear.policy(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args, label).await?,

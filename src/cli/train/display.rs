@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::Record;
 use super::settings::{Settings, Unit};
 use crate::cli::numbers::{grouped, short, time};
+use crate::cli::output::say;
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
 use crate::client::Progress;
@@ -72,7 +73,7 @@ impl Display {
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => say(line),
         }
     }
 
@@ -125,15 +126,16 @@ impl Display {
                 bar.set_position(records.len() as u64);
                 self.draw_curve(settings, records);
             }
-            None => eprintln!(
-                "generation {} of {}: {} lines a game; {} games in {:.1} s, {speed} pieces/s, {} left",
+            None => say(format_args!(
+                "generation {} of {}: {} {} a game; {} games in {:.1} s, {speed} pieces/s, {} left",
                 generation.generation + 1,
                 self.generations,
                 fitted(&numbers, usize::MAX),
+                settings.unit.name(),
                 grouped(record.games as f64),
                 took.as_secs_f64(),
                 time(left)
-            ),
+            )),
         }
     }
 

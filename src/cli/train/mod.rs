@@ -14,26 +14,30 @@ mod settings;
 
 pub use settings::{GameSeeds, Method, Purpose, Settings, Unit};
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
-use serde::de::IgnoredAny;
+use anyhow::{Context, bail};
+use clap::builder::RangedI64ValueParser;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::display::{Display, curve};
+use super::args::games_range;
 use super::connection::{Connection, ConnectionArgs};
 use super::evaluate::{Score, interval};
+use super::interrupt::INTERRUPTED;
 use super::numbers::grouped;
-use super::run_folder::{Resumed, RunFolder, WEIGHTS, read_generations};
+use super::output::{print, say};
+use super::run_folder::{CHECKPOINT, CONFIG, Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
-use crate::client::{Client, Evaluated, EvaluationRequest, Game};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game};
 use crate::optimizers::cem::PRESETS;
 use crate::optimizers::{Generation, Look, Optimizer, State};
 use crate::summary::Statistics;
+use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
 /// Generations whose results and best candidates the last choice is among.
 const LAST_GENERATIONS: usize = 5;
@@ -87,11 +91,11 @@ pub struct TrainArgs {
     pub generations: Option<u32>,
 
     /// Candidates a generation [default: the search's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_POLICIES)))]
     pub population: Option<u32>,
 
     /// Games a candidate, and four times as many for those that get a second look [default: 5, or the preset's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
     /// Whether the candidates of a generation meet the same pieces, or each has games of its own [default: common, or the
@@ -100,20 +104,20 @@ pub struct TrainArgs {
     pub game_seeds: Option<GameSeeds>,
 
     /// Games after each generation that tell what the search would hand in
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]
     pub check_games: u32,
 
     /// Games of the last score; each of the ten that it is chosen among plays half as many before
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = two_games_or_more())]
     pub final_games: u32,
 
     /// Cut a game after so many pieces; 0: only the server's limit
-    #[arg(long, value_name = "N", default_value_t = 500_000)]
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(..=MAX_PIECES))]
     pub max_pieces: u64,
 
     /// Cut a game after so many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0, or
     /// the preset's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
     pub max_steps: Option<u64>,
 
     /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
@@ -153,6 +157,11 @@ pub struct TrainArgs {
     pub connection: ConnectionArgs,
 }
 
+/// An interval needs two games.
+fn two_games_or_more() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(2..=MAX_GAMES as i64)
+}
+
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -178,36 +187,61 @@ struct Timing {
     pieces_per_second: f64,
 }
 
+/// What a checkpoint holds beside the number of its generation.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    search: State,
+    /// The settings it was made under; those of older runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<Settings>,
+}
+
 /// Trains to the end, or until it is interrupted.
 ///
 /// # Errors
-/// What a server refuses, that no server answers any more, or a folder that cannot be written.
+/// Options that do not go together, what a server refuses, or a folder that cannot be opened. What stops a search under
+/// way is said here, with the way to go on.
 pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
+    if args.resume.is_none() {
+        settings::check_options(&args)?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let connection = Connection::open(&args.connection).await?;
-        let (search, was_there) = Search::open(&args, &connection.client).await?;
-        let folder = search.run.folder().to_path_buf();
-        search.display.say(&match was_there {
-            true => format!("going on with {} after generation {}", folder.display(), search.records.len()),
-            false => format!("the run is kept in {}", folder.display()),
+        let mut search = Search::open(&args, &connection.client).await?;
+        let folder = search.run.folder().display().to_string();
+        search.display.say(&match (&args.resume, search.records.len()) {
+            (None, _) => format!("the run is kept in {folder}"),
+            (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
+            (Some(_), generations) => format!("going on with {folder} after generation {generations}"),
         });
-        tokio::select! {
-            trained = search.train(args.json) => trained.map(|()| ExitCode::SUCCESS).with_context(|| how_to_resume(&folder)),
-            _ = tokio::signal::ctrl_c() => {
-                eprintln!("\n{}", how_to_resume(&folder));
-                Ok(ExitCode::from(130))
+        let winner = tokio::select! {
+            winner = search.search() => Some(winner),
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        match winner {
+            Some(Ok(winner)) => {
+                search.display.close();
+                search.print(&winner, args.json).map(|()| ExitCode::SUCCESS)
+            }
+            Some(Err(error)) if error.downcast_ref().is_some_and(ClientError::is_invalid_request) => {
+                Err(error.context(format!("the run in {folder} cannot go on with its settings")))
+            }
+            Some(Err(error)) => {
+                search.display.close();
+                let code = super::fail(&error);
+                say(search.how_to_resume());
+                Ok(code)
+            }
+            None => {
+                say(format_args!("\n{}", search.how_to_resume()));
+                Ok(ExitCode::from(INTERRUPTED))
             }
         }
     });
     runtime.shutdown_background();
     code
-}
-
-/// A generation that was under way is played again: its checkpoint is the one before.
-fn how_to_resume(folder: &Path) -> String {
-    let generations = read_generations::<IgnoredAny>(folder).map_or(0, |generations| generations.len());
-    format!("stopped after generation {generations}; go on with: tetrion train --resume {}", folder.display())
 }
 
 /// A run under way.
@@ -227,11 +261,16 @@ struct Winner {
 }
 
 impl Search {
-    /// Begins a run, or opens one to go on with it; tells which.
-    async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<(Search, bool)> {
-        let (settings, run, state) = match &args.resume {
+    /// Begins a run, or opens one to go on with it. Before anything is made or changed, the server is asked whether it would
+    /// play its games.
+    async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<Search> {
+        let (settings, run, kept) = match &args.resume {
             Some(folder) => {
-                let Resumed { run, mut config, state } = RunFolder::resume::<Settings, State>(folder)?;
+                let Resumed { run, mut config, state } = RunFolder::resume::<Settings, Kept>(folder)?;
+                config.check(client).await?;
+                if let Some(Kept { settings: Some(made_under), .. }) = &state {
+                    config.check_same(made_under).with_context(|| mismatch(folder))?;
+                }
                 if let Some(generations) = args.generations
                     && generations != config.generations
                 {
@@ -242,6 +281,7 @@ impl Search {
             }
             None => {
                 let settings = Settings::new(args, client).await?;
+                settings.check(client).await?;
                 let folder = match &args.out {
                     Some(folder) => folder.clone(),
                     None => new_folder(&settings)?,
@@ -251,24 +291,58 @@ impl Search {
             }
         };
         let num_weights = settings.feature_names.len() as u32;
-        let optimizer = match state {
-            Some(state) => settings.optimizer.resume(state),
+        let optimizer = match kept {
+            Some(Kept { search, .. }) => settings.optimizer.resume(search),
             None => settings.optimizer.start(num_weights, settings.seed),
         };
-        let optimizer = optimizer.with_context(|| format!("the run in {}", run.folder().display()))?;
+        let optimizer = optimizer.with_context(|| mismatch(run.folder()))?;
         let records = read_generations(run.folder())?;
         let display = Display::new(&settings, &records);
         let search = Search { settings, client: client.clone(), optimizer, run, records, display };
-        Ok((search, args.resume.is_some()))
+        search.check_checkpoint().with_context(|| mismatch(search.run.folder()))?;
+        Ok(search)
     }
 
-    async fn train(mut self, json: bool) -> anyhow::Result<()> {
+    /// Whether the state of the search is the one that the record tells of.
+    fn check_checkpoint(&self) -> anyhow::Result<()> {
+        let (generations, seed) = match self.optimizer.state() {
+            State::Cem(state) => (state.generation, state.seed),
+            State::Genetic(state) => (state.generation, state.seed),
+        };
+        if u64::from(generations) != self.run.num_generations() {
+            bail!("its search is at generation {generations}, its number is {}", self.run.num_generations());
+        }
+        if seed != self.settings.seed {
+            bail!("its search has the seed {seed}, the settings {}", self.settings.seed);
+        }
+        let misplaced = self.records.iter().zip(0..).find(|(record, at)| record.generation.generation != *at);
+        if let Some((record, at)) = misplaced {
+            bail!("line {} of the record is generation {}", at + 1, record.generation.generation);
+        }
+        let Some(Record { generation, .. }) = self.records.last() else { return Ok(()) };
+        // The mean of one method, the best individual of the other.
+        if !self.optimizer.incumbent().is_some_and(|last| last == generation.mean || last == generation.best)
+        {
+            bail!(
+                "its search has another result than generation {} of the record",
+                generation.generation + 1
+            );
+        }
+        Ok(())
+    }
+
+    /// A generation that was under way is played again: the checkpoint is the one before.
+    fn how_to_resume(&self) -> String {
+        let (generations, folder) = (self.run.num_generations(), self.run.folder().display());
+        format!("stopped after generation {generations}; go on with: tetrion train --resume {folder}")
+    }
+
+    /// Plays what is left of the generations, and the games that choose and score the result.
+    async fn search(&mut self) -> anyhow::Result<Winner> {
         while self.optimizer.generation() < self.settings.generations {
             self.generation().await?;
         }
-        let winner = self.finish().await?;
-        self.display.close();
-        self.print(&winner, json)
+        self.finish().await
     }
 
     /// Plays one generation, and keeps it.
@@ -304,7 +378,8 @@ impl Search {
             pieces_per_second: pieces as f64 / took.as_secs_f64(),
         };
         let record = Record { generation, elite_score, check, games, pieces };
-        self.run.record(&record, &timing, &self.optimizer.state())?;
+        let kept = Kept { search: self.optimizer.state(), settings: Some(self.settings.of_a_generation()) };
+        self.run.record(&record, &timing, &kept)?;
         self.records.push(record);
         self.run.write_weights(&weights)?;
         self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
@@ -365,15 +440,14 @@ impl Search {
         let Settings { features, width, height, unit, max_steps, .. } = &self.settings;
         let folder = self.run.folder();
         let weights = folder.join(WEIGHTS);
-        let mut stdout = std::io::stdout().lock();
         if json {
             let mut object = score.to_json();
             object["run"] = json!(folder);
             object["weights"] = json!(weights);
             object["generations"] = json!(self.records.len());
-            return writeln!(stdout, "{object}").context("cannot write to stdout");
+            return print(&format!("{object}\n"));
         }
-        let colour = stdout.is_terminal();
+        let colour = std::io::stdout().is_terminal();
         let mut text = String::new();
         if colour {
             text = curve(&self.settings, &self.records).to_text(76, 14, colour) + "\n";
@@ -399,8 +473,18 @@ impl Search {
             weights.display(),
             score.games,
         );
-        stdout.write_all(text.as_bytes()).context("cannot write to stdout")
+        print(&text)
     }
+}
+
+/// What a checkpoint that does not belong to its run is refused with; the reason stands behind it.
+fn mismatch(folder: &Path) -> String {
+    let (checkpoint, config) = (folder.join(CHECKPOINT), folder.join(CONFIG));
+    format!(
+        "{} does not belong to the run of {}: put the one that does back, or begin a new run",
+        checkpoint.display(),
+        config.display()
+    )
 }
 
 /// The first folder in `runs` that nobody has.

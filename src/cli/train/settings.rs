@@ -1,12 +1,13 @@
 //! What a run is begun with: flags and defaults made into settings, which `config.toml` keeps for good.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-use super::TrainArgs;
+use super::{NUM_CHOICES, TrainArgs};
+use crate::cli::args::UsageError;
 use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, Features, Game, Policy, Rules, RulesChoice, Seeds};
+use crate::client::{Client, EvaluationRequest, Features, Game, Policy, Rules, RulesChoice, Seeds};
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
 use crate::optimizers::{Config, GeneticConfig, Preset};
@@ -203,24 +204,47 @@ fn genetic(args: &TrainArgs) -> GeneticConfig {
     }
 }
 
+/// Refuses options of one search that were given to the other.
+///
+/// # Errors
+/// The first of them.
+pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
+    let genetic = [
+        ("--tournament", args.tournament.is_some()),
+        ("--crossover", args.crossover.is_some()),
+        ("--blend", args.blend.is_some()),
+        ("--mutation", args.mutation.is_some()),
+        ("--mutation-std", args.mutation_std.is_some()),
+        ("--keep", args.keep.is_some()),
+    ];
+    let problem = match (args.optimizer, &args.preset, genetic.iter().find(|(_, given)| *given)) {
+        (Method::Cem, _, Some((flag, _))) => {
+            format!("{flag} is of the genetic algorithm; leave it out, or add --optimizer genetic")
+        }
+        (Method::Genetic, Some(name), _) => {
+            format!("--preset {name} is of the cross-entropy method; leave it out with --optimizer genetic")
+        }
+        _ => return Ok(()),
+    };
+    Err(UsageError(problem))
+}
+
 impl Settings {
     /// Settings from flags; what the flags leave open, the preset and the server decide.
     ///
     /// # Errors
-    /// A name the server does not know, rules it cannot play, or a parameter no search can run with.
+    /// A name the server does not know, or a parameter no search can run with.
     pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
         let preset: Preset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
-        let defaults = match (args.optimizer, &args.preset) {
-            (Method::Cem, _) => defaults(preset),
-            (Method::Genetic, None) => GENETIC,
-            (Method::Genetic, Some(name)) => {
-                bail!("--preset {name} is of the cross-entropy method; leave it out with --optimizer genetic")
-            }
+        let defaults = match args.optimizer {
+            Method::Cem => defaults(preset),
+            Method::Genetic => GENETIC,
         };
         let rules = args.rules.as_deref().unwrap_or(defaults.rules);
         let info = client.server_info(0).await?;
         let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
-            bail!(unknown("preset", rules, info.rules_presets.iter().map(|known| known.name.as_str())));
+            let presets = info.rules_presets.iter().map(|known| known.name.as_str());
+            return Err(UsageError(unknown("preset", rules, presets)).into());
         };
         // The small playfield of the literature is for the literature's rules.
         let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
@@ -229,7 +253,8 @@ impl Settings {
         let name = args.features.as_deref().unwrap_or(defaults.features);
         let info = client.server_info(width).await?;
         let Some(features) = info.feature_sets.iter().find(|known| known.name == name) else {
-            bail!(unknown("feature set", name, info.feature_sets.iter().map(|known| known.name.as_str())));
+            let sets = info.feature_sets.iter().map(|known| known.name.as_str());
+            return Err(UsageError(unknown("feature set", name, sets)).into());
         };
         let generations = args.generations.unwrap_or(defaults.generations);
         let mut optimizer = match args.optimizer {
@@ -243,9 +268,12 @@ impl Settings {
             }
         }
         let games = args.games.unwrap_or(defaults.games);
-        optimizer
-            .start(features.columns.len() as u32, args.seed)
-            .context("the search cannot begin; see --population and the flags of the genetic algorithm")?;
+        if let Err(error) = optimizer.start(features.columns.len() as u32, args.seed) {
+            let problem = format!(
+                "the search cannot begin; see --population and the flags of the genetic algorithm: {error}"
+            );
+            return Err(UsageError(problem).into());
+        }
         Ok(Settings {
             seed: args.seed,
             generations,
@@ -267,6 +295,71 @@ impl Settings {
             feature_names: features.columns.clone(),
             optimizer,
         })
+    }
+
+    /// Whether a server would play the games of this run; it is asked for a single step of one.
+    ///
+    /// # Errors
+    /// Its refusal, or numbers beyond its limits.
+    pub async fn check(&self, client: &Client) -> anyhow::Result<()> {
+        let limits = client.server_info(self.width).await?.limits;
+        let population = match &self.optimizer {
+            Config::Cem(config) => config.population,
+            Config::Genetic(config) => config.individuals,
+        };
+        let at_most = |what: &str, number: u64, limit: u64| match number > limit {
+            true => Err(UsageError(format!("{what}: {number}, expected at most {limit} on this server"))),
+            false => Ok(()),
+        };
+        let games = |candidates: u64, games: u32| candidates * u64::from(games);
+        let (first, second) =
+            (games(population.into(), self.games), games(self.num_second(), self.second_games));
+        at_most("candidates of a generation (--population)", population.into(), limits.max_policies.into())?;
+        at_most("games of a generation (--population times --games)", first, limits.max_games)?;
+        at_most("games of a second look (4 times --games each)", second, limits.max_games)?;
+        at_most("--check-games", self.check_games.into(), limits.max_games)?;
+        let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
+        at_most("games of the last choice (5 times --final-games)", choice, limits.max_games)?;
+        at_most("--max-pieces", self.max_pieces, limits.max_pieces)?;
+        at_most("--max-steps", self.max_steps, limits.max_steps)?;
+        let request = EvaluationRequest {
+            rules: self.rules_choice(),
+            rules_version: self.rules_version.clone(),
+            policies: vec![self.policy(&vec![0.0; self.feature_names.len()])],
+            seeds: Seeds::Common { seed: self.seed, count: 1 },
+            max_pieces: self.max_pieces,
+            max_steps: 1,
+        };
+        client.evaluate_all(&request, |_| {}).await?;
+        Ok(())
+    }
+
+    /// Candidates of a second look.
+    fn num_second(&self) -> u64 {
+        match &self.optimizer {
+            Config::Cem(config) => config.num_second_looks() as u64,
+            Config::Genetic(_) => 0,
+        }
+    }
+
+    /// The settings that decide what a generation is like: all but how many there are to be.
+    pub fn of_a_generation(&self) -> Settings {
+        Settings { generations: 0, ..self.clone() }
+    }
+
+    /// Whether generations made under other settings could have been made under these.
+    ///
+    /// # Errors
+    /// The first one that differs.
+    pub fn check_same(&self, others: &Settings) -> anyhow::Result<()> {
+        let table = |settings: &Settings| toml::Table::try_from(settings);
+        let (ours, theirs) = (table(&self.of_a_generation())?, table(&others.of_a_generation())?);
+        let differs = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value));
+        if let Some((name, value)) = differs {
+            let other = theirs.get(name).map_or("nothing".to_owned(), toml::Value::to_string);
+            bail!("it was made with {name} = {other}, the settings say {value}");
+        }
+        Ok(())
     }
 
     /// Makes the run one of so many generations, as if it had been begun as one; `recorded` have been played.

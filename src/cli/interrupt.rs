@@ -1,0 +1,57 @@
+//! Ctrl-C for work that is no future: a flag to look at now and then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+
+/// The exit code of a program that was interrupted before it was done.
+pub const INTERRUPTED: u8 = 130;
+
+/// Ctrl-C was pressed.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Whether Ctrl-C has been pressed.
+#[derive(Clone, Debug)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Watches for Ctrl-C from now on. The second one ends the process at once.
+    ///
+    /// # Errors
+    /// If the system does not tell of signals.
+    pub fn watch() -> anyhow::Result<Interrupt> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let flag = Arc::new(AtomicBool::new(false));
+        let pressed = flag.clone();
+        let watching = move || {
+            runtime.block_on(async {
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    pressed.store(true, Ordering::Relaxed);
+                    let _ = tokio::signal::ctrl_c().await;
+                    std::process::exit(INTERRUPTED.into());
+                }
+            });
+        };
+        std::thread::Builder::new()
+            .name("interrupt".to_owned())
+            .spawn(watching)
+            .context("cannot watch for Ctrl-C")?;
+        Ok(Interrupt(flag))
+    }
+
+    /// Whether it has been pressed.
+    pub fn is_pressed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The same as an error, for work that ends with the first one.
+    ///
+    /// # Errors
+    /// If it has been pressed.
+    pub fn check(&self) -> Result<(), Interrupted> {
+        if self.is_pressed() { Err(Interrupted) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,315 @@
+//! Perft: all ways of placing a sequence of pieces, counted. The engine's checksum and a measure of its speed.
+//!
+//! The tree of placements is walked and nothing of it is kept, so leaves, lines and holes take no memory. Only the count of
+//! *different* playfields needs them side by side, and there may be billions. They are kept in order, as many as there is room
+//! for: when the room is full, the larger half goes, and from there on only playfields below those are taken. Another pass
+//! over the tree counts from that bound on, and so on, until a pass leaves nothing out. So the count is exact in any
+//! amount of memory; less memory costs more passes.
+
+use std::ops::ControlFlow;
+
+use super::placement::{is_blocked, placements};
+use super::playfield::{Column, Playfield};
+use super::rules::Rules;
+use super::tetromino::Tetromino;
+
+/// The longest sequence. The walk goes as deep as the sequence is long, and nobody waits for the end of half as many.
+pub const MAX_PIECES: usize = 64;
+
+/// Placements between two looks at the caller's wishes: some milliseconds.
+const LOOK: u64 = 1 << 16;
+
+/// What [`perft`] counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Perft {
+    /// Paths of full length; a path that tops out on the way is no leaf, be it by a landing or because its next piece cannot
+    /// come into play.
+    pub leaves: u64,
+    /// Different playfields among the leaves; `None` unless they were counted to the end.
+    pub distinct: Option<u64>,
+    /// Lines cleared, summed along the paths to the leaves.
+    pub lines: u64,
+    /// Holes, summed over the leaves.
+    pub holes: u64,
+    /// Placements made on the way, the ones that topped out included.
+    pub placements: u64,
+    /// Passes over the tree, the one that was stopped included. The first counts everything but `distinct`.
+    pub passes: u32,
+}
+
+/// How far a count is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What has been counted so far.
+    pub counted: Perft,
+    /// The part of the pass that is done, as if all subtrees of a node were of one size.
+    pub share: f64,
+}
+
+/// Plays every sequence of placements of the given pieces from the empty playfield.
+///
+/// The work grows by a factor of up to `4 * width - 6` a piece. Different playfields are counted with up to `distinct_bytes`
+/// of memory, or not at all. `look` is called every few milliseconds and may stop the count, which is then what it has come to.
+///
+/// ```
+/// use std::ops::ControlFlow::Continue;
+/// use tetrion::engine::{Rules, parse_sequence, perft};
+/// let pieces = parse_sequence("IIO").unwrap();
+/// let count = perft(&Rules::default(), &pieces, Some(1 << 20), &mut |_| Continue(()));
+/// assert_eq!((count.leaves, count.distinct, count.holes), (2601, Some(1745), 6150));
+/// ```
+///
+/// # Panics
+/// With more than [`MAX_PIECES`] pieces.
+pub fn perft(
+    rules: &Rules,
+    pieces: &[Tetromino],
+    distinct_bytes: Option<usize>,
+    look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Perft {
+    assert!(pieces.len() <= MAX_PIECES, "{} pieces, expected at most {MAX_PIECES}", pieces.len());
+    match (usize::from(rules.width) * usize::from(rules.height)).div_ceil(64) {
+        1 => count::<1>(rules, pieces, distinct_bytes, look),
+        2 => count::<2>(rules, pieces, distinct_bytes, look),
+        3..=4 => count::<4>(rules, pieces, distinct_bytes, look),
+        5..=8 => count::<8>(rules, pieces, distinct_bytes, look),
+        _ => count::<20>(rules, pieces, distinct_bytes, look),
+    }
+}
+
+fn count<const WORDS: usize>(
+    rules: &Rules,
+    pieces: &[Tetromino],
+    distinct_bytes: Option<usize>,
+    look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Perft {
+    let keys = distinct_bytes.map(|bytes| Keys::<WORDS>::new(bytes / size_of::<Key<WORDS>>()));
+    let mut walk = Walk { rules, keys, look, count: Perft::default(), until_look: LOOK };
+    let start = Playfield::empty(rules.width, rules.height);
+    loop {
+        walk.count.passes += 1;
+        if walk.node(&start, pieces, 0, Part { from: 0.0, width: 1.0 }).is_break() {
+            return walk.count;
+        }
+        match walk.keys.as_mut().map(Keys::end_pass) {
+            None => return walk.count,
+            Some(ControlFlow::Continue(())) => {}
+            Some(ControlFlow::Break(distinct)) => return Perft { distinct: Some(distinct), ..walk.count },
+        }
+    }
+}
+
+struct Walk<'a, const WORDS: usize> {
+    rules: &'a Rules,
+    keys: Option<Keys<WORDS>>,
+    look: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    count: Perft,
+    /// Placements until the next look.
+    until_look: u64,
+}
+
+/// A subtree, as a part of the whole.
+#[derive(Clone, Copy)]
+struct Part {
+    from: f64,
+    width: f64,
+}
+
+impl<const WORDS: usize> Walk<'_, WORDS> {
+    fn node(
+        &mut self,
+        playfield: &Playfield,
+        pieces: &[Tetromino],
+        lines: u64,
+        part: Part,
+    ) -> ControlFlow<()> {
+        let Some((&piece, rest)) = pieces.split_first() else {
+            self.leaf(playfield, lines);
+            return ControlFlow::Continue(());
+        };
+        if is_blocked(self.rules, playfield, piece) {
+            return ControlFlow::Continue(());
+        }
+        let all = placements(self.rules, playfield, piece);
+        let width = part.width / f64::from(all.len());
+        let mut from = part.from;
+        for placement in all.iter() {
+            let shape = &self.rules.shapes(piece)[usize::from(placement.orientation)];
+            let mut after = *playfield;
+            let (cleared, terminal) = after.drop(shape, placement.column, self.rules.top_out);
+            if !terminal {
+                self.node(&after, rest, lines + u64::from(cleared), Part { from, width })?;
+            }
+            from += width;
+        }
+        let made = u64::from(all.len());
+        if self.count.passes == 1 {
+            self.count.placements += made;
+        }
+        self.until_look = self.until_look.saturating_sub(made);
+        if self.until_look == 0 {
+            self.until_look = LOOK;
+            (self.look)(Progress { counted: self.count, share: from })?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn leaf(&mut self, playfield: &Playfield, lines: u64) {
+        if self.count.passes == 1 {
+            self.count.leaves += 1;
+            self.count.lines += lines;
+            self.count.holes +=
+                (0..playfield.width()).map(|column| u64::from(playfield.holes(column).count())).sum::<u64>();
+        }
+        if let Some(keys) = &mut self.keys {
+            keys.insert(key(playfield));
+        }
+    }
+}
+
+/// The cells of a playfield, one bit each.
+type Key<const WORDS: usize> = [u64; WORDS];
+
+fn key<const WORDS: usize>(playfield: &Playfield) -> Key<WORDS> {
+    let mut key = [0; WORDS];
+    let mut at = 0;
+    for &column in playfield.columns() {
+        let (word, bit) = (at / 64, at % 64);
+        key[word] |= column << bit;
+        if bit + usize::from(playfield.height()) > 64 {
+            key[word + 1] |= column >> (64 - bit);
+        }
+        at += usize::from(playfield.height());
+    }
+    key
+}
+
+/// Counts different keys, those from `low` to below `high` in one pass.
+struct Keys<const WORDS: usize> {
+    /// As they came; sorted and without doubles after [`Keys::tidy`].
+    kept: Vec<Key<WORDS>>,
+    /// How many there is room for.
+    max: usize,
+    low: Key<WORDS>,
+    /// `None` until keys had to go.
+    high: Option<Key<WORDS>>,
+    /// Different keys below `low`.
+    counted: u64,
+}
+
+impl<const WORDS: usize> Keys<WORDS> {
+    fn new(max: usize) -> Keys<WORDS> {
+        Keys { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
+    }
+
+    fn insert(&mut self, key: Key<WORDS>) {
+        if key < self.low || self.high.is_some_and(|high| key >= high) {
+            return;
+        }
+        if self.kept.len() == self.kept.capacity() {
+            self.make_room();
+        }
+        // Room was made by forgetting larger keys, and this one may be among them.
+        if self.high.is_none_or(|high| key < high) {
+            self.kept.push(key);
+        }
+    }
+
+    /// Leaves room for a quarter of all keys at least, so that they are seldom sorted.
+    fn make_room(&mut self) {
+        self.tidy();
+        let (len, capacity) = (self.kept.len(), self.kept.capacity());
+        if len <= capacity / 4 * 3 && capacity > 0 {
+            return;
+        }
+        if capacity < self.max {
+            let wanted = (2 * capacity).clamp(16, self.max);
+            self.kept.reserve_exact(wanted - len);
+            return;
+        }
+        self.high = Some(self.kept[len / 2]);
+        self.kept.truncate(len / 2);
+    }
+
+    fn tidy(&mut self) {
+        self.kept.sort_unstable();
+        self.kept.dedup();
+    }
+
+    /// How many different keys there are, if no more had to be left out.
+    fn end_pass(&mut self) -> ControlFlow<u64> {
+        self.tidy();
+        self.counted += self.kept.len() as u64;
+        self.kept.clear();
+        match self.high.take() {
+            Some(high) => {
+                self.low = high;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(self.counted),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::parse_sequence;
+
+    fn count(rules: &Rules, sequence: &str, bytes: Option<usize>) -> Perft {
+        perft(rules, &parse_sequence(sequence).unwrap(), bytes, &mut |_| ControlFlow::Continue(()))
+    }
+
+    #[test]
+    fn less_memory_takes_more_passes_and_gives_the_same_counts() {
+        for (width, height, sequence) in [(5, 8, "ITOLJ"), (10, 20, "IOTS"), (32, 40, "TI"), (4, 6, "OOOOOO")]
+        {
+            let rules = Rules::simplified(width, height);
+            let roomy = count(&rules, sequence, Some(1 << 24));
+            assert_eq!(roomy.passes, 1);
+            let leaves = roomy.distinct.unwrap() as usize;
+            for bytes in [10_000, 100_000] {
+                let tight = count(&rules, sequence, Some(bytes));
+                assert_eq!(Perft { passes: 1, ..tight }, roomy, "{sequence} with {bytes} bytes");
+                assert!(tight.passes > 1 || leaves * 8 < bytes || leaves < 16, "{tight:?}");
+            }
+            assert_eq!(count(&rules, sequence, None), Perft { distinct: None, ..roomy });
+        }
+    }
+
+    #[test]
+    fn keys_take_no_more_room_than_they_were_given() {
+        let mut keys = Keys::<2>::new(1000);
+        for n in 0..100_000u64 {
+            keys.insert([n * 7919 % 100_003, n]);
+            assert!(keys.kept.capacity() <= 1000);
+        }
+        let mut passes = 1;
+        let distinct = loop {
+            match keys.end_pass() {
+                ControlFlow::Break(distinct) => break distinct,
+                ControlFlow::Continue(()) => {
+                    passes += 1;
+                    (0..100_000).for_each(|n| keys.insert([n * 7919 % 100_003, n]));
+                }
+            }
+        };
+        assert_eq!(distinct, 100_000);
+        assert!((100..400).contains(&passes), "{passes}");
+    }
+
+    #[test]
+    fn it_stops_when_it_is_told_to_and_says_how_far_it_was() {
+        let mut shares = Vec::new();
+        let pieces = parse_sequence("IOTSZ").unwrap();
+        let stopped = perft(&Rules::default(), &pieces, Some(1 << 20), &mut |progress| {
+            shares.push(progress.share);
+            if shares.len() == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(shares.is_sorted() && shares[0] > 0.0 && shares[4] < 1.0, "{shares:?}");
+        assert!(
+            stopped.distinct.is_none() && stopped.leaves > 0 && stopped.placements >= 5 * LOOK,
+            "{stopped:?}"
+        );
+    }
+}
