@@ -48,7 +48,7 @@ impl LookaheadAgent {
     /// # Panics
     /// When the piece has no such placement.
     pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> Value {
-        let Sight { rules, playfield, piece, next } = *sight;
+        let Sight { rules, playfield, piece, next, .. } = *sight;
         let next = &next[..next.len().min(self.pieces as usize)];
         let (score, value) = self.look(kernel, rules, playfield, piece, placement, next);
         Value { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }

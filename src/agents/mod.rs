@@ -59,6 +59,8 @@ pub struct Sight<'a> {
     pub piece: Tetromino,
     /// The pieces after it, as far as the rules show them.
     pub next: &'a [Tetromino],
+    /// Lines cleared so far in the game.
+    pub lines: u64,
 }
 
 /// A choice that is being made: the placements weighed so far, and the first of the best among them.
@@ -72,6 +74,8 @@ pub struct Thought {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum Worth {
     Playouts(monte_carlo::Tally),
+    /// Kept as two records: see [`monte_carlo`].
+    PlayoutsAsCoded(monte_carlo::Tally),
     Score(lookahead::Value),
 }
 
@@ -102,7 +106,7 @@ impl Agent {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))
             }
             Agent::MonteCarlo(agent) => {
-                thought.weigh(sight, |placement| Worth::Playouts(agent.tally(kernel, sight, placement, lots)))
+                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, lots))
             }
             Agent::Random => Some(random::placement(sight, lots)),
             Agent::RandomSurvey => Some(random::survey(sight, lots)),
@@ -147,9 +151,22 @@ impl Thought {
         let placement = all.nth(self.weighed).expect("a piece that can be played");
         let worth = worth(placement);
         self.weighed += 1;
-        if self.best.is_none_or(|(best, _)| worth > best) {
-            self.best = Some((worth, placement));
+        let best = self.best.map(|(best, _)| best);
+        if best.is_none_or(|best| worth > best) {
+            self.best = Some((worth.recorded_after(best), placement));
         }
         self.best.map(|(_, placement)| placement).filter(|_| self.weighed == all.len())
+    }
+}
+
+impl Worth {
+    /// What is remembered of a placement that is better than the best before it.
+    fn recorded_after(self, best: Option<Worth>) -> Worth {
+        let Worth::PlayoutsAsCoded(tally) = self else { return self };
+        let records = match best {
+            Some(Worth::PlayoutsAsCoded(records)) => records,
+            _ => monte_carlo::Tally::default(),
+        };
+        Worth::PlayoutsAsCoded(tally.recorded_after(records))
     }
 }

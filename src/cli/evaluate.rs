@@ -51,7 +51,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "SET", requires = "weights")]
     pub features: Option<String>,
 
-    /// Games that the agent monte_carlo plays at random for each placement [default: its own]
+    /// Games that monte_carlo and monte_carlo_coded play at random for each placement [default: 50]
     #[arg(long, value_name = "N")]
     pub playouts: Option<u32>,
 
@@ -325,7 +325,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
             "--playouts",
             args.playouts.is_some(),
             Parameter::Playouts,
-            "the agent monte_carlo; name it with --controller",
+            "the agents monte_carlo and monte_carlo_coded; name one with --controller",
         ),
         ("--lookahead", args.lookahead > 0, Parameter::Lookahead, linear),
         ("--terminal", args.terminal.is_some(), Parameter::Terminal, linear),

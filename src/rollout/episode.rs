@@ -157,7 +157,7 @@ impl Episode {
     ) {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let shown = shown_next(&self.dealer, rules, &mut shown);
-        let sight = Sight { rules, playfield: &self.playfield, piece, next: shown };
+        let sight = Sight { rules, playfield: &self.playfield, piece, next: shown, lines: self.lines };
         let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.lots) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;

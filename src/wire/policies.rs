@@ -128,10 +128,13 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
             let linear = flat_stacking(rules.width);
             Agent::Linear(linear.map_err(|error| DecodeError::field("name", error.to_string()))?)
         }
-        AgentKind::MonteCarlo => {
+        AgentKind::MonteCarlo | AgentKind::MonteCarloCoded => {
             let playouts = decode_playouts(message.playouts)?;
             echo.playouts = Some(playouts);
-            Agent::MonteCarlo(MonteCarlo::new(playouts))
+            Agent::MonteCarlo(match kind {
+                AgentKind::MonteCarloCoded => MonteCarlo::as_coded(playouts),
+                _ => MonteCarlo::new(playouts),
+            })
         }
         AgentKind::Random => Agent::Random,
         AgentKind::RandomSurvey => Agent::RandomSurvey,

@@ -43,6 +43,7 @@ fn everybody() -> Vec<pb::Agent> {
         named("random_survey"),
         named("flat_stacking"),
         pb::Agent { playouts: Some(20), label: "twenty".to_owned(), ..named("monte_carlo") },
+        pb::Agent { playouts: Some(20), ..named("monte_carlo_coded") },
         pb::Agent { lookahead: Some(1), ..named("yiyuan-lee") },
         pb::Agent {
             lookahead: Some(1),
@@ -69,6 +70,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
             Agent::RandomSurvey,
             Agent::Linear(flat_stacking(8).unwrap()),
             Agent::MonteCarlo(MonteCarlo::new(20)),
+            Agent::MonteCarlo(MonteCarlo::as_coded(20)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
         ],
@@ -84,7 +86,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
         let (mut client, _guard) = start(threads).await;
         let answer = ask(&mut client, request(everybody())).await.unwrap();
         assert_eq!(answer.results, expected, "{threads} threads");
-        assert_eq!(answer.summary.policies.len(), 7);
+        assert_eq!(answer.summary.policies.len(), 8);
     }
 }
 
@@ -111,9 +113,9 @@ async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
         assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
     }
     assert_eq!(answer.started.agents[4].playouts, Some(20));
-    assert_eq!(answer.started.agents[7].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
-    assert_eq!(answer.started.agents[5].lookahead, Some(1));
-    assert_eq!(answer.started.agents[8].lookahead, Some(0));
+    assert_eq!(answer.started.agents[8].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
+    assert_eq!(answer.started.agents[6].lookahead, Some(1));
+    assert_eq!(answer.started.agents[9].lookahead, Some(0));
 }
 
 #[tokio::test]
@@ -126,7 +128,7 @@ async fn a_matrix_looks_ahead_like_an_agent() {
         lookahead: 1,
         ..Default::default()
     };
-    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[6..].to_vec()) };
+    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[7..].to_vec()) };
     let answer = ask(&mut client, asked).await.unwrap();
     let (row, agent) = answer.results.split_at(3);
     let counts =

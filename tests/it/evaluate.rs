@@ -236,7 +236,7 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     );
     says(&refused(&["--controller", "bcts", "--rules", "simple"], 2), &["did you mean \"simplified\"?"]);
     says(&refused(&["--controller", "random_keys"], 2), &["random_keys", "presses keys"]);
-    says(&refused(&["--controller", "bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo"]);
+    says(&refused(&["--controller", "bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo_coded"]);
     says(&refused(&["--controller", "random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
     says(&refused(&["--controller", "random", "--terminal", "score"], 2), &["--terminal", "linear"]);
     says(&refused(&["--controller", "bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
