@@ -506,7 +506,7 @@ fn to_text(
 }
 
 /// Whole numbers, with decimals where whole numbers would say little.
-fn number(number: f64) -> String {
+pub fn number(number: f64) -> String {
     if number.abs() >= 100.0 {
         grouped(number)
     } else if number.abs() < 0.005 {

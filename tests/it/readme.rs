@@ -2,6 +2,9 @@
 
 use prost::Message;
 use tetrion::agents::{AGENTS, CONTROLLERS};
+use tetrion::cli::numbers::grouped;
+use tetrion::cli::reproduce::experiments::{Figure, experiments};
+use tetrion::cli::reproduce::verdict::Said;
 use tetrion::engine::PRESETS;
 use tetrion::features::{FEATURE_SETS, FEATURES};
 use tetrion::wire::FILE_DESCRIPTOR_SET;
@@ -67,6 +70,47 @@ fn the_table_of_settings_is_that_of_the_code() {
         assert!(README.contains(&row), "the README has no row {row}");
     }
     assert_eq!(table("### dm_env_rpc").len(), SETTINGS.len());
+}
+
+#[test]
+fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
+    let (_, section) = README.split_once("\n## Tables of documents and papers, reproduced\n").unwrap();
+    let table = section.lines().skip_while(|line| !line.starts_with('|'));
+    let rows: Vec<Vec<&str>> = table
+        .take_while(|line| line.starts_with('|'))
+        .skip(2)
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 30);
+    let all = experiments();
+    let (mut command, mut label) = ("", "");
+    for row in rows {
+        let [cell, row_label, number, document, since, _ours, games, verdict] = row[..] else {
+            panic!("{row:?}")
+        };
+        (command, label) = (
+            if cell.is_empty() { command } else { cell },
+            if row_label.is_empty() { label } else { row_label },
+        );
+        let quick = command.contains("--quick");
+        let found = all
+            .iter()
+            .find(|experiment| command.trim_matches('`').split(' ').nth(1) == Some(experiment.name));
+        let found = found.and_then(|experiment| experiment.rows.iter().find(|row| row.label(quick) == label));
+        let found = found.unwrap_or_else(|| panic!("{command} has no row {label}"));
+        let same = |figure: &&Figure| {
+            let unit = figure.quantity.unit();
+            let text = |said: Option<Said>| said.map_or(String::new(), |said| said.text(unit));
+            figure.quantity.name() == number
+                && text(figure.document) == document
+                && text(figure.since) == since
+        };
+        assert!(found.figures.iter().any(|figure| same(&figure)), "{command}, {label}: {row:?}");
+        let expected = if quick { found.quick_games } else { found.games };
+        assert_eq!(games, grouped(expected.into()), "{command}, {label}");
+        let known = ["agrees", "differs", "document wrong: ", "too few ", "cut before it can tell", "-"];
+        assert!(known.iter().any(|known| verdict.starts_with(known)), "{command}, {label}: {verdict}");
+    }
 }
 
 #[test]

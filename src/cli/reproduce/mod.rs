@@ -1,9 +1,9 @@
 //! `tetrion reproduce`: the tables of the documents and papers that this project grew from, played again.
 //!
-//! An experiment is data ([`mod@experiments`]): rows, each with its rules, its player and the figures that somebody has printed
-//! of it. A row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]): what a
-//! document says, what other programs measured since, and what came out here, with its interval. A document's own mistakes
-//! are told as such, where they can be shown.
+//! An experiment is data ([`mod@experiments`]): rows, each with its rules, its player and the figures that are printed of it. A
+//! row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]) beside what the
+//! document says, what other programs measured since, and what came out here, with its interval. Where a document is
+//! wrong and that can be shown, the verdict says so.
 
 pub mod experiments;
 mod report;
@@ -35,11 +35,11 @@ pub struct ReproduceArgs {
     #[arg(value_name = "NAME", required_unless_present = "list")]
     pub name: Vec<String>,
 
-    /// Say which experiments there are
+    /// List the experiments
     #[arg(long)]
     pub list: bool,
 
-    /// Fewer games, and long ones cut
+    /// Fewer games, long ones cut, and shorter searches
     #[arg(long)]
     pub quick: bool,
 
@@ -133,15 +133,16 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Resu
 
 /// Plays all rows of an experiment.
 async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) -> anyhow::Result<Report> {
-    let chosen = |row: &&Row| args.row.as_ref().is_none_or(|text| row.label.contains(text.as_str()));
+    let chosen =
+        |row: &&Row| args.row.as_ref().is_none_or(|text| row.label(args.quick).contains(text.as_str()));
     let rows: Vec<&Row> = experiment.rows.iter().filter(chosen).collect();
     if rows.is_empty() {
-        let labels: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+        let labels: Vec<String> = experiment.rows.iter().map(|row| row.label(args.quick)).collect();
         let name = args.row.as_deref().unwrap_or_default();
         let problem = format!(
             "no row of {} has {name:?} in its name{} expected part of one of: {}",
             experiment.name,
-            did_you_mean(name, labels.iter().copied()),
+            did_you_mean(name, labels.iter().map(String::as_str)),
             labels.join("; ")
         );
         return Err(UsageError(problem).into());
@@ -151,11 +152,12 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         Report { experiment: experiment.clone(), rows: Vec::new(), quick: args.quick, seed: args.seed };
     for (number, row) in rows.iter().enumerate() {
         let left = time_left(start.elapsed(), number, rows.len());
-        let label = format!("{} {} ({} of {}{left})", experiment.name, row.label, number + 1, rows.len());
+        let label =
+            format!("{} {} ({} of {}{left})", experiment.name, row.label(args.quick), number + 1, rows.len());
         let outcome = play_row(args, client, row, &label).await;
         let outcome = outcome.with_context(|| format!("cannot play {label}"))?;
         let played = RowReport::of(row, &outcome, args.quick);
-        // A row may take an hour: whoever stops before the last one keeps those before.
+        // A row may take an hour: an interrupt loses that row only.
         if number + 1 < rows.len() {
             say(format_args!("{} {}", experiment.name, played.to_line()));
         }
@@ -188,8 +190,8 @@ fn time_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
 async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str) -> anyhow::Result<Outcome> {
     let (policy, steps) = match &row.player {
         Player::Named(name) => (Policy::named(name), Vec::new()),
-        Player::MonteCarlo(playouts) => {
-            let name = "monte_carlo".to_owned();
+        Player::MonteCarlo { name, playouts } => {
+            let name = (*name).to_owned();
             let playouts = Some(*playouts);
             (Policy::Named { name, playouts, lookahead: None, avoid_terminal: None }, Vec::new())
         }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::Outcome;
 use super::experiments::{Experiment, Figure, Quantity, Row};
-use super::verdict::{Said, Verdict, balances};
-use crate::cli::evaluate::interval;
+use super::verdict::{Judgement, Said, Verdict, balances, share_interval};
+use crate::cli::evaluate;
 use crate::cli::numbers::grouped;
 use crate::client::Game;
 use crate::summary::Statistics;
@@ -41,9 +41,18 @@ pub struct RowReport {
 struct FigureReport {
     figure: Figure,
     /// Ours; absent where a quick look ended before.
-    ours: Option<Statistics>,
-    against_document: Option<Verdict>,
-    against_known: Option<Verdict>,
+    ours: Option<Ours>,
+    document: Option<Verdict>,
+    since: Option<Verdict>,
+    judgement: Judgement,
+}
+
+/// A number of ours.
+#[derive(Clone, Copy, Debug)]
+struct Ours {
+    value: f64,
+    std: Option<f64>,
+    ci95: Option<(f64, f64)>,
 }
 
 impl RowReport {
@@ -52,48 +61,78 @@ impl RowReport {
         let games = outcome.games.len() as u64;
         let cut = outcome.games.iter().filter(|game| game.truncated).count() as u64;
         // Games that are cut where their document cuts them are whole.
-        let shortened = cut > 0 && row.max_pieces(quick) != row.cut;
+        let is_shortened = cut > 0 && row.max_pieces(quick) != row.cut;
         let figures = row.figures.iter().map(|figure| {
-            let ours = measure(figure.quantity, outcome);
-            let num_games = if matches!(figure.quantity, Quantity::After(_)) { 30 } else { games };
-            // How many games are lost in a shorter time is another question.
-            let is_comparable = !(shortened && figure.quantity == Quantity::Lost);
-            let judge = |said: Option<Said>| {
-                let ours = ours.as_ref().filter(|_| is_comparable)?;
-                Some(said?.compare(ours, num_games, shortened))
+            let numbers = measure(figure.quantity, outcome);
+            let judge = |said: Option<Said>| match said? {
+                _ if numbers.is_empty() && figure.quantity.is_of_search() => None,
+                _ if row.is_another_search(quick) && !figure.quantity.is_after() => Some(Verdict::Cut),
+                said => Some(said.compare(&numbers, is_shortened)),
             };
-            let (against_document, against_known) = (judge(figure.document), judge(figure.known));
-            FigureReport { figure: figure.clone(), ours, against_document, against_known }
+            let (document, since) = (judge(figure.document), judge(figure.since));
+            FigureReport {
+                ours: Ours::of(figure.quantity, numbers),
+                judgement: Judgement::of(document, since, figure.wrong.is_some()),
+                figure: figure.clone(),
+                document,
+                since,
+            }
         });
         let figures = figures.collect();
-        RowReport { label: row.label.clone(), games, cut, figures, notes: notes(row, outcome, cut) }
+        RowReport { label: row.label(quick), games, cut, figures, notes: notes(row, outcome, cut) }
     }
 
     /// What came out, in a line.
     pub fn to_line(&self) -> String {
         let figures = self.figures.iter().filter_map(|figure| {
-            let ours = figure.ours.as_ref()?;
             let name = figure.figure.quantity.name();
-            Some(format!("{name} {} ({}), {}", number(ours.mean), interval(ours), figure.verdict()))
+            let ours = figure.ours?;
+            Some(format!("{name} {} ({}), {}", number(ours.value), figure.interval(), figure.verdict()))
         });
         format!("{}: {}", self.label, figures.collect::<Vec<_>>().join("; "))
     }
 }
 
-/// A number of an outcome.
-fn measure(quantity: Quantity, outcome: &Outcome) -> Option<Statistics> {
-    let of_games = |number: fn(&Game) -> f64| Statistics::of(outcome.games.iter().map(number));
+/// The numbers of an outcome that a figure is held against.
+fn measure(quantity: Quantity, outcome: &Outcome) -> Vec<f64> {
+    let of_games = |number: fn(&Game) -> f64| outcome.games.iter().map(number).collect();
     match quantity {
         Quantity::Lines => of_games(|game| game.lines as f64),
         Quantity::Pieces => of_games(|game| game.pieces as f64),
         Quantity::PiecesBefore => of_games(|game| (game.pieces - u64::from(!game.truncated)) as f64),
-        Quantity::Points => of_games(|game| game.score),
+        Quantity::Points | Quantity::BestPoints(_) => of_games(|game| game.score),
         Quantity::Lost => of_games(|game| f64::from(u8::from(!game.truncated))),
         Quantity::BestSeen => {
-            let best = outcome.steps.iter().map(|step| step.best).fold(f64::NEG_INFINITY, f64::max);
-            Statistics::of(std::iter::once(best)).filter(|_| !outcome.steps.is_empty())
+            outcome.steps.iter().map(|step| step.best).reduce(f64::max).into_iter().collect()
         }
-        Quantity::After(generation) => outcome.steps.get(generation as usize - 1)?.lines,
+        Quantity::After(generation) => {
+            outcome.steps.get(generation as usize - 1).map_or(Vec::new(), |step| step.lines.clone())
+        }
+    }
+}
+
+impl Ours {
+    /// What is printed of our numbers: as a rule their mean.
+    fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
+        let statistics = Statistics::of(numbers.iter().copied())?;
+        let (mean, spread) = (statistics.mean, statistics.spread);
+        let (std, ci95) = (spread.map(|spread| spread.std), spread.map(|spread| spread.ci95));
+        match quantity {
+            Quantity::Lost => {
+                let lost = numbers.iter().filter(|number| **number != 0.0).count();
+                Some(Ours { value: mean, std, ci95: Some(share_interval(lost as u64, numbers.len() as u64)) })
+            }
+            Quantity::BestPoints(games) => {
+                numbers.sort_by(f64::total_cmp);
+                // All of so many games are below the number that one of them is below with the root of the probability.
+                let best = |probability: f64| {
+                    let share = probability.powf(1.0 / f64::from(games));
+                    numbers[((share * numbers.len() as f64).ceil() as usize).clamp(1, numbers.len()) - 1]
+                };
+                Some(Ours { value: best(0.5), std: None, ci95: Some((best(0.025), best(0.975))) })
+            }
+            _ => Some(Ours { value: mean, std, ci95 }),
+        }
     }
 }
 
@@ -109,9 +148,10 @@ fn notes(row: &Row, outcome: &Outcome, cut: u64) -> Vec<String> {
             true => format!("cells balance in every game; {mean:.1} are left at its end"),
             false => format!("cells balance in {balanced} of {} games only", outcome.games.len()),
         });
-        let said = |quantity| row.figures.iter().find(|figure| figure.quantity == quantity)?.document;
+        let said =
+            |quantity| row.figures.iter().find(|figure| figure.quantity == quantity)?.document?.value();
         if let (Some(lines), Some(pieces)) = (said(Quantity::Lines), said(Quantity::Pieces))
-            && !balances(width, height, lines.value, pieces.value)
+            && !balances(width, height, lines, pieces)
         {
             notes.push("the document's lines and pieces cannot be true together".to_owned());
         }
@@ -134,44 +174,55 @@ fn notes(row: &Row, outcome: &Outcome, cut: u64) -> Vec<String> {
 }
 
 impl FigureReport {
-    /// The verdict in words.
+    /// The verdict in words, and what it comes from where that is not plain.
     fn verdict(&self) -> String {
-        let wrong = self.figure.wrong.map(|why| format!("document wrong: {why}"));
-        match (self.against_document, self.against_known, wrong) {
-            (_, Some(Verdict::Differs), _) => "differs".to_owned(),
-            (Some(Verdict::Differs), None, None) => "differs".to_owned(),
-            (_, Some(Verdict::Cut), _) | (Some(Verdict::Cut), None, _) => "cut before it can tell".to_owned(),
-            (_, Some(Verdict::Agrees), Some(wrong)) => format!("agrees; {wrong}"),
-            (_, None, Some(wrong)) => wrong,
-            (Some(Verdict::Differs), Some(Verdict::Agrees), None) => {
-                "agrees with what was measured since; differs from the document".to_owned()
+        let unit = self.figure.quantity.unit();
+        let verdict = self.judgement.text(unit);
+        let wrong = self.figure.wrong.filter(|_| self.judgement != Judgement::None);
+        match (self.judgement, wrong, self.document, self.since) {
+            (Judgement::DocumentWrong, Some(why), _, Some(_)) => {
+                format!("{verdict}: {why}; agrees with what was measured since")
             }
-            (Some(_), _, None) | (None, Some(_), None) => "agrees".to_owned(),
-            (None, None, None) => "-".to_owned(),
+            (Judgement::DocumentWrong, Some(why), ..) => format!("{verdict}: {why}"),
+            (_, Some(why), ..) => format!("{verdict}; document wrong: {why}"),
+            (Judgement::Differs, _, Some(Verdict::Agrees), _) => {
+                format!("{verdict} from what was measured since, agrees with the document")
+            }
+            (Judgement::Differs, _, Some(_), Some(Verdict::TooFew | Verdict::Cut)) => {
+                format!("{verdict} from the document")
+            }
+            (Judgement::Agrees, _, Some(Verdict::TooFew), Some(_)) => {
+                format!("{verdict} with what was measured since; too few {unit}s to tell of the document")
+            }
+            (Judgement::Agrees, _, Some(_), Some(Verdict::TooFew)) => {
+                format!("{verdict} with the document; too few {unit}s to tell of what was measured since")
+            }
+            _ => verdict,
         }
     }
 
-    /// One word for programs.
-    fn word(&self) -> &'static str {
-        match (self.against_known.or(self.against_document), self.figure.wrong) {
-            (Some(Verdict::Cut), _) => "cut",
-            (Some(Verdict::Differs), None) => "differs",
-            (Some(Verdict::Differs), Some(_)) if self.against_known.is_some() => "differs",
-            (Some(_), Some(_)) => "document_wrong",
-            (Some(Verdict::Agrees), None) => "agrees",
-            (None, _) => "none",
+    fn interval(&self) -> String {
+        match self.ours {
+            Some(Ours { ci95: Some((low, high)), .. }) => {
+                format!("{} to {}", evaluate::number(low), evaluate::number(high))
+            }
+            Some(_) => format!("one {}", self.figure.quantity.unit()),
+            None => "-".to_owned(),
         }
     }
 
     fn cells(&self, row: &RowReport, is_first: bool) -> [String; 7] {
-        let ours = self.ours.as_ref();
+        let said = |said: Option<Said>| match said {
+            Some(said) => said.text(self.figure.quantity.unit()),
+            None => "-".to_owned(),
+        };
         [
             if is_first { row.label.clone() } else { String::new() },
             self.figure.quantity.name(),
             said(self.figure.document),
-            said(self.figure.known),
-            ours.map_or("-".to_owned(), |ours| number(ours.mean)),
-            ours.map_or("-".to_owned(), interval),
+            said(self.figure.since),
+            self.ours.map_or("-".to_owned(), |ours| number(ours.value)),
+            self.interval(),
             self.verdict(),
         ]
     }
@@ -245,17 +296,21 @@ impl Report {
 
     /// One object.
     pub fn to_json(&self) -> Value {
-        let said = |said: Option<Said>| said.map(|said| said.value);
         let figure = |figure: &FigureReport| {
-            let ours = figure.ours.as_ref();
+            let Figure { quantity, document, since, .. } = &figure.figure;
+            let text = |said: &Option<Said>| said.map(|said| said.text(quantity.unit()));
             json!({
-                "number": figure.figure.quantity.name(),
-                "document": said(figure.figure.document),
-                "measured_since": said(figure.figure.known),
-                "ours": ours.map(|ours| ours.mean),
-                "std": ours.and_then(|ours| ours.spread).map(|spread| spread.std),
-                "ci95": ours.and_then(|ours| ours.spread).map(|spread| spread.ci95),
-                "verdict": figure.word(),
+                "number": quantity.name(),
+                "document": document.and_then(|said| said.value()),
+                "document_origin": document.map(|said| said.origin.word()),
+                "document_text": text(document),
+                "measured_since": since.and_then(|said| said.value()),
+                "measured_since_origin": since.map(|said| said.origin.word()),
+                "measured_since_text": text(since),
+                "ours": figure.ours.map(|ours| ours.value),
+                "std": figure.ours.and_then(|ours| ours.std),
+                "ci95": figure.ours.and_then(|ours| ours.ci95),
+                "verdict": figure.judgement.word(),
                 "remark": figure.verdict(),
             })
         };
@@ -277,10 +332,6 @@ impl Report {
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
-}
-
-fn said(said: Option<Said>) -> String {
-    said.map_or("-".to_owned(), |said| number(said.value))
 }
 
 /// Whole numbers, with decimals where whole numbers would say little.

@@ -7,7 +7,6 @@ use super::experiments::{Linear, Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
 use crate::client::{Client, Evaluated, EvaluationRequest, Game, Policy, Seeds};
 use crate::engine::rng::{Tag, word};
-use crate::summary::Statistics;
 
 /// What was known after a generation.
 #[derive(Clone, Debug)]
@@ -18,8 +17,8 @@ pub struct Step {
     pub mean: f64,
     /// Their standard deviation, divided by n.
     pub std: f64,
-    /// Lines a game of what the search would have handed in, on games of its own; absent where nobody asks for it.
-    pub lines: Option<Statistics>,
+    /// Lines of each game of what the search would have handed in, on games of its own; none where the plan wants none.
+    pub lines: Vec<f64>,
 }
 
 /// Searches, and hands in a player; tells what was known after each generation.
@@ -30,7 +29,7 @@ pub async fn search(
     args: &ReproduceArgs,
     label: &str,
 ) -> anyhow::Result<(Policy, Vec<Step>)> {
-    let generations = if args.quick { plan.quick_generations } else { plan.generations };
+    let generations = plan.generations(args.quick);
     let info = client.server_info(row.rules.width.unwrap_or(0)).await?;
     let set = info.feature_sets.iter().find(|set| set.name == plan.features);
     let num_weights =
@@ -67,13 +66,13 @@ pub async fn search(
         let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
         let generation = optimizer.tell(&scores)?.context("a search of one look a generation")?;
         let lines = match plan.check_games {
-            0 => None,
+            0 => Vec::new(),
             games => {
                 let incumbent = optimizer.incumbent().context("a generation is complete")?;
                 let checked =
                     play(vec![player(&incumbent, plan.result_scores_the_end)], games, "the result so far")
                         .await?;
-                Statistics::of(checked.games[0].iter().map(|game| game.lines as f64))
+                checked.games[0].iter().map(|game| game.lines as f64).collect()
             }
         };
         let (best, mean, std) = (generation.best_score, generation.mean_score, generation.std_score);

@@ -1,83 +1,449 @@
-//! Whether two numbers are the same: what somebody printed, and what came out here.
+//! Whether a printed figure and our games can be of the same player.
 //!
-//! Both are means of games, and games vary. The standard error of ours is known; that of a printed figure follows from the
-//! number of games behind it, taken to vary as ours do, or from the interval printed with it. Two figures agree when they
-//! are within three standard errors of their difference. Of a few figures no more is known than their order of magnitude.
+//! A figure is compared as what it is: a mean with or without an interval, a share, the best of some games, words about
+//! typical games ([`Printed`] has the formula of each). Three things can come out: the two agree, they differ, or there are
+//! too few games to tell. They differ when chance would set them so far apart once in 370 times (`LEVEL`, three standard
+//! errors of a normal number). They agree only when the same test would have refuted a figure that is clearly wrong; what
+//! that is, each kind says as well. Numbers that are no numbers, and no games at all, never agree.
+//!
+//! Games that were cut give a lower bound. It can be too large for a figure, and says nothing else.
 
+use crate::cli::numbers::grouped;
 use crate::summary::Statistics;
 
-/// A figure that somebody has printed.
+/// A figure that was printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Said {
-    /// The figure.
-    pub value: f64,
-    /// How exact it is.
-    pub margin: Margin,
+    /// The figure, and how exact it is.
+    pub printed: Printed,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
-/// How exact a printed figure is.
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It stands in the document of its experiment.
+    Document,
+    /// It stands in a paper or with published weights, or is quoted from there.
+    Published,
+    /// It is cited from memory.
+    Recalled,
+    /// The document's program, or another one by its rules, was run again and gave it.
+    Rerun,
+}
+
+/// A figure, and how exact it is.
+///
+/// In the formulas m is the number of our games, x their mean and s their standard deviation; v is the figure and n the
+/// number of games behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Margin {
-    /// The mean of so many games.
-    Games(u32),
-    /// The share of so many games.
-    Share(u32),
-    /// The same with its decimals cut off, so that the mean was up to 1 more.
-    CutOff(u32),
-    /// A mean with its 95 % interval.
-    Interval(f64, f64),
-    /// Known to this factor, one way or the other.
-    Factor(f64),
+pub enum Printed {
+    /// The mean of n games without a spread. Its games are taken to vary as ours do, which makes the standard error of the
+    /// difference s sqrt(1/m + 1/n).
+    ///
+    /// They differ when x is more than three of these errors away from what v stands for. The lengths of games vary in
+    /// proportion to their mean, so that s is taken at the larger of the two means: s max(1, v/x). Our mean of whole numbers
+    /// is never taken to be known better than to 1/m. They agree when three errors are at most half of v, so that half or
+    /// double the figure would have been refuted, and with ten games at least, fewer of which do not show how games vary.
+    Mean {
+        /// The figure.
+        value: f64,
+        /// What becomes of its decimals.
+        decimals: Decimals,
+        /// Games behind it.
+        games: u32,
+    },
+    /// A mean with its 95 % interval: as a mean, with (high - low) / 3.92 as its own standard error in place of s / sqrt(n).
+    Interval {
+        /// The mean.
+        value: f64,
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
+    /// So many of n games: Fisher's exact test, two-sided. They agree when a share of ours that is half the scale away from
+    /// theirs, such as 10 of 20 beside 0 of 20, would have been refuted.
+    Share {
+        /// How many.
+        count: u32,
+        /// Of how many.
+        games: u32,
+    },
+    /// The largest of n games; a single game is the largest of one. If all m + n games are alike, none of the n is among the r
+    /// largest with the probability of m (m-1) ... (m-r+1) / ((m+n) (m+n-1) ... (m+n-r+1)). That bounds from both sides how
+    /// many of ours may be larger than v, each side at half of the level, and assumes nothing about how games vary.
+    ///
+    /// They agree when a v above or below all of our games would have been refuted: from about 740 n games on.
+    BestOf {
+        /// The largest.
+        value: f64,
+        /// Of how many.
+        games: u32,
+    },
+    /// Words about what games come to: typical ones, which is to say the middle half. They differ when the range lies outside
+    /// of the middle half of our games, whose ends are taken at the order statistics that bound the quartiles, each at half
+    /// of the level. From 23 games on there are such order statistics, else there are too few.
+    Words {
+        /// As it is said.
+        words: &'static str,
+        /// What is meant, from here
+        low: f64,
+        /// to here.
+        high: f64,
+    },
+    /// Of another search, which hands in another player each time, and known to this factor one way or the other. As a mean
+    /// that stands for everything from v / factor to v factor, without an error of its own.
+    Factor {
+        /// The figure.
+        value: f64,
+        /// The factor.
+        factor: f64,
+    },
 }
 
-/// What becomes of a figure.
+/// What becomes of the decimals of a printed mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decimals {
+    /// As many are printed as matter.
+    Kept,
+    /// They are cut off, so that the mean was up to 1 more.
+    CutOff,
+    /// The mean is rounded, and was up to so much more or less.
+    Rounded(f64),
+}
+
+/// What comes of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The figures are the same, as far as games tell.
     Agrees,
     /// They are not.
     Differs,
-    /// Games were cut here, so that ours is a lower bound, and it is lower.
+    /// There are too few games to tell, ours or theirs.
+    TooFew,
+    /// Ours is a lower bound, and no larger than the figure.
     Cut,
 }
 
-/// Fewer games do not tell how much games vary.
-const FEW: u64 = 10;
+/// What becomes of a figure, everything that was printed of it considered: the one verdict, in all forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It agrees.
+    Agrees,
+    /// It differs.
+    Differs,
+    /// It agrees with what was measured since, and differs from the document.
+    DiffersFromDocument,
+    /// The document's figure is wrong, as can be shown; ours agrees with what was measured since, if anything was.
+    DocumentWrong,
+    /// There are too few games to tell.
+    TooFew,
+    /// It was cut before it can tell.
+    Cut,
+    /// There is nothing to compare.
+    None,
+}
 
-/// How many standard errors of their difference two figures may be apart.
+/// How often chance alone may refute a figure: as often as a normal number is three standard deviations off.
+const LEVEL: f64 = 0.0027;
+/// The standard deviations of [`LEVEL`].
 const ERRORS: f64 = 3.0;
+/// Fewer games do not show how much games vary: at [`LEVEL`], not even their median lies between their ends.
+const FEW: usize = 10;
+
+/// Where ours are, seen from a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+    Here,
+    Unknown,
+}
 
 impl Said {
-    /// Compares a figure with ours, of which games may have been cut.
-    pub fn compare(&self, ours: &Statistics, num_games: u64, cut: bool) -> Verdict {
-        // The lengths of games are close to exponential: where a few of them cannot tell how much they vary, their mean can.
-        let std = match ours.spread {
-            Some(spread) if num_games >= FEW => spread.std,
-            Some(spread) => spread.std.max(ours.mean.abs()),
-            None => ours.mean.abs(),
-        };
-        let error = std / (num_games as f64).sqrt();
-        let (low, high, said_error) = match self.margin {
-            Margin::Games(games) => (self.value, self.value, std / f64::from(games).sqrt()),
-            Margin::Share(games) => {
-                // Counted in few games, all or none may have met the same end by chance.
-                let spread = (self.value * (1.0 - self.value)).sqrt();
-                let errors = 1.0 / f64::from(games).sqrt() + 1.0 / (num_games as f64).sqrt();
-                (self.value, self.value, spread * errors)
+    /// Compares a figure with the numbers of our games; of a share they are 1 and 0.
+    pub fn compare(&self, ours: &[f64], is_lower_bound: bool) -> Verdict {
+        if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !self.is_number() {
+            return Verdict::TooFew;
+        }
+        let side = match self.printed {
+            Printed::Mean { value, decimals, games } => {
+                let (below, above) = match decimals {
+                    Decimals::Kept => (0.0, 0.0),
+                    Decimals::CutOff => (0.0, 1.0),
+                    Decimals::Rounded(by) => (by, by),
+                };
+                beside_mean(ours, (value - below, value + above), |std| std / f64::from(games).sqrt())
             }
-            Margin::CutOff(games) => (self.value, self.value + 1.0, std / f64::from(games).sqrt()),
-            Margin::Interval(low, high) => (self.value, self.value, (high - low) / 2.0 / 1.96),
-            Margin::Factor(factor) => (self.value / factor, self.value * factor, 0.0),
+            Printed::Interval { value, low, high } => {
+                beside_mean(ours, (value, value), |_| (high - low) / 2.0 / 1.96)
+            }
+            Printed::Share { count, games } => {
+                let lost = ours.iter().filter(|number| **number != 0.0).count() as u64;
+                beside_share((lost, ours.len() as u64), (count.into(), games.into()))
+            }
+            Printed::BestOf { value, games } => beside_best(ours, value, games),
+            Printed::Words { low, high, .. } => beside_typical(ours, low, high),
+            Printed::Factor { value, factor } => beside_mean(ours, (value / factor, value * factor), |_| 0.0),
         };
-        let apart = (low - ours.mean).max(ours.mean - high).max(0.0);
-        if apart <= ERRORS * (error * error + said_error * said_error).sqrt() {
-            Verdict::Agrees
-        } else if cut && ours.mean < low {
-            Verdict::Cut
-        } else {
-            Verdict::Differs
+        match side {
+            Side::Above => Verdict::Differs,
+            _ if is_lower_bound => Verdict::Cut,
+            Side::Below => Verdict::Differs,
+            Side::Here => Verdict::Agrees,
+            Side::Unknown => Verdict::TooFew,
         }
     }
+
+    fn is_number(&self) -> bool {
+        match self.printed {
+            Printed::Interval { value, low, high } => (value + low + high).is_finite(),
+            Printed::Words { low, high, .. } => (low + high).is_finite(),
+            Printed::Factor { value, factor } => (value * factor).is_finite(),
+            _ => self.value().is_some_and(f64::is_finite),
+        }
+    }
+
+    /// The figure for programs; nothing where it is only words.
+    pub fn value(&self) -> Option<f64> {
+        match self.printed {
+            Printed::Mean { value, .. }
+            | Printed::Interval { value, .. }
+            | Printed::BestOf { value, .. }
+            | Printed::Factor { value, .. } => Some(value),
+            Printed::Share { count, games } => Some(f64::from(count) / f64::from(games)),
+            Printed::Words { .. } => None,
+        }
+    }
+
+    /// The figure for people, with where it comes from and what it is worth; a `unit` is a game, or a run of a search.
+    pub fn text(&self, unit: &str) -> String {
+        let many = |number: u32| match number {
+            1 => format!("one {unit}"),
+            number => format!("{} {unit}s", grouped(number.into())),
+        };
+        let (figure, basis) = match self.printed {
+            Printed::Mean { value, games, decimals: Decimals::CutOff } => {
+                (plain(value), format!("{}, decimals cut off", many(games)))
+            }
+            Printed::Mean { value, games, .. } => (plain(value), many(games)),
+            Printed::Interval { value, low, high } => {
+                (plain(value), format!("{} to {}", plain(low), plain(high)))
+            }
+            Printed::Share { count, games } => (format!("{count} of {games}"), String::new()),
+            Printed::BestOf { value, games: 1 } => (plain(value), many(1)),
+            Printed::BestOf { value, games } => (plain(value), format!("best of {}", many(games))),
+            Printed::Words { words, .. } => (words.to_owned(), "in words".to_owned()),
+            Printed::Factor { value, factor } => (plain(value), format!("to a factor of {factor}")),
+        };
+        let origin = match self.origin {
+            Origin::Document | Origin::Rerun => "",
+            Origin::Published | Origin::Recalled => self.origin.word(),
+        };
+        let bases: Vec<&str> = [origin, &basis].into_iter().filter(|text| !text.is_empty()).collect();
+        if bases.is_empty() { figure } else { format!("{figure} ({})", bases.join(", ")) }
+    }
+}
+
+impl Origin {
+    /// One word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Document => "document",
+            Origin::Published => "published",
+            Origin::Recalled => "recalled",
+            Origin::Rerun => "rerun",
+        }
+    }
+}
+
+impl Judgement {
+    /// Of the comparisons with the document and with what was measured since. What was measured since counts for more, since
+    /// its program is known; the document speaks where that cannot tell. `is_wrong` says that the document's figure is known
+    /// to be wrong.
+    pub fn of(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool) -> Judgement {
+        let document_differs = document == Some(Verdict::Differs) && !is_wrong;
+        match (since, document) {
+            (Some(Verdict::Differs), _) => Judgement::Differs,
+            (Some(Verdict::Agrees), _) if is_wrong => Judgement::DocumentWrong,
+            (Some(Verdict::Agrees), _) if document_differs => Judgement::DiffersFromDocument,
+            (Some(Verdict::Agrees), _) => Judgement::Agrees,
+            (_, Some(_)) if document_differs => Judgement::Differs,
+            (Some(Verdict::TooFew), Some(Verdict::Agrees)) if !is_wrong => Judgement::Agrees,
+            (Some(Verdict::TooFew), _) | (None, Some(Verdict::TooFew)) => Judgement::TooFew,
+            (Some(Verdict::Cut), _) | (None, Some(Verdict::Cut)) => Judgement::Cut,
+            (None, Some(Verdict::Agrees | Verdict::Differs)) if is_wrong => Judgement::DocumentWrong,
+            (None, Some(_)) => Judgement::Agrees,
+            (None, None) => Judgement::None,
+        }
+    }
+
+    /// One word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Judgement::Agrees => "agrees",
+            Judgement::Differs => "differs",
+            Judgement::DiffersFromDocument => "differs_from_document",
+            Judgement::DocumentWrong => "document_wrong",
+            Judgement::TooFew => "too_few",
+            Judgement::Cut => "cut",
+            Judgement::None => "none",
+        }
+    }
+
+    /// For people; a `unit` is a game, or a run of a search.
+    pub fn text(self, unit: &str) -> String {
+        match self {
+            Judgement::Agrees => "agrees".to_owned(),
+            Judgement::Differs => "differs".to_owned(),
+            Judgement::DiffersFromDocument => {
+                "differs from the document, agrees with what was measured since".to_owned()
+            }
+            Judgement::DocumentWrong => "document wrong".to_owned(),
+            Judgement::TooFew => format!("too few {unit}s to tell"),
+            Judgement::Cut => "cut before it can tell".to_owned(),
+            Judgement::None => "-".to_owned(),
+        }
+    }
+}
+
+/// Beside a mean that stands for everything from `low` to `high`; its own standard error may depend on how games vary.
+fn beside_mean(ours: &[f64], (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
+    let Some(Statistics { mean, spread: Some(spread), .. }) = Statistics::of(ours.iter().copied()) else {
+        return Side::Unknown;
+    };
+    let nearest = mean.max(low).min(high);
+    let larger = if mean > 0.0 { (nearest / mean).max(1.0) } else { 1.0 };
+    let (std, games) = (spread.std * larger, ours.len() as f64);
+    let own_error = (std / games.sqrt()).max(1.0 / games);
+    let tolerance = ERRORS * own_error.hypot(error(std));
+    if ours.len() < FEW || !tolerance.is_finite() {
+        Side::Unknown
+    } else if mean > high + tolerance {
+        Side::Above
+    } else if mean < low - tolerance {
+        Side::Below
+    } else if tolerance <= low.abs().max(high.abs()) / 2.0 {
+        Side::Here
+    } else {
+        Side::Unknown
+    }
+}
+
+/// Beside so many of so many games.
+fn beside_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Side {
+    let share = theirs as f64 / their_games as f64;
+    let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
+    let far = (far * our_games as f64).round() as u64;
+    if fisher((ours, our_games), (theirs, their_games)) < LEVEL {
+        if ours as f64 / our_games as f64 > share { Side::Above } else { Side::Below }
+    } else if fisher((far, our_games), (theirs, their_games)) < LEVEL {
+        Side::Here
+    } else {
+        Side::Unknown
+    }
+}
+
+/// Beside the largest of `games`.
+fn beside_best(ours: &[f64], value: f64, games: u32) -> Side {
+    let (all, games) = (ours.len(), f64::from(games));
+    // The probability that none of theirs is among so many largest.
+    let none_among = |largest: usize| {
+        let factor = |n: usize| (all as f64 - n as f64) / (all as f64 + games - n as f64);
+        (0..largest).map(factor).product::<f64>()
+    };
+    let larger = ours.iter().filter(|number| **number > value).count();
+    let at_least = ours.iter().filter(|number| **number >= value).count();
+    if none_among(larger) < LEVEL / 2.0 {
+        Side::Above
+    } else if 1.0 - none_among(at_least + 1) < LEVEL / 2.0 {
+        Side::Below
+    } else if none_among(all) < LEVEL / 2.0 && 1.0 - none_among(1) < LEVEL / 2.0 {
+        Side::Here
+    } else {
+        Side::Unknown
+    }
+}
+
+/// Beside the range that typical games are said to be in.
+fn beside_typical(ours: &[f64], low: f64, high: f64) -> Side {
+    let mut sorted = ours.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // The smallest but `rank` of ours is above the quartile when at most so many of them are below it.
+    let (mut rank, mut probability) = (0, binomial(0, ours.len() as u64, 0.25));
+    if probability > LEVEL / 2.0 {
+        return Side::Unknown;
+    }
+    while probability + binomial(rank + 1, ours.len() as u64, 0.25) <= LEVEL / 2.0 {
+        rank += 1;
+        probability += binomial(rank, ours.len() as u64, 0.25);
+    }
+    let rank = rank as usize;
+    if high < sorted[rank] {
+        Side::Above
+    } else if low > sorted[ours.len() - 1 - rank] {
+        Side::Below
+    } else {
+        Side::Here
+    }
+}
+
+/// The 95 % interval of a share (Clopper and Pearson): the shares for which so few, and so many, are not rarer than 2.5 %.
+///
+/// ```
+/// use tetrion::cli::reproduce::verdict::share_interval;
+/// let (low, high) = share_interval(0, 20);
+/// assert_eq!((low, (high * 1e4).round()), (0.0, 1684.0)); // 1 - 0.025^(1/20)
+/// ```
+pub fn share_interval(count: u64, games: u64) -> (f64, f64) {
+    // The share where a probability that falls with it is 2.5 %.
+    let solve = |falls: &dyn Fn(f64) -> f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..50 {
+            let middle = (low + high) / 2.0;
+            if falls(middle) > 0.025 { low = middle } else { high = middle }
+        }
+        high
+    };
+    let high = if count == games { 1.0 } else { solve(&|share| binomial_at_most(count, games, share)) };
+    // Seen from the other end, the rest of the games is few.
+    let rest = games - count;
+    let low = if count == 0 { 0.0 } else { 1.0 - solve(&|share| binomial_at_most(rest, games, share)) };
+    (low, high)
+}
+
+/// The probability of at most so many of `games`.
+fn binomial_at_most(count: u64, games: u64, share: f64) -> f64 {
+    (0..=count).map(|n| binomial(n, games, share)).sum()
+}
+
+/// The probability of so many of `games`, of a share between 0 and 1.
+fn binomial(count: u64, games: u64, share: f64) -> f64 {
+    let (log, log_rest) = (libm::log(share), libm::log1p(-share));
+    libm::exp(log_choose(games, count) + count as f64 * log + (games - count) as f64 * log_rest)
+}
+
+/// Fisher's exact test, two-sided: how probable tables are that are no more probable than this one.
+fn fisher((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> f64 {
+    let all = ours + theirs;
+    let log = |n: u64| log_choose(their_games, n) + log_choose(our_games, all - n);
+    let least = all.saturating_sub(our_games);
+    let (this, total) = (log(theirs), log_choose(our_games + their_games, all));
+    let tables = (least..=their_games.min(all)).map(log).filter(|log| *log <= this + 1e-7);
+    tables.map(|log| libm::exp(log - total)).sum()
+}
+
+/// The logarithm of a binomial coefficient.
+fn log_choose(of: u64, chosen: u64) -> f64 {
+    let log_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
+    log_factorial(of) - log_factorial(chosen) - log_factorial(of - chosen)
+}
+
+/// As it was printed: no figure has more than two decimals.
+fn plain(number: f64) -> String {
+    if number.fract() == 0.0 { grouped(number) } else { ((number * 100.0).round() / 100.0).to_string() }
 }
 
 /// Whether lines and pieces of games on a playfield can be true together: four cells a piece, `width` cells a line, and what
