@@ -18,7 +18,10 @@ pub fn encode(duration: Duration) -> Option<prost_types::Duration> {
 
 /// A length of time as an error shows it: `-1.5 s`.
 pub fn written(message: &prost_types::Duration) -> String {
-    format!("{} s", message.seconds as f64 + f64::from(message.nanos) / 1e9)
+    let nanos = i128::from(message.seconds) * 1_000_000_000 + i128::from(message.nanos);
+    let (sign, size) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
+    let decimals = format!("{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
+    format!("{sign}{} s", decimals.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -38,8 +41,10 @@ mod tests {
         check(-1, -500_000_000, None, "-1.5 s");
         check(0, -1, None, "-0.000000001 s");
         check(i64::MIN, 0, None, "-9223372036854775808 s");
-        check(i64::MIN, i32::MIN, None, "-9223372036854775808 s");
-        check(i64::MAX, i32::MAX, Some(Duration::new(i64::MAX as u64, 999_999_999)), "9223372036854775808 s");
+        check(i64::MIN, i32::MIN, None, "-9223372036854775810.147483648 s");
+        let longest = Duration::new(i64::MAX as u64, 999_999_999);
+        check(i64::MAX, i32::MAX, Some(longest), "9223372036854775809.147483647 s");
+        check(100, 0, Some(Duration::from_secs(100)), "100 s");
     }
 
     #[test]
