@@ -8,8 +8,10 @@
 use std::sync::Arc;
 
 use divan::counter::ItemsCount;
+use tetrion::pool::Pool;
 use tetrion::server::{Server, ServerConfig};
-use tetrion::service::{Clock, Environments, ServerFacts, SessionStore, StoreLimits};
+use tetrion::service::{CallPool, Clock, Environments, ServerFacts, SessionStore, StoreLimits};
+use tetrion::wire::limits::DEFAULT_MAX_CALL_WORK;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
 use tetrion::workloads::Remote;
@@ -28,7 +30,8 @@ const NUM_ENVS: [u32; 4] = [1, 64, 256, 4096];
 fn handler(bencher: divan::Bencher, num_envs: u32) {
     let runtime = Runtime::new().unwrap();
     let store = Arc::new(SessionStore::new(StoreLimits::default(), Clock::system()));
-    let service = Environments::new(store, ServerFacts { max_evaluations: 1, num_threads: 1 });
+    let calls = CallPool::new(Pool::new(0).unwrap(), DEFAULT_MAX_CALL_WORK);
+    let service = Environments::new(store, calls, ServerFacts::default());
     let requests = runtime.block_on(async {
         let create = pb::CreateSessionRequest { config: Some(config(num_envs, false)), ..Default::default() };
         let session = service.create_session(Request::new(create)).await.unwrap();

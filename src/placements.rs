@@ -80,6 +80,22 @@ pub const fn bytes_per_cell_row(width: u8) -> usize {
     if width > 16 { 4 } else { 2 }
 }
 
+/// About how long [`enumerate`] takes for so many positions, in nanoseconds of one core.
+pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>, options: Options) -> u64 {
+    let (width, height) = (u64::from(rules.width), u64::from(rules.height));
+    let num_features = set.map_or(0, FeatureSet::len) as u64;
+    let row = match extractor(rules, set) {
+        // Beyond these sizes half as many placements fit into a register, or a quarter.
+        Some(_) if width > 16 || height > 28 => 48 + 6 * num_features,
+        Some(_) => 16 + 2 * num_features,
+        None => 120 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height)),
+    };
+    let boards = u64::from(options.afterstates) + u64::from(options.preclear_boards);
+    let landing = if options.look_at_landings() { 20 + 2 * height * boards } else { 0 };
+    // A piece has at most 4 * width placements, the seven of them have 2.3 * width on average.
+    num_positions as u64 * 3 * width * (row + landing)
+}
+
 /// Lists every placement of every position.
 ///
 /// Features that the kernels know are measured by the fastest one there is; the numbers are the same on every path.
@@ -92,11 +108,15 @@ pub fn enumerate(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
-    // The kernels look at every column, also where there is no way to it.
-    match Extractor::new(set).filter(|_| rules.reach == Reach::StraightDrop) {
+    match extractor(rules, set) {
         Some(extractor) => enumerate_on(Kernel::best(), rules, positions, &extractor, options),
         None => enumerate_plainly(rules, positions, set, options),
     }
+}
+
+/// What the kernels need, if they can be used: they look at every column, also where there is no way to it.
+fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
+    Extractor::new(set).filter(|_| rules.reach == Reach::StraightDrop)
 }
 
 /// Lists every placement with the features that a kernel knows.
@@ -264,6 +284,29 @@ impl Options {
 }
 
 impl Placements {
+    /// None of no positions, with room for so many.
+    pub fn empty(num_rows: usize, num_features: usize) -> Placements {
+        let features = Vec::with_capacity(num_rows * num_features);
+        Placements { features, ..Placements::with_capacity(0, num_rows) }
+    }
+
+    /// Adds the placements of further positions, found under the same rules with the same options.
+    pub fn append(&mut self, more: &Placements) {
+        let rows = self.actions.len() as u32;
+        self.row_offsets.extend(more.row_offsets[1..].iter().map(|offset| rows + offset));
+        self.actions.extend_from_slice(&more.actions);
+        self.placements.extend_from_slice(&more.placements);
+        self.features.extend_from_slice(&more.features);
+        self.rewards.extend_from_slice(&more.rewards);
+        self.lines.extend_from_slice(&more.lines);
+        self.terminal.extend_from_slice(&more.terminal);
+        self.afterstates.extend_from_slice(&more.afterstates);
+        self.anchors.extend_from_slice(&more.anchors);
+        self.cells.extend_from_slice(&more.cells);
+        self.preclear_boards.extend_from_slice(&more.preclear_boards);
+        self.position_features.extend_from_slice(&more.position_features);
+    }
+
     /// Writes what is wanted of where a piece comes to rest.
     fn push_rest(&mut self, options: Options, shape: &Shape, row: u8, column: u8) {
         if options.anchors {

@@ -15,9 +15,10 @@ use super::interrupt::INTERRUPTED;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
 use crate::server::{Origins, Server, ServerConfig, ServerError, Tls};
-use crate::service::StoreLimits;
+use crate::service::{EvaluationLimits, StoreLimits};
 use crate::wire::limits::{
-    DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_SESSIONS, DEFAULT_RESPONSE_BYTES,
+    DEFAULT_MAX_CALL_WORK, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
+    DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_RESPONSE_BYTES,
 };
 
 /// The options of `tetrion serve`.
@@ -42,6 +43,18 @@ pub struct ServeArgs {
     /// Evaluations at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS)]
     pub max_evaluations: u32,
+
+    /// Evaluations of one caller at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
+    pub max_evaluations_per_caller: u32,
+
+    /// Seconds that the answer of an evaluation may lie unread before it has to make room for another one
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
+    pub max_unread_time: f64,
+
+    /// Seconds of one core that a call may take, by the server's estimate; evaluations take as long as they take
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
+    pub max_call_work: f64,
 
     /// Seconds that open calls may go on after SIGTERM or ctrl-c
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
@@ -179,7 +192,12 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         listen: args.listen,
         num_threads: args.threads as usize,
         store: StoreLimits { max_sessions: args.max_sessions, max_envs: args.max_envs },
-        max_evaluations: args.max_evaluations,
+        evaluations: EvaluationLimits {
+            max_evaluations: args.max_evaluations,
+            max_per_caller: args.max_evaluations_per_caller,
+            max_unread: Duration::from_secs_f64(args.max_unread_time),
+        },
+        max_call_work: Duration::from_secs_f64(args.max_call_work),
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
         token: args.token.clone(),
         tls,

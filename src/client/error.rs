@@ -74,7 +74,7 @@ impl ClientError {
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
-        (Some(info), _) => ["DRAINING", "EVALUATION_LIMIT"].contains(&info.reason.as_str()),
+        (Some(info), _) => ["ANSWER_UNREAD", "DRAINING", "EVALUATION_LIMIT"].contains(&info.reason.as_str()),
         (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
         (None, _) => true,
     };

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::agents::{Agent, Kernel, Lots};
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, Rules, Tetromino, episode_seed};
-use crate::pool::Pool;
+use crate::pool::Lane;
 
 /// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
@@ -193,7 +193,7 @@ pub struct Progress {
 }
 
 struct Shared<F> {
-    pool: Arc<Pool>,
+    lane: Lane,
     evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
     num_games: u64,
@@ -218,7 +218,7 @@ pub type Next = Box<dyn FnOnce() + Send>;
 /// The sink is dropped when the last game is done, when the stop was noticed, or when something in a game or in the sink
 /// panicked, which stops the evaluation.
 pub fn spawn<F>(
-    pool: &Arc<Pool>,
+    lane: &Lane,
     evaluation: Arc<Evaluation>,
     parallelism: usize,
     stop: Arc<AtomicBool>,
@@ -228,13 +228,13 @@ pub fn spawn<F>(
     F: Fn(GameResult, Next) + Send + Sync + 'static,
 {
     let num_games = evaluation.num_games();
-    let threads = pool.num_threads();
+    let threads = lane.num_threads();
     let (chains, last_games) = match parallelism {
         0 => (threads, threads as u64),
         parallelism => (parallelism.min(threads), 0),
     };
-    let (pool, next_game) = (pool.clone(), AtomicU64::new(0));
-    let shared = Shared { pool, evaluation, next_game, num_games, last_games, stop, progress, sink };
+    let (lane, next_game) = (lane.clone(), AtomicU64::new(0));
+    let shared = Shared { lane, evaluation, next_game, num_games, last_games, stop, progress, sink };
     let shared = Arc::new(shared);
     for _ in 0..(chains as u64).min(num_games) {
         start_next_game(shared.clone());
@@ -259,8 +259,8 @@ fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
     shared: Arc<Shared<F>>,
     mut playing: Playing,
 ) {
-    let pool = shared.pool.clone();
-    pool.spawn(move || {
+    let lane = shared.lane.clone();
+    lane.spawn(move || {
         if shared.stop.load(Ordering::Relaxed) {
             return;
         }

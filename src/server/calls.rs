@@ -34,6 +34,7 @@ use tracing::error;
 
 use super::connection::Room;
 use super::reception::{Reception, Takes};
+use crate::service::Busy;
 use crate::service::status::Refusal;
 use crate::wire;
 use crate::wire::limits::max_request_bytes;
@@ -130,8 +131,10 @@ where
             return Box::pin(ready(Ok(refusal.into_http())));
         }
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
-        let (parts, body) = request.into_parts();
-        let body = Reception::new(Body::new(body), record.method.takes, Room::of(&parts.extensions));
+        let (mut parts, body) = request.into_parts();
+        let room = Room::of(&parts.extensions);
+        let (body, party) = (Reception::new(Body::new(body), record.method.takes, room), room.party());
+        parts.extensions.insert(party);
         let request = Request::from_parts(parts, Body::new(body));
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
         Box::pin(async move {
@@ -151,7 +154,9 @@ where
                     reword(response.headers_mut());
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
-                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, around, deadline)))
+                    let busy = response.extensions().get::<Busy>().cloned();
+                    response
+                        .map(|body| Body::new(CallBody::new(Body::new(body), record, around, deadline, busy)))
                 }
                 Err(panic) => {
                     let status = internal(panic, &record.method.name);
@@ -210,6 +215,8 @@ struct CallBody {
     record: Record,
     around: Arc<Around>,
     deadline: Option<Instant>,
+    /// Of a stream that answers request by request.
+    busy: Option<Busy>,
     /// Made when the body has nothing to say for the first time; calls with one answer never get there.
     ends: Option<Ends>,
     ended: bool,
@@ -222,8 +229,14 @@ struct Ends {
 }
 
 impl CallBody {
-    fn new(inner: Body, record: Record, around: Arc<Around>, deadline: Option<Instant>) -> CallBody {
-        CallBody { inner, record, around, deadline, ends: None, ended: false }
+    fn new(
+        inner: Body,
+        record: Record,
+        around: Arc<Around>,
+        deadline: Option<Instant>,
+        busy: Option<Busy>,
+    ) -> CallBody {
+        CallBody { inner, record, around, deadline, busy, ends: None, ended: false }
     }
 
     /// Waits for what ends the answer whether or not it has more to say.
@@ -232,7 +245,9 @@ impl CallBody {
             drained: Box::pin(self.around.drain.clone().cancelled_owned()),
             deadline: self.deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
         });
-        if ends.drained.as_mut().poll(cx).is_ready() {
+        // What is being worked on gets its answer, whose end wakes this again.
+        let is_busy = self.busy.as_ref().is_some_and(Busy::is_busy);
+        if ends.drained.as_mut().poll(cx).is_ready() && !is_busy {
             return Poll::Ready(draining());
         }
         match ends.deadline.as_mut().map(|deadline| deadline.as_mut().poll(cx)) {
@@ -551,6 +566,25 @@ mod tests {
             (end.code(), end.get_details_error_info().unwrap().reason.as_str()),
             (Code::Unavailable, "DRAINING")
         );
+
+        // One that works on a request ends when that has its answer.
+        let busy = Busy::default();
+        let inner = service_fn(|_: Request<Body>| {
+            let mut response = Response::new(Answer { does: Does::Waits, sent: true });
+            response.extensions_mut().insert(busy.clone());
+            async { Ok::<_, Infallible>(response) }
+        });
+        let (layer, drain) = self::layer();
+        let mut body = layer.layer(inner).oneshot(request(STEP, "token")).await.unwrap().into_body();
+        let working = busy.begin();
+        drain.cancel();
+        tokio::select! {
+            biased;
+            early = frame(&mut body) => panic!("the answer was still to come: {early:?}"),
+            () = ready(()) => {}
+        }
+        drop(working);
+        assert_eq!(frame(&mut body).await.unwrap_err().code(), Code::Unavailable);
 
         let refused = call(&layer, request(STEP, "token"), Does::PanicsAtOnce).await;
         assert_eq!(

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::transport::server::{Connected, TlsConnectInfo};
 
+use crate::pool::Party;
 use crate::wire::limits::MAX_REQUEST_BYTES;
 
 /// Bytes of messages that the calls of a connection may have announced and not ended: four of the largest, and dozens of those
@@ -25,9 +26,12 @@ pub(super) struct Connection {
     room: Room,
 }
 
-/// The room of a connection, in bytes.
+/// The room of a connection, in bytes, and the party that the connection is.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<Semaphore>);
+pub(super) struct Room {
+    bytes: Arc<Semaphore>,
+    party: Party,
+}
 
 /// What one call has taken of it, and gives back when it is dropped.
 #[derive(Debug)]
@@ -44,7 +48,12 @@ impl Connection {
 
 impl Room {
     pub(super) fn new() -> Room {
-        Room(Arc::new(Semaphore::new(ROOM)))
+        Room { bytes: Arc::new(Semaphore::new(ROOM)), party: Party::new_connection() }
+    }
+
+    /// Whose calls come over the connection.
+    pub(super) fn party(&self) -> Party {
+        self.party.clone()
     }
 
     /// The room of the connection that a request came on.
@@ -69,7 +78,7 @@ impl Share {
         if bytes <= taken {
             return true;
         }
-        let Ok(more) = self.room.0.clone().try_acquire_many_owned((bytes - taken) as u32) else {
+        let Ok(more) = self.room.bytes.clone().try_acquire_many_owned((bytes - taken) as u32) else {
             return false;
         };
         match &mut self.taken {

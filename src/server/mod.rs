@@ -38,11 +38,12 @@ use tracing::{info, warn};
 
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    Clock, Environments, Evaluations, ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
+    CallPool, Clock, Environments, EvaluationLimits, Evaluations, ServerFacts, SessionStore, StoreLimits,
+    Worlds, reap_forever,
 };
 use crate::wire;
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
-use crate::wire::limits::DEFAULT_MAX_EVALUATIONS;
+use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
 use connection::Connection;
 use front::Front;
@@ -75,8 +76,10 @@ pub struct ServerConfig {
     pub num_threads: usize,
     /// Sessions and environments at one time.
     pub store: StoreLimits,
-    /// Evaluations at one time.
-    pub max_evaluations: u32,
+    /// How many evaluations there may be, and what their callers owe.
+    pub evaluations: EvaluationLimits,
+    /// Time of one core that a call may take by the server's estimate, evaluations aside.
+    pub max_call_work: Duration,
     /// How long open calls may go on after the shutdown began.
     pub drain_timeout: Duration,
     /// The token that calls must bring as `authorization: Bearer TOKEN`; health and reflection stay open.
@@ -93,7 +96,8 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
             num_threads: 0,
             store: StoreLimits::default(),
-            max_evaluations: DEFAULT_MAX_EVALUATIONS,
+            evaluations: EvaluationLimits::default(),
+            max_call_work: DEFAULT_MAX_CALL_WORK,
             drain_timeout: Duration::from_secs(10),
             token: None,
             tls: None,
@@ -170,13 +174,13 @@ struct Services {
 impl Services {
     fn new(config: &ServerConfig) -> Result<Services, ServerError> {
         let pool = Pool::new(config.num_threads)?;
-        let facts =
-            ServerFacts { max_evaluations: config.max_evaluations, num_threads: pool.num_threads() as u32 };
+        let calls = CallPool::new(Pool::new(0)?, config.max_call_work);
+        let facts = ServerFacts { evaluations: config.evaluations, num_threads: pool.num_threads() as u32 };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
-            environments: Environments::new(store.clone(), facts),
+            environments: Environments::new(store.clone(), calls.clone(), facts),
             worlds: Worlds::new(store.clone()),
-            evaluations: Evaluations::new(pool, config.max_evaluations),
+            evaluations: Evaluations::new(pool, calls, config.evaluations),
             store,
         })
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tonic::Extensions;
 
+use crate::pool::Party;
+
 /// The caller of a call: the token that it came with, by name. Without tokens, everything belongs to one caller.
 ///
 /// The layer around the calls puts it into the extensions of a request that came with a named token.
@@ -24,5 +26,13 @@ impl Caller {
     /// The name of the token; empty where the server has no named tokens.
     pub fn name(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// Who shares threads and places with others: the caller if the server has named tokens, else the connection.
+pub(super) fn party_of(extensions: &Extensions) -> Party {
+    match Caller::of(extensions).0 {
+        Some(name) => Party::Token(name),
+        None => extensions.get().cloned().unwrap_or_default(),
     }
 }

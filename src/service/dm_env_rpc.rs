@@ -26,7 +26,7 @@ use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 use super::caller::Caller;
 use super::environment::random_seed;
 use super::session::State;
-use super::sessions::{NewSession, Session, SessionStore};
+use super::sessions::{NewSession, Prepared, Session, SessionStore};
 use super::status::Refusal;
 use super::world::Door;
 
@@ -124,7 +124,11 @@ impl Connection {
             config: (&config).into(),
             door: Some(Door::new()),
         };
-        let world_name = self.store.create(new, || State::new(config, &seeding))?.name();
+        let world = match self.store.prepare(&new)? {
+            Prepared::Made(world) => world,
+            Prepared::Room(room) => room.fill(new, State::new(config, &seeding)?)?,
+        };
+        let world_name = world.name();
         let mut presence = self.presence();
         // Those that somebody else or their lease has ended need no end any more.
         presence.made.retain(|name| self.store.exists(name));

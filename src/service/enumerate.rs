@@ -1,14 +1,19 @@
 //! EnumeratePlacements: whose placements, how large the answer becomes, and the answer.
 
+use std::time::Duration;
+
 use crate::engine::Rules;
 use crate::env::{self, EnvState};
 use crate::features::FeatureSet;
-use crate::placements::{Options, Placements, Position, bytes_per_cell_row, enumerate, num_rows};
+use crate::placements::{
+    Options, Placements, Position, bytes_per_cell_row, enumerate, nanoseconds, num_rows,
+};
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 
+use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::session::{State, listed};
 use super::status::Refusal;
@@ -68,18 +73,53 @@ impl Question {
         })
     }
 
-    /// Finds every placement, if the answer is not too large.
-    pub fn answer(&self) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+    /// Finds every placement, if the answer is not too large and the work not too much.
+    pub async fn answer(self, lane: &CallLane) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         if self.options.position_features && self.features.is_none() {
             return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
         }
-        self.check_size()?;
-        let columns = enumerate(&self.rules, &self.positions, self.features.as_ref(), self.options);
-        Ok(self.encode(columns))
+        let work = self.work(self.positions.len());
+        if CallLane::is_inline(work) {
+            self.num_rows()?;
+            return Ok(self.encode(self.enumerate(&self.positions)));
+        }
+        lane.check(work)?;
+        let slice = (SLICE.as_nanos() / self.work(1).as_nanos().max(1)).max(1) as usize;
+        let (mut found, mut done): (Option<Placements>, usize) = (None, 0);
+        lane.run_slices(move || match &mut found {
+            None => match self.num_rows() {
+                Ok(rows) => {
+                    found = Some(Placements::empty(rows, self.num_features()));
+                    None
+                }
+                Err(refusal) => Some(Err(refusal)),
+            },
+            Some(columns) if done < self.positions.len() => {
+                let end = self.positions.len().min(done + slice);
+                columns.append(&self.enumerate(&self.positions[done..end]));
+                done = end;
+                None
+            }
+            Some(columns) => Some(Ok(self.encode(std::mem::take(columns)))),
+        })
+        .await
     }
 
-    fn check_size(&self) -> Result<(), Refusal> {
-        let num_features = self.features.as_ref().map_or(0, FeatureSet::len) as u64;
+    fn work(&self, num_positions: usize) -> Duration {
+        Duration::from_nanos(nanoseconds(&self.rules, num_positions, self.features.as_ref(), self.options))
+    }
+
+    fn enumerate(&self, positions: &[Position]) -> Placements {
+        enumerate(&self.rules, positions, self.features.as_ref(), self.options)
+    }
+
+    fn num_features(&self) -> usize {
+        self.features.as_ref().map_or(0, FeatureSet::len)
+    }
+
+    /// How many placements there are, if the answer is not too large for them.
+    fn num_rows(&self) -> Result<usize, Refusal> {
+        let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
@@ -107,7 +147,7 @@ impl Question {
         if rows > max_rows || rest > u64::from(max_bytes) {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
         }
-        Ok(())
+        Ok(rows as usize)
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {

@@ -1,6 +1,7 @@
 //! `EnvironmentService`: one short method for each call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use prost::Message;
 use tokio_stream::{Stream, StreamExt};
@@ -15,27 +16,44 @@ use crate::wire::pb::environment_service_server::{EnvironmentService, Environmen
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::session::decode_ttl;
-use crate::wire::{DecodeError, InField, pb, session};
+use crate::wire::{DecodeError, InField, pb, positions, session};
 
-use super::caller::Caller;
+use super::caller::{Caller, party_of};
+use super::calls::{Busy, CallLane, CallPool};
 use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
-use super::session::State;
-use super::sessions::{NewSession, RequestId, Session, SessionStore};
+use super::session::{State, cost_of_new, cost_of_sequences};
+use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 use super::status::Refusal;
 
 /// The service: handlers around a store of sessions.
 #[derive(Clone, Debug)]
 pub struct Environments {
     store: Arc<SessionStore>,
+    calls: CallPool,
     facts: ServerFacts,
 }
 
+/// The service as one caller has it.
+#[derive(Clone, Debug)]
+struct Desk {
+    service: Environments,
+    caller: Caller,
+    lane: CallLane,
+}
+
 impl Environments {
-    /// A service on a store, of a server of which it tells the rest.
-    pub fn new(store: Arc<SessionStore>, facts: ServerFacts) -> Environments {
-        Environments { store, facts }
+    /// A service on a store, with threads for what takes long, of a server of which it tells the rest.
+    pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
+        Environments { store, calls, facts }
+    }
+
+    /// The desk of a request's caller, and the request itself.
+    fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
+        let extensions = request.extensions();
+        let (caller, lane) = (Caller::of(extensions), self.calls.lane(party_of(extensions)));
+        (Desk { service: self.clone(), caller, lane }, request.into_inner())
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
@@ -48,98 +66,113 @@ impl Environments {
             // gigabit line 0.4 ms for the bytes.
             .send_compressed(CompressionEncoding::Zstd)
     }
+}
 
-    fn session(&self, caller: &Caller, name: &str) -> Result<Arc<Session>, Refusal> {
-        self.store.find(caller, "session", name)
+impl Desk {
+    fn session(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+        self.service.store.find(&self.caller, "session", name)
     }
 
-    fn create(&self, caller: &Caller, request: &pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
+    async fn create(&self, request: pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
-        let defaults = pb::SessionConfig::default();
-        let message = request.config.as_ref().unwrap_or(&defaults);
-        let (config, seeding) = session::decode(message, random_seed).in_field("config")?;
-        let request = (!request.request_id.is_empty()).then(|| RequestId {
-            name: request.request_id.clone(),
-            digest: xxh3_128(&request.encode_to_vec()),
-        });
-        let new = NewSession {
-            owner: caller.clone(),
-            request,
-            num_envs: config.env.num_envs,
-            ttl,
-            config: (&config).into(),
-            door: None,
+        let message = request.config.as_ref();
+        let reading = cost_of_sequences(message.map_or(&[], |message| &message.piece_sequences));
+        let owner = self.caller.clone();
+        let decode = move || {
+            let defaults = pb::SessionConfig::default();
+            let message = request.config.as_ref().unwrap_or(&defaults);
+            let (config, seeding) = session::decode(message, random_seed).in_field("config")?;
+            let request = (!request.request_id.is_empty()).then(|| RequestId {
+                name: request.request_id.clone(),
+                digest: xxh3_128(&request.encode_to_vec()),
+            });
+            let num_envs = config.env.num_envs;
+            let new = NewSession { owner, request, num_envs, ttl, config: (&config).into(), door: None };
+            Ok((new, config, seeding))
         };
-        self.store.create(new, || State::new(config, &seeding))
+        let (new, config, seeding) = self.lane.run(reading, decode).await?;
+        match self.service.store.prepare(&new)? {
+            Prepared::Made(session) => Ok(session),
+            Prepared::Room(room) => {
+                let making = cost_of_new(&config);
+                let state = self.lane.run(making, move || State::new(config, &seeding)).await?;
+                room.fill(new, state)
+            }
+        }
     }
 
     async fn describe(&self, session: &Session) -> Result<pb::Session, Refusal> {
-        let summary = self.store.summary(session);
+        let summary = self.service.store.summary(session);
         session.call(|state| Ok(state.describe(summary))).await
     }
 
-    async fn reset(&self, caller: &Caller, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
-        self.session(caller, &request.session)?.call(|state| state.reset(request)).await
+    async fn reset(&self, request: pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+        let session = self.session(&request.session)?;
+        let work = session.costs().of_step(&request.env_ids) + cost_of_sequences(&request.piece_sequences);
+        session.call_on(&self.lane, work, move |state| state.reset(&request)).await
     }
 
-    async fn step(&self, caller: &Caller, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
-        self.session(caller, &request.session)?.call(|state| state.step(request)).await
+    async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+        let session = self.session(&request.session)?;
+        let work = session.costs().of_step(&request.env_ids);
+        session.call_on(&self.lane, work, move |state| state.step(&request)).await
     }
 
-    async fn render(
-        &self,
-        caller: &Caller,
-        request: &pb::RenderRequest,
-    ) -> Result<pb::RenderResponse, Refusal> {
-        self.session(caller, &request.session)?.call(|state| state.render(request)).await
+    async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
+        let session = self.session(&request.session)?;
+        let work = session.costs().of_render(&request.env_ids);
+        session.call_on(&self.lane, work, move |state| state.render(&request)).await
     }
 
-    async fn save_state(
-        &self,
-        caller: &Caller,
-        request: &pb::SaveStateRequest,
-    ) -> Result<pb::SaveStateResponse, Refusal> {
-        self.session(caller, &request.session)?.call(|state| state.save(request)).await
+    async fn save_state(&self, request: pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
+        let session = self.session(&request.session)?;
+        let work = session.costs().of_save(&request.env_ids);
+        session.call_on(&self.lane, work, move |state| state.save(&request)).await
     }
 
     async fn restore_state(
         &self,
-        caller: &Caller,
-        request: &pb::RestoreStateRequest,
+        request: pb::RestoreStateRequest,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        self.session(caller, &request.session)?.call(|state| state.restore(request)).await
+        let session = self.session(&request.session)?;
+        let reading = request.positions.as_ref().map_or(0, positions::nanoseconds);
+        let work = session.costs().of_step(&request.env_ids) + Duration::from_nanos(reading);
+        session.call_on(&self.lane, work, move |state| state.restore(&request)).await
     }
 
     async fn enumerate_placements(
         &self,
-        caller: &Caller,
-        request: &pb::EnumeratePlacementsRequest,
+        mut request: pb::EnumeratePlacementsRequest,
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         use pb::enumerate_placements_request::Source;
-        let question = match &request.source {
+        let question = match request.source.take() {
             Some(Source::SessionEnvs(envs)) => {
-                let session =
-                    self.session(caller, &envs.session).map_err(|error| error.in_field("session_envs"))?;
-                session.call(|state| Question::of_session(state, envs, request)).await?
+                let session = self.session(&envs.session).map_err(|error| error.in_field("session_envs"))?;
+                let reading = session.costs().of_positions(&envs.env_ids);
+                let read = move |state: &mut State| Question::of_session(state, &envs, &request);
+                session.call_on(&self.lane, reading, read).await?
             }
-            Some(Source::Positions(positions)) => Question::of_positions(positions, request)?,
+            Some(Source::Positions(positions)) => {
+                let reading = Duration::from_nanos(positions::nanoseconds(&positions));
+                self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
+            }
             None => return Err(DecodeError::missing("source").into()),
         };
         // Outside of the session's lock: whoever steps it meanwhile does not wait for this.
-        question.answer()
+        question.answer(&self.lane).await
     }
 
-    async fn answer(&self, caller: &Caller, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
-        let answered = match &request.request {
-            Some(Asked::Step(step)) => self.step(caller, step).await.map(Answered::Step),
-            Some(Asked::Reset(reset)) => self.reset(caller, reset).await.map(Answered::Reset),
+    async fn answer(&self, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
+        let answered = match request.request {
+            Some(Asked::Step(step)) => self.step(step).await.map(Answered::Step),
+            Some(Asked::Reset(reset)) => self.reset(reset).await.map(Answered::Reset),
             Some(Asked::EnumeratePlacements(enumerate)) => {
-                self.enumerate_placements(caller, enumerate).await.map(Answered::EnumeratePlacements)
+                self.enumerate_placements(enumerate).await.map(Answered::EnumeratePlacements)
             }
-            Some(Asked::SaveState(save)) => self.save_state(caller, save).await.map(Answered::SaveState),
+            Some(Asked::SaveState(save)) => self.save_state(save).await.map(Answered::SaveState),
             Some(Asked::RestoreState(restore)) => {
-                self.restore_state(caller, restore).await.map(Answered::RestoreState)
+                self.restore_state(restore).await.map(Answered::RestoreState)
             }
             None => Err(DecodeError::missing("request").into()),
         };
@@ -158,15 +191,16 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
-        Ok(Response::new(self.facts.tell(self.store.limits(), request.get_ref())?))
+        Ok(Response::new(self.facts.tell(self.store.limits(), &self.calls, request.get_ref())?))
     }
 
     async fn create_session(
         &self,
         request: Request<pb::CreateSessionRequest>,
     ) -> Result<Response<pb::CreateSessionResponse>, Status> {
-        let session = self.create(&caller(&request), request.get_ref())?;
-        let session = self.describe(&session).await?;
+        let (desk, request) = self.desk(request);
+        let session = desk.create(request).await?;
+        let session = desk.describe(&session).await?;
         Ok(Response::new(pb::CreateSessionResponse { session: Some(session) }))
     }
 
@@ -174,8 +208,9 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::GetSessionRequest>,
     ) -> Result<Response<pb::GetSessionResponse>, Status> {
-        let session = self.store.find(&caller(&request), "name", &request.get_ref().name)?;
-        let session = self.describe(&session).await?;
+        let (desk, request) = self.desk(request);
+        let session = self.store.find(&desk.caller, "name", &request.name)?;
+        let session = desk.describe(&session).await?;
         Ok(Response::new(pb::GetSessionResponse { session: Some(session) }))
     }
 
@@ -192,26 +227,34 @@ impl EnvironmentService for Environments {
             }
         };
         let after = decode_page_token(page_token)?;
-        let (listed, mut more) = self.store.page(&caller(&request), after, size as usize);
-        let mut answer = pb::ListSessionsResponse::default();
-        let mut num_bytes = ANSWER_OVERHEAD;
-        let mut last = None;
-        for session in &listed {
-            let summary = self.store.summary(session);
-            // A tag and a length.
-            num_bytes += summary.encoded_len() as u64 + 5;
-            // The first one always fits.
-            if num_bytes > DEFAULT_RESPONSE_BYTES.into() {
-                more = true;
-                break;
+        // All are looked at; those of the page may have hundreds of features to name.
+        let num_sessions = self.store.num_sessions();
+        let work = 100 * u64::from(num_sessions) + 20_000 * u64::from(num_sessions.min(size));
+        let (desk, _) = self.desk(request);
+        let (lane, store) = (desk.lane.clone(), self.store.clone());
+        let list = move || {
+            let (listed, mut more) = store.page(&desk.caller, after, size as usize);
+            let mut answer = pb::ListSessionsResponse::default();
+            let mut num_bytes = ANSWER_OVERHEAD;
+            let mut last = None;
+            for session in &listed {
+                let summary = store.summary(session);
+                // A tag and a length.
+                num_bytes += summary.encoded_len() as u64 + 5;
+                // The first one always fits.
+                if num_bytes > DEFAULT_RESPONSE_BYTES.into() {
+                    more = true;
+                    break;
+                }
+                answer.sessions.push(summary);
+                last = Some(session.serial());
             }
-            answer.sessions.push(summary);
-            last = Some(session.serial());
-        }
-        if let (true, Some(last)) = (more, last) {
-            answer.next_page_token = last.to_string();
-        }
-        Ok(Response::new(answer))
+            if let (true, Some(last)) = (more, last) {
+                answer.next_page_token = last.to_string();
+            }
+            Ok(answer)
+        };
+        Ok(Response::new(lane.run(Duration::from_nanos(work), list).await?))
     }
 
     async fn delete_session(
@@ -219,7 +262,7 @@ impl EnvironmentService for Environments {
         request: Request<pb::DeleteSessionRequest>,
     ) -> Result<Response<pb::DeleteSessionResponse>, Status> {
         let pb::DeleteSessionRequest { name, allow_missing } = request.get_ref();
-        match self.store.remove(&caller(&request), "name", name) {
+        match self.store.remove(&Caller::of(request.extensions()), "name", name) {
             Err(Refusal::SessionNotFound(_) | Refusal::SessionExpired(_)) if *allow_missing => {}
             removed => removed?,
         }
@@ -227,11 +270,13 @@ impl EnvironmentService for Environments {
     }
 
     async fn reset(&self, request: Request<pb::ResetRequest>) -> Result<Response<pb::ResetResponse>, Status> {
-        Ok(Response::new(self.reset(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.reset(request).await?))
     }
 
     async fn step(&self, request: Request<pb::StepRequest>) -> Result<Response<pb::StepResponse>, Status> {
-        Ok(Response::new(self.step(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.step(request).await?))
     }
 
     /// One request after the other is taken from the connection, done and answered: whoever sends ahead waits in the
@@ -240,45 +285,53 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<Streaming<pb::StepStreamRequest>>,
     ) -> Result<Response<Self::StepStreamStream>, Status> {
-        let (service, caller) = (self.clone(), caller(&request));
-        let answers = request.into_inner().then(move |request| {
-            let (service, caller) = (service.clone(), caller.clone());
-            async move { Ok(service.answer(&caller, request?).await) }
+        let (desk, requests) = self.desk(request);
+        let busy = Busy::default();
+        let seen = busy.clone();
+        let answers = requests.then(move |request| {
+            let (desk, busy) = (desk.clone(), busy.clone());
+            async move {
+                let request = request?;
+                let _busy = busy.begin();
+                Ok(desk.answer(request).await)
+            }
         });
-        Ok(Response::new(Box::pin(answers)))
+        let mut response = Response::new(Box::pin(answers) as Self::StepStreamStream);
+        response.extensions_mut().insert(seen);
+        Ok(response)
     }
 
     async fn render(
         &self,
         request: Request<pb::RenderRequest>,
     ) -> Result<Response<pb::RenderResponse>, Status> {
-        Ok(Response::new(self.render(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.render(request).await?))
     }
 
     async fn save_state(
         &self,
         request: Request<pb::SaveStateRequest>,
     ) -> Result<Response<pb::SaveStateResponse>, Status> {
-        Ok(Response::new(self.save_state(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.save_state(request).await?))
     }
 
     async fn restore_state(
         &self,
         request: Request<pb::RestoreStateRequest>,
     ) -> Result<Response<pb::RestoreStateResponse>, Status> {
-        Ok(Response::new(self.restore_state(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.restore_state(request).await?))
     }
 
     async fn enumerate_placements(
         &self,
         request: Request<pb::EnumeratePlacementsRequest>,
     ) -> Result<Response<pb::EnumeratePlacementsResponse>, Status> {
-        Ok(Response::new(self.enumerate_placements(&caller(&request), request.get_ref()).await?))
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.enumerate_placements(request).await?))
     }
-}
-
-fn caller<T>(request: &Request<T>) -> Caller {
-    Caller::of(request.extensions())
 }
 
 /// Reads where a list goes on: behind the session with this serial number.

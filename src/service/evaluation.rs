@@ -7,8 +7,10 @@
 //!
 //! The end of an evaluation, whatever brings it about, is the end of that task: when the caller leaves, its deadline passes or
 //! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag. A caller
-//! who stays and does not read for `PATIENCE` has given his place away.
+//! that stays and does not read loses its place: after [`EvaluationLimits::max_unread`] to an evaluation that finds none
+//! free, after `PATIENCE` in any case.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,23 +18,28 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{self, Sender};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use tokio_stream::Stream;
+use tokio_util::sync::CancellationToken;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status};
 
 use crate::features::kernel::Kernel;
-use crate::pool::Pool;
+use crate::pool::{Lane, Party, Pool};
 use crate::rollout::{self, Evaluation, GameResult, Next, Progress};
 use crate::summary::{Table, summarize};
 use crate::wire::evaluation::{EvaluationRequest, decode, encode_results, encode_summary};
-use crate::wire::limits::MAX_REQUEST_BYTES;
+use crate::wire::limits::{
+    DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES,
+};
 use crate::wire::pb::evaluate_policies_response::Event;
 use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
 use crate::wire::{duration, pb};
 
+use super::caller::party_of;
+use super::calls::CallPool;
 use super::status::Refusal;
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
@@ -43,27 +50,49 @@ const RIPE: usize = 1150;
 const COALESCE: Duration = Duration::from_millis(50);
 /// Finished games that wait to be read before no others are begun: 1 MiB.
 const MAX_UNREAD: usize = 16_384;
-/// How long a caller may leave a message lying: as long as a session's default lease.
+/// How long a caller may leave a message lying when no one else wants its place: as long as a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// What a refused caller is told to wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 type Answer = pb::EvaluatePoliciesResponse;
 
+/// How many evaluations there may be, and what their callers owe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluationLimits {
+    /// At one time.
+    pub max_evaluations: u32,
+    /// Of one caller at one time.
+    pub max_per_caller: u32,
+    /// How long an answer may lie unread before its evaluation has to make room for another one.
+    pub max_unread: Duration,
+}
+
+impl Default for EvaluationLimits {
+    fn default() -> EvaluationLimits {
+        EvaluationLimits {
+            max_evaluations: DEFAULT_MAX_EVALUATIONS,
+            max_per_caller: DEFAULT_MAX_EVALUATIONS_PER_CALLER,
+            max_unread: DEFAULT_MAX_UNREAD,
+        }
+    }
+}
+
 /// The service: a pool of threads, and how many may use it at a time.
 #[derive(Clone, Debug)]
 pub struct Evaluations {
     pool: Arc<Pool>,
+    /// Where requests are understood, which may be long.
+    calls: CallPool,
     kernel: Kernel,
-    places: Arc<Semaphore>,
-    max_evaluations: u32,
+    places: Arc<Places>,
 }
 
 impl Evaluations {
-    /// A service on a pool. Each of at most `max_evaluations` at a time gets an equal share of it.
-    pub fn new(pool: Arc<Pool>, max_evaluations: u32) -> Evaluations {
-        let places = Arc::new(Semaphore::new(max_evaluations as usize));
-        Evaluations { pool, kernel: Kernel::best(), places, max_evaluations }
+    /// A service on a pool, of which each caller gets an equal share.
+    pub fn new(pool: Arc<Pool>, calls: CallPool, limits: EvaluationLimits) -> Evaluations {
+        let places = Arc::new(Places { limits, taken: Mutex::default() });
+        Evaluations { pool, calls, kernel: Kernel::best(), places }
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
@@ -79,12 +108,7 @@ impl Evaluations {
 
     /// How many evaluations run.
     pub fn num_running(&self) -> u32 {
-        self.max_evaluations - self.places.available_permits() as u32
-    }
-
-    fn admit(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let full = |_| Refusal::EvaluationLimit { limit: self.max_evaluations, retry_after: RETRY_AFTER };
-        self.places.clone().try_acquire_owned().map_err(full)
+        self.places.taken().holders.len() as u32
     }
 }
 
@@ -96,20 +120,127 @@ impl EvaluationService for Evaluations {
         &self,
         request: Request<pb::EvaluatePoliciesRequest>,
     ) -> Result<Response<Answers>, Status> {
-        let place = self.admit()?;
-        let request = decode(request.get_ref(), self.kernel).map_err(Refusal::from)?;
+        let party = party_of(request.extensions());
+        let place = self.places.take(&party)?;
+        let (request, kernel) = (request.into_inner(), self.kernel);
+        let calls = self.calls.lane(party.clone());
+        let request = calls.run_elsewhere(move || decode(&request, kernel)).await.map_err(Refusal::from)?;
         if let Some(fit) = request.policies_that_fit() {
             let (max_rows, max_bytes) = (fit.into(), request.max_response_bytes);
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
         }
         let (answers, messages) = mpsc::channel(1);
-        let pool = self.pool.clone();
+        let lane = self.pool.lane(party);
         let task = tokio::spawn(async move {
-            let told = evaluate(&pool, request, &answers).await;
-            drop(place);
-            told
+            let teller = Teller { answers, place: &place };
+            tokio::select! {
+                told = evaluate(&lane, request, &teller) => told,
+                () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.places.limits.max_unread).into()),
+            }
         });
         Ok(Response::new(Answers { messages, task: Some(task) }))
+    }
+}
+
+/// The places of evaluations, and which callers have them.
+#[derive(Debug)]
+struct Places {
+    limits: EvaluationLimits,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    holders: HashMap<u64, Holder>,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Holder {
+    party: Party,
+    /// Since when its answer has been lying there, if it has.
+    unread_since: Option<Instant>,
+    lost: CancellationToken,
+}
+
+/// The place of one evaluation, free again when this is dropped.
+#[derive(Debug)]
+struct Place {
+    places: Arc<Places>,
+    number: u64,
+    /// Cancelled when another evaluation got it.
+    lost: CancellationToken,
+}
+
+impl Places {
+    /// A free place, or that of an evaluation whose answer has been lying there for too long.
+    fn take(self: &Arc<Places>, party: &Party) -> Result<Place, Refusal> {
+        let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.limits;
+        let mut taken = self.taken();
+        let own = taken.holders.values().filter(|holder| holder.party == *party).count();
+        let own_full = own >= max_per_caller as usize;
+        if own_full || taken.holders.len() >= max_evaluations as usize {
+            let lies = |holder: &Holder| holder.unread_since.filter(|since| since.elapsed() >= max_unread);
+            let may_go = taken.holders.iter().filter(|(_, holder)| !own_full || holder.party == *party);
+            let longest = may_go.filter_map(|(number, holder)| Some((lies(holder)?, *number))).min();
+            let Some(loser) = longest.and_then(|(_, number)| taken.holders.remove(&number)) else {
+                let (limit, per_caller) =
+                    if own_full { (max_per_caller, true) } else { (max_evaluations, false) };
+                return Err(Refusal::EvaluationLimit { limit, per_caller, retry_after: RETRY_AFTER });
+            };
+            loser.lost.cancel();
+        }
+        let (number, lost) = (taken.next_number, CancellationToken::new());
+        taken.next_number += 1;
+        let holder = Holder { party: party.clone(), unread_since: None, lost: lost.clone() };
+        taken.holders.insert(number, holder);
+        drop(taken);
+        Ok(Place { places: self.clone(), number, lost })
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Notes whether the answer lies unread.
+    fn note(&self, unread: bool) {
+        if let Some(holder) = self.places.taken().holders.get_mut(&self.number) {
+            holder.unread_since = unread.then(|| holder.unread_since.unwrap_or_else(Instant::now));
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.taken().holders.remove(&self.number);
+    }
+}
+
+/// What an evaluation tells goes through here.
+struct Teller<'a> {
+    answers: Sender<Answer>,
+    place: &'a Place,
+}
+
+impl Teller<'_> {
+    /// Waits for room in the connection, and only then makes the message.
+    async fn tell(&self, event: impl FnOnce() -> Event) -> Result<(), Status> {
+        self.look();
+        let room = tokio::time::timeout(PATIENCE, self.answers.reserve()).await;
+        self.place.note(false);
+        match room {
+            Ok(Ok(room)) => room.send(Answer { event: Some(event()) }),
+            Ok(Err(_)) => return Err(Status::cancelled("the caller has left")),
+            Err(_) => return Err(Refusal::AnswerUnread(PATIENCE).into()),
+        }
+        Ok(())
+    }
+
+    /// Looks whether the last message has been read.
+    fn look(&self) {
+        self.place.note(self.answers.capacity() == 0);
     }
 }
 
@@ -148,19 +279,15 @@ impl Drop for Answers {
 }
 
 /// Plays, and tells of it until the summary.
-async fn evaluate(
-    pool: &Arc<Pool>,
-    request: EvaluationRequest,
-    answers: &Sender<Answer>,
-) -> Result<(), Status> {
+async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
         evaluation, started, baseline, parallelism, progress_interval, omit_results, ..
     } = request;
-    tell(answers, || Event::Started(started)).await?;
+    teller.tell(|| Event::Started(started)).await?;
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
-    let games = Games::begin(pool, evaluation.clone(), parallelism, omit_results);
+    let games = Games::begin(lane, evaluation.clone(), parallelism, omit_results);
     // Nothing for a time that no clock will show.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();
@@ -169,33 +296,23 @@ async fn evaluate(
     loop {
         let ended = games.inbox().ended;
         for results in games.take_unread().chunks(max_results) {
-            tell(answers, || Event::Results(encode_results(results))).await?;
+            teller.tell(|| Event::Results(encode_results(results))).await?;
         }
         if ended {
             break;
         }
         if next_progress.is_some_and(|due| Instant::now() >= due) {
-            tell(answers, || Event::Progress(games.progress(start))).await?;
+            teller.tell(|| Event::Progress(games.progress(start))).await?;
             next_progress = due();
         }
         tokio::select! {
             () = games.shared.news.notified() => {}
-            _ = ticks.tick() => {}
+            _ = ticks.tick() => teller.look(),
         }
     }
-    tell(answers, || Event::Progress(games.progress(start))).await?;
-    let summary = games.summary(pool, evaluation, baseline).await?;
-    tell(answers, || Event::Summary(summary)).await
-}
-
-/// Waits for room in the connection, and only then makes the message.
-async fn tell(answers: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), Status> {
-    match tokio::time::timeout(PATIENCE, answers.reserve()).await {
-        Ok(Ok(room)) => room.send(Answer { event: Some(event()) }),
-        Ok(Err(_)) => return Err(Status::cancelled("the caller has left")),
-        Err(_) => return Err(Status::cancelled(format!("nobody has read the answer for {PATIENCE:?}"))),
-    }
-    Ok(())
+    teller.tell(|| Event::Progress(games.progress(start))).await?;
+    let summary = games.summary(lane, evaluation, baseline).await?;
+    teller.tell(|| Event::Summary(summary)).await
 }
 
 /// Games under way. They stop when this is dropped.
@@ -273,7 +390,7 @@ impl Drop for EndOfGames {
 }
 
 impl Games {
-    fn begin(pool: &Arc<Pool>, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
+    fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
         let num_games = evaluation.num_games();
         let inbox = Inbox {
             table: Table::new(num_games),
@@ -286,7 +403,7 @@ impl Games {
         let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Progress>::default());
         let end = EndOfGames(shared.clone());
         let sink = move |result, next| end.0.put(result, next, omit_results);
-        rollout::spawn(pool, evaluation, parallelism, stop.clone(), progress.clone(), sink);
+        rollout::spawn(lane, evaluation, parallelism, stop.clone(), progress.clone(), sink);
         Games { shared, stop, progress, num_games }
     }
 
@@ -319,7 +436,7 @@ impl Games {
     /// The summary of all games. It is added up on the pool, for there may be a million of them.
     async fn summary(
         &self,
-        pool: &Arc<Pool>,
+        lane: &Lane,
         evaluation: Arc<Evaluation>,
         baseline: Option<u32>,
     ) -> Result<pb::EvaluationSummary, Refusal> {
@@ -329,7 +446,7 @@ impl Games {
         }
         let (sender, summary) = oneshot::channel();
         let shared = self.shared.clone();
-        pool.spawn(move || {
+        lane.spawn(move || {
             let table = std::mem::replace(&mut shared.inbox().table, Table::new(0));
             let (policies, differences) = summarize(&evaluation, &table, baseline);
             let _ = sender.send(encode_summary(&policies, &differences));
@@ -370,8 +487,8 @@ mod tests {
             max_steps: u64::MAX,
             kernel: Kernel::best(),
         };
-        let pool = Pool::new(2).unwrap();
-        let games = Games::begin(&pool, Arc::new(evaluation), 0, false);
+        let lane = Pool::new(2).unwrap().lane(Party::Own);
+        let games = Games::begin(&lane, Arc::new(evaluation), 0, false);
         let mut read = 0;
         while read < 50_000 {
             // Both threads have nothing left to do, for now or for good.

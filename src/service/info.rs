@@ -11,14 +11,16 @@ use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::{duration, features, fields, limits, pb};
 
+use super::calls::CallPool;
+use super::evaluation::EvaluationLimits;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 
 /// What of a server is settled when it starts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
-    /// Evaluations that run at one time.
-    pub max_evaluations: u32,
+    /// How many evaluations there may be.
+    pub evaluations: EvaluationLimits,
     /// Threads that play evaluations.
     pub num_threads: u32,
 }
@@ -46,6 +48,7 @@ impl ServerFacts {
     pub(super) fn tell(
         &self,
         store: StoreLimits,
+        calls: &CallPool,
         request: &pb::GetServerInfoRequest,
     ) -> Result<pb::GetServerInfoResponse, Refusal> {
         let width = match u8::try_from(request.width) {
@@ -70,13 +73,14 @@ impl ServerFacts {
             agents: AGENTS.iter().map(agent).collect(),
             observation_fields: fields::infos(&Field::OBSERVATIONS),
             info_fields: fields::infos(&Field::INFOS),
-            limits: Some(self.limits(store)),
+            limits: Some(self.limits(store, calls)),
             kernel: Kernel::best().name().to_owned(),
             num_threads: self.num_threads,
         })
     }
 
-    fn limits(&self, store: StoreLimits) -> pb::Limits {
+    fn limits(&self, store: StoreLimits, calls: &CallPool) -> pb::Limits {
+        let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.evaluations;
         pb::Limits {
             max_sessions: store.max_sessions,
             max_envs_per_session: limits::MAX_ENVS_PER_SESSION,
@@ -106,7 +110,10 @@ impl ServerFacts {
             max_steps: limits::MAX_STEPS,
             max_playouts: limits::MAX_PLAYOUTS,
             max_lookahead: limits::MAX_LOOKAHEAD,
-            max_evaluations: self.max_evaluations,
+            max_evaluations,
+            max_evaluations_per_caller: max_per_caller,
+            max_unread_time: duration::encode(max_unread),
+            max_call_work: duration::encode(calls.max_work()),
             min_progress_interval: duration::encode(limits::MIN_PROGRESS_INTERVAL),
             max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,

@@ -1,6 +1,6 @@
 //! What the answers of a session hold, tensor by tensor, and how large they can become.
 
-use crate::env::{AutoresetMode, EnvBatch, Field, FieldSpec, FinalBatch};
+use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch};
 use crate::wire::pb;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, element_size};
@@ -46,6 +46,17 @@ impl Layout {
             infos: config.infos.iter().map(part).collect(),
             action_mask: config.action_mask.then(|| part(&Field::ActionMask)),
         }
+    }
+
+    /// About how long it takes to fill an answer's tensors, in nanoseconds for each environment.
+    pub fn nanoseconds(&self, config: &EnvConfig) -> u64 {
+        let parts = self.observations.iter().chain(&self.infos).chain(&self.action_mask);
+        let part = |part: &Part| {
+            let features = config.features.as_ref().filter(|_| part.field == Field::Features);
+            let measured = features.map_or(0, |set| set.nanoseconds(config.rules.height));
+            10 + part.row_bytes as u64 / 8 + measured
+        };
+        parts.map(part).sum()
     }
 
     pub fn observation_specs(&self, batch: &EnvBatch) -> Vec<pb::TensorSpec> {

@@ -2,6 +2,7 @@
 //!
 //! # Layout
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
+//! * [`calls`] decides where the work of a call is done.
 //! * [`evaluation`] plays whole games and streams their results.
 //! * [`sessions`] knows who is here; `session` what one of them does; `sequence` what was answered last.
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
@@ -14,6 +15,7 @@
 //! server either: that is around every call, in the server.
 
 pub mod caller;
+pub mod calls;
 pub mod clock;
 pub mod dm_env_rpc;
 pub mod environment;
@@ -29,9 +31,10 @@ mod session;
 mod world;
 
 pub use caller::Caller;
+pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
-pub use evaluation::Evaluations;
+pub use evaluation::{EvaluationLimits, Evaluations};
 pub use info::ServerFacts;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

@@ -2,6 +2,8 @@
 //!
 //! Everything here is synchronous and done under the session's lock.
 
+use std::time::Duration;
+
 use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
@@ -17,6 +19,53 @@ use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::sequence::Sequence;
 use super::status::Refusal;
 use super::world::World;
+
+/// About how long the calls of a session take for each environment, in nanoseconds of one core.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    num_envs: u32,
+    /// A step, a reset or a restored position, with its part of the answer.
+    step: u64,
+    /// A cell of a picture.
+    cells: u64,
+}
+
+impl Costs {
+    /// Of a call that moves environments: these, or all if none is named.
+    pub fn of_step(&self, env_ids: &[u32]) -> Duration {
+        self.of(env_ids, self.step)
+    }
+
+    /// Of a call that makes snapshots of environments.
+    pub fn of_save(&self, env_ids: &[u32]) -> Duration {
+        self.of(env_ids, 1_000)
+    }
+
+    /// Of a call that draws environments.
+    pub fn of_render(&self, env_ids: &[u32]) -> Duration {
+        self.of(env_ids, 500 + 4 * self.cells)
+    }
+
+    /// Of reading what environments have to place, and on what.
+    pub fn of_positions(&self, env_ids: &[u32]) -> Duration {
+        self.of(env_ids, 60)
+    }
+
+    fn of(&self, env_ids: &[u32], nanoseconds: u64) -> Duration {
+        let rows = if env_ids.is_empty() { self.num_envs as usize } else { env_ids.len() };
+        Duration::from_nanos(rows as u64 * nanoseconds)
+    }
+}
+
+/// About how long it takes to make environments.
+pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
+    Duration::from_nanos(200 * u64::from(config.env.num_envs))
+}
+
+/// About how long it takes to read explicit pieces.
+pub(super) fn cost_of_sequences(sequences: &[String]) -> Duration {
+    Duration::from_nanos(sequences.iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
+}
 
 /// The part of a session that calls change.
 #[derive(Debug)]
@@ -46,6 +95,15 @@ impl State {
             max_response_bytes,
             world: World::default(),
         })
+    }
+
+    /// About how long its calls take.
+    pub fn costs(&self) -> Costs {
+        let config = self.batch.config();
+        let cells = u64::from(config.rules.width) * u64::from(config.rules.height);
+        // In SAME_STEP an episode that ends is seen twice, which is rare.
+        let step = 60 + cells / 16 + self.layout.nanoseconds(config);
+        Costs { num_envs: config.num_envs, step, cells }
     }
 
     /// Adds to a summary of the session what its environments know.

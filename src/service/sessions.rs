@@ -7,12 +7,12 @@
 //! what is forgotten does not take room.
 //!
 //! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that is handed on in
-//! the order of arrival; what is done under it has no `.await` inside, so a caller who leaves has either not begun or left a
-//! finished call behind.
+//! the order of arrival. What is done under it is one piece of work, done where the call arrives or, if it is long, on a thread
+//! that takes the lock along; so a caller that leaves has either not begun or left a finished call behind.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::engine::RULES_VERSION;
@@ -20,8 +20,9 @@ use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
 use crate::wire::{DecodeError, duration, pb};
 
 use super::caller::Caller;
+use super::calls::CallLane;
 use super::clock::Clock;
-use super::session::State;
+use super::session::{Costs, State};
 use super::status::Refusal;
 use super::world::Door;
 
@@ -55,13 +56,14 @@ pub struct SessionStore {
     limits: StoreLimits,
     clock: Clock,
     table: RwLock<Table>,
-    /// Held while a session is made, so that its room is still there when it is finished.
-    making: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
+    /// Sessions that are being made.
+    num_rooms: u32,
+    /// Of all sessions, those that are being made included.
     num_envs: u32,
     next_serial: u64,
     /// The sessions that were made with a request_id, by their caller and that name.
@@ -94,7 +96,8 @@ pub(super) struct Session {
     /// Every default filled in.
     config: pb::SessionConfig,
     door: Option<Arc<Door>>,
-    state: tokio::sync::Mutex<State>,
+    costs: Costs,
+    state: Arc<tokio::sync::Mutex<State>>,
 }
 
 /// A client's name for the request that made a session, and the request's digest.
@@ -119,7 +122,7 @@ pub(super) struct NewSession {
 impl SessionStore {
     /// An empty store.
     pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
-        SessionStore { limits, clock, table: RwLock::default(), making: Mutex::default() }
+        SessionStore { limits, clock, table: RwLock::default() }
     }
 
     /// How much it may hold.
@@ -132,7 +135,7 @@ impl SessionStore {
         self.read().sessions.len() as u32
     }
 
-    /// How many environments they have together.
+    /// How many environments they have together, with those that are being made.
     pub fn num_envs(&self) -> u32 {
         self.read().num_envs
     }
@@ -149,46 +152,19 @@ impl SessionStore {
         over.len()
     }
 
-    /// Makes a session, or finds the one that the same request made before.
-    pub(super) fn create(
-        &self,
-        new: NewSession,
-        make: impl FnOnce() -> Result<State, Refusal>,
-    ) -> Result<Arc<Session>, Refusal> {
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Room for a new session, or the one that the same request made before.
+    pub(super) fn prepare(&self, new: &NewSession) -> Result<Prepared<'_>, Refusal> {
         self.reap();
-        if let Some(request) = &new.request
-            && let Some(session) = self.made_by(&new.owner, request)?
-        {
-            return Ok(session);
-        }
-        self.check_room(new.num_envs)?;
-        let state = make()?;
-        let made = self.clock.elapsed();
-        let NewSession { owner, request, num_envs, ttl, config, door } = new;
         let mut table = self.write();
-        let session = Arc::new(Session {
-            id: random_id(),
-            owner,
-            serial: table.next_serial,
-            request,
-            num_envs,
-            ttl,
-            made,
-            expires: AtomicU64::new(nanoseconds(made + ttl)),
-            ended: AtomicBool::new(false),
-            sequence: AtomicU64::new(0),
-            config,
-            door: door.map(Arc::new),
-            state: tokio::sync::Mutex::new(state),
-        });
-        table.next_serial += 1;
-        table.num_envs += num_envs;
-        if let Some(request) = &session.request {
-            table.requests.insert((session.owner.clone(), request.name.clone()), session.id);
+        if let Some(request) = &new.request
+            && let Some(session) = self.made_by(&table, &new.owner, request)?
+        {
+            return Ok(Prepared::Made(session));
         }
-        table.sessions.insert(session.id, session.clone());
-        Ok(session)
+        self.check_room(&table, new.num_envs)?;
+        table.num_rooms += 1;
+        table.num_envs += new.num_envs;
+        Ok(Prepared::Room(Room { store: self, num_envs: new.num_envs }))
     }
 
     /// The caller's session that a request's field names, its lease renewed.
@@ -267,8 +243,12 @@ impl SessionStore {
         }
     }
 
-    fn made_by(&self, owner: &Caller, request: &RequestId) -> Result<Option<Arc<Session>>, Refusal> {
-        let table = self.read();
+    fn made_by(
+        &self,
+        table: &Table,
+        owner: &Caller,
+        request: &RequestId,
+    ) -> Result<Option<Arc<Session>>, Refusal> {
         let key = (owner.clone(), request.name.clone());
         let Some(session) = table.requests.get(&key).and_then(|id| table.sessions.get(id)) else {
             return Ok(None);
@@ -280,11 +260,10 @@ impl SessionStore {
         Ok(Some(session.clone()))
     }
 
-    fn check_room(&self, wanted: u32) -> Result<(), Refusal> {
+    fn check_room(&self, table: &Table, wanted: u32) -> Result<(), Refusal> {
         let StoreLimits { max_sessions, max_envs } = self.limits;
-        let table = self.read();
         let used = table.num_envs;
-        let full = table.sessions.len() >= max_sessions as usize;
+        let full = table.sessions.len() + table.num_rooms as usize >= max_sessions as usize;
         if !full && wanted <= max_envs.saturating_sub(used) {
             return Ok(());
         }
@@ -305,6 +284,70 @@ impl SessionStore {
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, Table> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What there is before a session is made.
+#[derive(Debug)]
+pub(super) enum Prepared<'a> {
+    /// The session that the same request made before.
+    Made(Arc<Session>),
+    /// Room for one.
+    Room(Room<'a>),
+}
+
+/// The room of a session that is being made, free again if it is not.
+#[derive(Debug)]
+pub(super) struct Room<'a> {
+    store: &'a SessionStore,
+    num_envs: u32,
+}
+
+impl Room<'_> {
+    /// Makes the session. If the same request has made it meanwhile, that one is the session.
+    pub fn fill(self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
+        let NewSession { owner, request, num_envs, ttl, config, door } = new;
+        let store = self.store;
+        let made = store.clock.elapsed();
+        let mut table = store.write();
+        if let Some(request) = &request
+            && let Some(session) = store.made_by(&table, &owner, request)?
+        {
+            return Ok(session);
+        }
+        let session = Arc::new(Session {
+            id: random_id(),
+            owner,
+            serial: table.next_serial,
+            request,
+            num_envs,
+            ttl,
+            made,
+            expires: AtomicU64::new(nanoseconds(made + ttl)),
+            ended: AtomicBool::new(false),
+            sequence: AtomicU64::new(0),
+            config,
+            door: door.map(Arc::new),
+            costs: state.costs(),
+            state: Arc::new(tokio::sync::Mutex::new(state)),
+        });
+        table.next_serial += 1;
+        // The room is the session's from now on.
+        table.num_rooms -= 1;
+        std::mem::forget(self);
+        if let Some(request) = &session.request {
+            table.requests.insert((session.owner.clone(), request.name.clone()), session.id);
+        }
+        table.sessions.insert(session.id, session.clone());
+        Ok(session)
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        let mut table = self.store.write();
+        table.num_rooms -= 1;
+        table.num_envs -= self.num_envs;
     }
 }
 
@@ -360,16 +403,44 @@ impl Session {
         self.serial
     }
 
-    /// Does something to the session when all calls that came before are done.
+    /// About how long calls on it take.
+    pub fn costs(&self) -> Costs {
+        self.costs
+    }
+
+    /// Does something small to the session when all calls that came before are done.
     ///
-    /// `work` cannot be left in the middle, because it has no `.await`: whoever gives up waits in line at most.
-    pub async fn call<T>(&self, work: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    /// `job` cannot be left in the middle, because it has no `.await`: a caller that gives up waits in line at most.
+    pub async fn call<T>(&self, job: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let mut state = self.state.lock().await;
+        self.done(&mut state, job)
+    }
+
+    /// The same for a job of about so much work, which is done on the pool if that is much.
+    pub async fn call_on<T: Send + 'static>(
+        self: &Arc<Session>,
+        lane: &CallLane,
+        work: Duration,
+        job: impl FnOnce(&mut State) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if CallLane::is_inline(work) {
+            return self.call(job).await;
+        }
+        lane.check(work)?;
+        let (session, mut state) = (self.clone(), self.state.clone().lock_owned().await);
+        lane.run_elsewhere(move || session.done(&mut state, job)).await
+    }
+
+    fn done<T>(
+        &self,
+        state: &mut State,
+        job: impl FnOnce(&mut State) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         if self.ended.load(Ordering::Acquire) {
             return Err(Refusal::SessionNotFound(self.name()));
         }
         let broken = EndOnPanic(self);
-        let answer = work(&mut state);
+        let answer = job(state);
         drop(broken);
         self.sequence.store(state.sequence(), Ordering::Relaxed);
         answer

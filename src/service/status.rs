@@ -71,13 +71,30 @@ pub enum Refusal {
         /// When the next lease may run out.
         retry_after: Duration,
     },
-    /// As many evaluations as may run or wait.
-    #[error("{limit} evaluations run or wait, as many as may")]
+    /// As many evaluations as may run.
+    #[error("{limit} evaluations {}run, as many as may", if *per_caller { "of this caller " } else { "" })]
     EvaluationLimit {
         /// How many that is.
         limit: u32,
+        /// Whether those of the caller are meant, and not those of the server.
+        per_caller: bool,
         /// When to come again.
         retry_after: Duration,
+    },
+    /// An evaluation whose answer was not read for so long that it lost its place.
+    #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
+    AnswerUnread(Duration),
+    /// A call that would take the threads for too long.
+    #[error(
+        "the call would take about {:.3} s of one core, expected at most {:.3} s",
+        .work.as_secs_f64(),
+        .limit.as_secs_f64()
+    )]
+    TooMuchWork {
+        /// About how much time of one core.
+        work: Duration,
+        /// How much a call may take.
+        limit: Duration,
     },
     /// A sequence number that is neither the next one nor the last one with the last request.
     #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
@@ -334,6 +351,9 @@ impl Refusal {
                     .with("max_rows", max_rows)
                     .with("max_bytes", max_bytes)
             }
+            Refusal::TooMuchWork { work, limit } => Row::new(InvalidArgument, "TOO_MUCH_WORK")
+                .with("seconds", work.as_secs_f64())
+                .with("max_seconds", limit.as_secs_f64()),
             Refusal::InvalidToken => Row::new(Unauthenticated, "INVALID_TOKEN"),
             Refusal::SessionNotFound(name) => Row::new(NotFound, "SESSION_NOT_FOUND").session(name, message),
             Refusal::SessionExpired(name) => Row::new(NotFound, "SESSION_EXPIRED").session(name, message),
@@ -361,6 +381,7 @@ impl Refusal {
             Refusal::SequenceMismatch { expected, got } => {
                 Row::new(Aborted, "SEQUENCE_MISMATCH").with("expected", expected).with("got", got)
             }
+            Refusal::AnswerUnread(_) => Row::new(Aborted, "ANSWER_UNREAD"),
             Refusal::SessionLimit { retry_after, .. } => {
                 Row::new(ResourceExhausted, "SESSION_LIMIT").retry(*retry_after).quota("sessions", message)
             }

@@ -95,9 +95,20 @@ pub const MAX_PLAYOUTS: u32 = 1_000;
 /// that no kernel knows, one on the widest playfield takes seconds.
 pub const MAX_LOOKAHEAD: u32 = 2;
 
-/// Evaluations at one time of a server that was not told otherwise. They share the threads; more of them only make all of
-/// them slower, and each may hold [`MAX_GAMES`].
+/// Evaluations at one time of a server that was not told otherwise. Their callers share the threads; more of them only make
+/// all of them slower, and each may hold [`MAX_GAMES`].
 pub const DEFAULT_MAX_EVALUATIONS: u32 = 64;
+
+/// Evaluations of one caller at one time, of a server that was not told otherwise: a quarter of all.
+pub const DEFAULT_MAX_EVALUATIONS_PER_CALLER: u32 = 16;
+
+/// How long the answer of an evaluation may lie unread before it has to make room for another one, in a server that was not
+/// told otherwise: longer than a program takes between two messages, shorter than others like to wait.
+pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
+
+/// Time of one core that a call may take by the server's estimate, evaluations aside, in a server that was not told
+/// otherwise. Every placement of as many positions as one request may have takes less under nearly all rules and features.
+pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
 
 /// How often an evaluation tells of its progress if nobody says otherwise, and at most.
 pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);

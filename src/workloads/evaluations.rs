@@ -6,7 +6,7 @@ use crate::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
 use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
 use crate::features::FeatureSet;
-use crate::pool::Pool;
+use crate::pool::{Party, Pool};
 use crate::rollout::{Deal, Evaluation, GameResult, Next, spawn};
 
 /// What the seeds of all games come from.
@@ -62,7 +62,7 @@ impl Games {
             kept.lock().expect("no panics").push(result);
             next();
         };
-        spawn(pool, Arc::new(evaluation), 0, Arc::default(), Arc::default(), sink);
+        spawn(&pool.lane(Party::Own), Arc::new(evaluation), 0, Arc::default(), Arc::default(), sink);
         let _ = ended.recv();
         results.lock().expect("no panics").iter().map(|result| result.pieces).sum()
     }

@@ -13,7 +13,7 @@ use tetrion::engine::{
     Dealer, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::features::FeatureSet;
-use tetrion::pool::Pool;
+use tetrion::pool::{Party, Pool};
 use tetrion::rollout::{Bounds, Deal, Episode, Evaluation, GameResult, Next, Progress, spawn};
 
 use crate::twin::{self, Losing, TwinPlacement, TwinPlayfield, uniform_tetromino};
@@ -523,7 +523,7 @@ fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
 
 /// Plays an agent's games on so many threads.
 fn run(threads: usize, evaluation: &Evaluation) -> Vec<GameResult> {
-    let pool = Pool::new(threads).unwrap();
+    let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let sink = move |result, next: Next| {
@@ -615,7 +615,7 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
         max_steps: u64::MAX,
         kernel: Kernel::best(),
     };
-    let pool = Pool::new(1).unwrap();
+    let pool = Pool::new(1).unwrap().lane(Party::Own);
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);

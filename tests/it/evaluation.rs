@@ -11,6 +11,7 @@ use tetrion::engine::{RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::server::{Server, ServerConfig};
+use tetrion::service::EvaluationLimits;
 use tetrion::wire::limits::{
     DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_RESPONSE_BYTES,
 };
@@ -56,7 +57,8 @@ pub async fn listen_with(config: ServerConfig) -> (SocketAddr, DropGuard) {
 /// Weak controllers on a small playfield: their games are short, and some of them are cut.
 const WEIGHTS: [[f64; 4]; 3] = [[-0.5, 0.8, -0.2, -0.2], [-0.5, 0.8, -0.4, -0.2], [-0.3, 0.1, 0.0, -0.2]];
 
-fn request() -> pb::EvaluatePoliciesRequest {
+/// Thirty short games.
+pub fn request() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: Some(rules(8, 10)),
         weights: Some(matrix(&WEIGHTS)),
@@ -408,6 +410,11 @@ async fn many_games_come_in_messages_of_a_bounded_size() {
     assert!(sizes.iter().all(|size| (1..=4096).contains(size)), "{sizes:?}");
 }
 
+/// The usual limits, and so many evaluations.
+fn at_most(max_evaluations: u32) -> EvaluationLimits {
+    EvaluationLimits { max_evaluations, ..EvaluationLimits::default() }
+}
+
 /// An evaluation that nobody sees the end of.
 pub fn endless() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
@@ -421,7 +428,7 @@ pub fn endless() -> pb::EvaluatePoliciesRequest {
 }
 
 /// Asks again and again until there is room; tells how long that took.
-async fn until_there_is_room(client: &mut Client) -> Duration {
+pub async fn until_there_is_room(client: &mut Client) -> Duration {
     let start = Instant::now();
     loop {
         match ask(client, request()).await {
@@ -434,7 +441,7 @@ async fn until_there_is_room(client: &mut Client) -> Duration {
 
 #[tokio::test]
 async fn a_place_is_free_again_when_the_caller_has_left() {
-    let config = ServerConfig { num_threads: 2, max_evaluations: 1, ..ServerConfig::default() };
+    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
     let (mut client, _guard) = start_with(config).await;
     let mut stream = client.evaluate_policies(endless()).await.unwrap().into_inner();
     assert!(matches!(next(&mut stream).await, Ok(Some(Event::Started(_)))));
@@ -451,7 +458,7 @@ async fn a_place_is_free_again_when_the_caller_has_left() {
 
 #[tokio::test]
 async fn a_place_is_free_again_when_the_deadline_has_passed() {
-    let config = ServerConfig { num_threads: 2, max_evaluations: 1, ..ServerConfig::default() };
+    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
     let (mut client, _guard) = start_with(config).await;
     let mut with_deadline = tonic::Request::new(endless());
     with_deadline.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());

@@ -1,8 +1,11 @@
 //! GetServerInfo: what it names can be asked for, and what it does not name is refused as not built.
 
+use std::time::Duration;
+
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
+use tetrion::service::EvaluationLimits;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_request::Games;
@@ -19,7 +22,10 @@ async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse
 
 #[tokio::test]
 async fn it_tells_what_it_was_started_with() {
-    let config = ServerConfig { num_threads: 3, max_evaluations: 7, ..ServerConfig::default() };
+    let evaluations =
+        EvaluationLimits { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
+    let max_call_work = Duration::from_secs(90);
+    let config = ServerConfig { num_threads: 3, evaluations, max_call_work, ..ServerConfig::default() };
     let (channel, _guard) = connect_with(config).await;
     let info = info(&channel, 0).await.unwrap();
     assert_eq!(
@@ -29,6 +35,8 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!(info.num_threads, 3);
     let limits = info.limits.unwrap();
     assert_eq!((limits.max_evaluations, limits.max_sessions, limits.max_envs), (7, 1024, 262_144));
+    assert_eq!(limits.max_evaluations_per_caller, 5);
+    assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
     assert_eq!((limits.min_width, limits.max_width, limits.min_height, limits.max_height), (4, 32, 4, 40));
     assert_eq!(limits.default_ttl.unwrap().seconds, 600);
     assert!(info.capabilities.is_sorted() && info.capabilities.iter().any(|name| name == "evaluation"));

@@ -77,7 +77,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("SystemTime", &["service", "server", "client", "cli"], "nothing reads the clock to decide a game"),
     (
         "Instant::now",
-        &["service", "server", "client", "cli", "workloads"],
+        &["pool", "service", "server", "client", "cli", "workloads"],
         "nothing reads the clock to decide a game",
     ),
     (

@@ -67,6 +67,9 @@ mod rollout;
 /// Whole games asked for over the network are those of the engine, and stop when nobody waits for them.
 mod evaluation;
 
+/// What one caller asks for does not hold up the others.
+mod fairness;
+
 /// Agents by name over the network: their parameters, their echoes, their refusals.
 mod agents_by_name;
 

@@ -9,7 +9,7 @@ use tetrion::engine::{
     Column, Dealer, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked, parse_sequence,
 };
 use tetrion::features::FeatureSet;
-use tetrion::pool::Pool;
+use tetrion::pool::{Party, Pool};
 use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
 
 const BCTS: [f64; 8] =
@@ -38,7 +38,7 @@ fn evaluation(kernel: Kernel) -> Evaluation {
 }
 
 fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameResult> {
-    let pool = Pool::new(threads).unwrap();
+    let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let progress = Arc::new(Progress::default());
@@ -215,7 +215,7 @@ fn endless() -> Evaluation {
 
 #[test]
 fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
-    let pool = Pool::new(2).unwrap();
+    let pool = Pool::new(2).unwrap().lane(Party::Own);
     let stop = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Progress::default());
     let (sender, receiver) = mpsc::channel::<()>();
@@ -234,7 +234,7 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
 
 #[test]
 fn a_short_evaluation_does_not_wait_for_a_long_one() {
-    let pool = Pool::new(1).unwrap();
+    let pool = Pool::new(1).unwrap().lane(Party::Own);
     let stop = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Progress::default());
     let long = Evaluation { deal: Deal::Common((0..100).collect()), ..endless() };
@@ -258,7 +258,7 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
 #[test]
 fn the_last_games_share_the_threads() {
     const SLICES: u64 = 5;
-    let pool = Pool::new(1).unwrap();
+    let pool = Pool::new(1).unwrap().lane(Party::Own);
     // The thread is busy until all that is asked for has been handed in.
     let (begin, busy) = mpsc::channel::<()>();
     pool.spawn(move || busy.recv().unwrap());
@@ -283,7 +283,7 @@ fn the_last_games_share_the_threads() {
 
 #[test]
 fn games_wait_for_a_sink_that_has_enough() {
-    let pool = Pool::new(2).unwrap();
+    let pool = Pool::new(2).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let sink = move |result: GameResult, next: Next| sender.lock().unwrap().send((result, next)).unwrap();
@@ -299,7 +299,7 @@ fn games_wait_for_a_sink_that_has_enough() {
 
 #[test]
 fn a_panic_stops_the_evaluation_and_not_the_program() {
-    let pool = Pool::new(2).unwrap();
+    let pool = Pool::new(2).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(Some(sender));
     let sink = move |_, next: Next| {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tetrion::service::{Caller, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds};
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::pool::Pool;
+use tetrion::service::{
+    CallPool, Caller, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds,
+};
+use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
 use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -65,8 +68,9 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
     let incoming =
         TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
     let addr = incoming.local_addr().expect("an address");
-    let facts = ServerFacts { max_evaluations: 1, num_threads: 1 };
-    let service = InterceptedService::new(Environments::new(store.clone(), facts).into_server(), name_caller);
+    let calls = CallPool::new(Pool::new(1).expect("a thread"), DEFAULT_MAX_CALL_WORK);
+    let service = Environments::new(store.clone(), calls, ServerFacts::default()).into_server();
+    let service = InterceptedService::new(service, name_caller);
     let serving = Server::builder()
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(16 << 20)

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use prost_types::{Duration as PbDuration, Timestamp};
 use tetrion::service::StoreLimits;
+use tetrion::wire::limits::MAX_ENVS_PER_SESSION;
 use tetrion::wire::pb;
 use tonic::Code;
 
@@ -334,4 +335,31 @@ async fn deleting_twice_is_an_error_unless_it_may_be_missing() {
     client.delete_session(missing).await.unwrap();
     let nameless = pb::DeleteSessionRequest { name: String::new(), allow_missing: true };
     refused(client.delete_session(nameless).await, Code::InvalidArgument, "INVALID_FIELD");
+}
+
+#[tokio::test]
+async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_taken() {
+    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 2 * MAX_ENVS_PER_SESSION }).await;
+    let narrow = |num_envs| pb::SessionConfig {
+        observation_fields: vec!["current".to_owned()],
+        max_response_bytes: 8 << 20,
+        ..config(num_envs, 1)
+    };
+    let request = pb::CreateSessionRequest {
+        config: Some(narrow(MAX_ENVS_PER_SESSION)),
+        request_id: "once".to_owned(),
+        ..Default::default()
+    };
+    let (mut one, mut two) = (server.client().await, server.client().await);
+    let (first, second) = tokio::join!(one.create_session(request.clone()), two.create_session(request));
+    let name = |made: Result<tonic::Response<pb::CreateSessionResponse>, tonic::Status>| {
+        made.unwrap().into_inner().session.unwrap().name
+    };
+    assert_eq!(name(first), name(second));
+    assert_eq!((server.store.num_sessions(), server.store.num_envs()), (1, MAX_ENVS_PER_SESSION));
+    // Refused when its room was taken already: its answers would be too large.
+    let config = pb::SessionConfig { max_response_bytes: 1000, ..narrow(MAX_ENVS_PER_SESSION) };
+    let refusal = one.create_session(pb::CreateSessionRequest { config: Some(config), ..Default::default() });
+    refused(refusal.await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    assert_eq!((server.store.num_sessions(), server.store.num_envs()), (1, MAX_ENVS_PER_SESSION));
 }

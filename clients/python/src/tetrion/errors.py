@@ -101,7 +101,7 @@ class ResponseTooLarge(TetrionError, ValueError):
 
 
 class RequestTooLarge(TetrionError, ValueError):
-    """The request is larger than the server takes."""
+    """The request is larger than the server takes, or asks for more work."""
 
     advice = (
         "split it; `max_request_bytes` of `Client.server_info().limits` is the limit, and `max_small_request_bytes` that of "
@@ -211,6 +211,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "ACTION_OUT_OF_RANGE": IllegalAction,
     "ILLEGAL_ACTION": IllegalAction,
     "RESPONSE_TOO_LARGE": ResponseTooLarge,
+    "TOO_MUCH_WORK": RequestTooLarge,
     "INVALID_TOKEN": Unauthenticated,
     "SESSION_NOT_FOUND": SessionNotFound,
     "SESSION_EXPIRED": SessionNotFound,
@@ -223,6 +224,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "SESSION_LIMIT": ServerFull,
     "ENV_LIMIT": ServerFull,
     "EVALUATION_LIMIT": ServerFull,
+    "ANSWER_UNREAD": ServerFull,
     "DRAINING": ServerUnavailable,
     "NOT_IMPLEMENTED": NotBuilt,
 }

@@ -1,0 +1,203 @@
+//! Where the work of calls is done: where they arrive if it is little, else on threads for it.
+//!
+//! The threads that read from connections and write to them must be free for that: what one of them does for a call, all
+//! others wait for. So work is estimated before it is done. What takes no longer than `INLINE` is done at once, for that is
+//! the cheapest, and every Step of hundreds of environments is of that kind. The rest goes to a pool, in slices where it can
+//! be cut, which is shared among callers, and ends early when its caller has left or its deadline has passed: then the future
+//! that waits for it is dropped.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::pool::{Lane, Party, Pool};
+
+use super::status::Refusal;
+
+/// Work that is done where the call arrives.
+const INLINE: Duration = Duration::from_micros(400);
+
+/// Work that is done before other callers have a turn.
+pub(super) const SLICE: Duration = Duration::from_millis(2);
+
+/// The threads for calls.
+#[derive(Clone, Debug)]
+pub struct CallPool {
+    pool: Arc<Pool>,
+    max_work: Duration,
+}
+
+/// The same as one caller uses them.
+#[derive(Clone, Debug)]
+pub(super) struct CallLane {
+    lane: Lane,
+    max_work: Duration,
+}
+
+impl CallPool {
+    /// Threads for calls, each of which may take so much time of one core.
+    pub fn new(pool: Arc<Pool>, max_work: Duration) -> CallPool {
+        CallPool { pool, max_work }
+    }
+
+    pub(super) fn max_work(&self) -> Duration {
+        self.max_work
+    }
+
+    pub(super) fn lane(&self, party: Party) -> CallLane {
+        CallLane { lane: self.pool.lane(party), max_work: self.max_work }
+    }
+}
+
+impl CallLane {
+    /// Whether so much work is done where the call arrives.
+    pub fn is_inline(work: Duration) -> bool {
+        work <= INLINE
+    }
+
+    /// Refuses what would take too long.
+    pub fn check(&self, work: Duration) -> Result<(), Refusal> {
+        if work > self.max_work {
+            return Err(Refusal::TooMuchWork { work, limit: self.max_work });
+        }
+        Ok(())
+    }
+
+    /// Does a job of about so much work, here or on the pool.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: Duration,
+        job: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if CallLane::is_inline(work) {
+            return job();
+        }
+        self.check(work)?;
+        self.run_elsewhere(job).await
+    }
+
+    /// Does a job on the pool. It is not begun if its caller has left before its turn.
+    pub async fn run_elsewhere<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
+        let mut job = Some(job);
+        self.run_slices(move || job.take().map(|job| job())).await
+    }
+
+    /// Does work on the pool, slice by slice until one of them returns something.
+    pub async fn run_slices<T: Send + 'static>(
+        &self,
+        slice: impl FnMut() -> Option<T> + Send + 'static,
+    ) -> T {
+        let (sender, done) = oneshot::channel();
+        queue(self.lane.clone(), slice, sender);
+        match done.await {
+            Ok(Ok(done)) => done,
+            // The call's panic, as if it had happened here.
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(_) => panic!("a job for a call was lost"),
+        }
+    }
+}
+
+/// Queues the next slice behind whatever else its caller has in work.
+fn queue<T: Send + 'static>(
+    lane: Lane,
+    mut slice: impl FnMut() -> Option<T> + Send + 'static,
+    sender: oneshot::Sender<thread::Result<T>>,
+) {
+    let next = lane.clone();
+    lane.spawn(move || {
+        if sender.is_closed() {
+            return;
+        }
+        match catch_unwind(AssertUnwindSafe(&mut slice)) {
+            Ok(None) => queue(next, slice, sender),
+            Ok(Some(done)) => drop(sender.send(Ok(done))),
+            Err(panic) => drop(sender.send(Err(panic))),
+        }
+    });
+}
+
+/// Whether a stream is working on a request, for the server around it: a stream that is not may end at any time.
+#[derive(Clone, Debug, Default)]
+pub struct Busy(Arc<AtomicBool>);
+
+impl Busy {
+    /// Whether a request is being worked on.
+    pub fn is_busy(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Busy until this is dropped.
+    pub fn begin(&self) -> impl Drop + use<> {
+        self.0.store(true, Ordering::Relaxed);
+        Working(self.clone())
+    }
+}
+
+struct Working(Busy);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn lane(max_work: Duration) -> CallLane {
+        CallPool::new(Pool::new(1).unwrap(), max_work).lane(Party::Own)
+    }
+
+    #[tokio::test]
+    async fn slices_follow_each_other_until_one_has_an_answer() {
+        let mut slices = 0;
+        let count = move || {
+            slices += 1;
+            (slices == 5).then_some(slices)
+        };
+        assert_eq!(lane(SLICE).run_slices(count).await, 5);
+    }
+
+    #[tokio::test]
+    async fn work_stops_when_its_caller_has_left() {
+        let (lane, (sender, slices)) = (lane(SLICE), mpsc::channel());
+        let endless = lane.run_slices(move || {
+            let _ = sender.send(());
+            None::<()>
+        });
+        tokio::select! {
+            () = endless => unreachable!(),
+            begun = tokio::task::spawn_blocking(move || slices.recv().map(|()| slices)) => {
+                // The sender goes with the last slice.
+                begun.unwrap().unwrap().iter().for_each(drop);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_the_calls_own() {
+        let lane = lane(SLICE);
+        let panicked = tokio::spawn({
+            let lane = lane.clone();
+            async move { lane.run_elsewhere(|| panic!("on purpose")).await }
+        });
+        assert!(panicked.await.unwrap_err().is_panic());
+        assert_eq!(lane.run_elsewhere(|| 5).await, 5, "the thread goes on");
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_is_not_begun() {
+        let lane = lane(SLICE);
+        assert_eq!(lane.run(SLICE, || Ok(5)).await.unwrap(), 5);
+        let late = lane.run(SLICE + Duration::from_nanos(1), || -> Result<(), _> { unreachable!() }).await;
+        assert!(matches!(late, Err(Refusal::TooMuchWork { .. })), "{late:?}");
+    }
+}
