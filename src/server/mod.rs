@@ -67,6 +67,10 @@ const MAX_STREAMS_PER_CONNECTION: u32 = 1024;
 /// How often a silent connection is asked whether anyone is there, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
+/// How much the threads for long calls give way to those that read and write, and how much those that play games do: short
+/// calls come first, then long ones, then games.
+const NICENESS: (i32, i32) = (5, 10);
+
 /// What a server is started with. [`ServerConfig::default`] is what `tetrion serve` does without flags.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
@@ -173,8 +177,9 @@ struct Services {
 
 impl Services {
     fn new(config: &ServerConfig) -> Result<Services, ServerError> {
-        let pool = Pool::new(config.num_threads)?;
-        let calls = CallPool::new(Pool::new(0)?, config.max_call_work);
+        let pool = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
+        let calls = Pool::with_niceness(0, "caller", NICENESS.0)?;
+        let calls = CallPool::new(calls, config.max_call_work);
         let facts = ServerFacts { evaluations: config.evaluations, num_threads: pool.num_threads() as u32 };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
