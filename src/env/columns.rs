@@ -67,7 +67,7 @@ pub(super) struct EpisodeIndex {
 /// Where the counters of an episode stop. No game gets there; a snapshot that somebody wrote may begin there.
 pub(super) const MAX_COUNT: u64 = 1 << 53;
 
-/// What an episode has come to, each counter at most [`MAX_COUNT`].
+/// What an episode has come to, each counter at most `MAX_COUNT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Lines cleared.
