@@ -60,6 +60,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     pub drain_timeout: f64,
 
+    /// A folder in which sessions outlive the server: it writes them down when it stops, and the next one takes them up
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
     /// Stop when stdin ends, so that a server never outlives the program that started it
     #[arg(long)]
     pub exit_on_stdin_eof: bool,
@@ -202,6 +206,7 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         token: args.token.clone(),
         tls,
         origins,
+        state: args.state.clone(),
     })
 }
 

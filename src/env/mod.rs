@@ -42,6 +42,7 @@ mod columns;
 mod moves;
 mod observe;
 mod refusals;
+mod slots;
 mod snapshot;
 mod state;
 mod step;
@@ -52,7 +53,8 @@ pub use refusals::{
     CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
     StepError, WrongLength,
 };
-pub use snapshot::SnapshotError;
+pub use slots::{Slot, SlotsError};
+pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, Position};
 
 use std::sync::Arc;

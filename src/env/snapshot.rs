@@ -19,13 +19,15 @@
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
 //! invalid        in format 2, where actions of the episode did not exist: u64 how many, u64 the length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
-//!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece
+//!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece; or, where sequences
+//!                are kept beside the snapshots ([`SharedSequences`]), u8 2 and the number of one, a u32
 //! checksum       u64, XXH3 of everything before it
 //! ```
 //!
 //! Snapshots are outside input. The checksum finds accidents, it keeps nobody from writing a snapshot by hand; so whatever
 //! is read is checked as if there were none, and what passes can be played without harm, whoever wrote it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -72,9 +74,55 @@ pub enum SnapshotError {
 
 use SnapshotError::Corrupt;
 
+/// Explicit sequences that many snapshots have in common, each of them kept once.
+///
+/// A snapshot by itself holds its sequence. A batch of 65,536 environments that share one of 100,000 pieces would so
+/// become 6.5 GB.
+#[derive(Debug, Default)]
+pub struct SharedSequences {
+    sequences: Vec<Arc<[Tetromino]>>,
+    /// By address, which environments that share one have in common. It is looked up and never followed.
+    numbers: HashMap<usize, u32>,
+}
+
+impl SharedSequences {
+    /// Sequences that were kept.
+    pub fn new(sequences: Vec<Arc<[Tetromino]>>) -> SharedSequences {
+        let numbers = sequences.iter().zip(0..).map(|(sequence, number)| (address(sequence), number));
+        SharedSequences { numbers: numbers.collect(), sequences }
+    }
+
+    /// The number of a sequence, which is kept from now on.
+    pub fn number(&mut self, sequence: &Arc<[Tetromino]>) -> u32 {
+        *self.numbers.entry(address(sequence)).or_insert_with(|| {
+            self.sequences.push(sequence.clone());
+            self.sequences.len() as u32 - 1
+        })
+    }
+
+    /// The sequence with this number.
+    pub fn get(&self, number: u32) -> Option<&Arc<[Tetromino]>> {
+        self.sequences.get(number as usize)
+    }
+
+    /// All of them, by their numbers.
+    pub fn as_slice(&self) -> &[Arc<[Tetromino]>] {
+        &self.sequences
+    }
+}
+
 impl EnvState {
     /// The snapshot of this state.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.encode(None)
+    }
+
+    /// The snapshot of this state, its explicit sequence kept in `shared`.
+    pub fn to_bytes_sharing(&self, shared: &mut SharedSequences) -> Vec<u8> {
+        self.encode(Some(shared))
+    }
+
+    fn encode(&self, shared: Option<&mut SharedSequences>) -> Vec<u8> {
         let mut out = Vec::with_capacity(400);
         out.extend(MAGIC);
         let is_plain = self.invalid_actions == InvalidActions::default();
@@ -110,7 +158,7 @@ impl EnvState {
             let InvalidActions { count, last_step } = self.invalid_actions;
             out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
         }
-        write_dealer(&self.dealer.state(), &mut out);
+        write_dealer(&self.dealer.state(), shared, &mut out);
         out.extend(xxh3_64(&out).to_le_bytes());
         out
     }
@@ -121,6 +169,18 @@ impl EnvState {
     /// [`SnapshotError`] for anything but a snapshot that this program, or another of the same rules version, could have
     /// made. What passes can be played without harm.
     pub fn from_bytes(bytes: &[u8]) -> Result<EnvState, SnapshotError> {
+        EnvState::decode(bytes, &SharedSequences::default())
+    }
+
+    /// The state of a snapshot whose explicit sequence is one of `shared`.
+    ///
+    /// # Errors
+    /// As [`EnvState::from_bytes`].
+    pub fn from_bytes_sharing(bytes: &[u8], shared: &SharedSequences) -> Result<EnvState, SnapshotError> {
+        EnvState::decode(bytes, shared)
+    }
+
+    fn decode(bytes: &[u8], shared: &SharedSequences) -> Result<EnvState, SnapshotError> {
         let Some((content, checksum)) = bytes.split_last_chunk() else {
             return Err(Corrupt("it is too short"));
         };
@@ -130,7 +190,7 @@ impl EnvState {
         if xxh3_64(content) != u64::from_le_bytes(*checksum) {
             return Err(Corrupt("its checksum is wrong"));
         }
-        let mut reader = Reader { bytes };
+        let mut reader = Reader { bytes, shared };
         let format = u16::from_le_bytes(reader.array()?);
         if !(PLAIN_FORMAT..=FORMAT).contains(&format) {
             return Err(SnapshotError::UnknownFormat(format));
@@ -147,6 +207,10 @@ impl EnvState {
         }
         Ok(state)
     }
+}
+
+fn address(sequence: &Arc<[Tetromino]>) -> usize {
+    sequence.as_ptr().addr()
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
@@ -176,16 +240,20 @@ fn write_pose(&FallingPiece { turns, column, row, .. }: &FallingPiece, out: &mut
     out.extend([turns, column, row]);
 }
 
-fn write_dealer(dealer: &DealerState, out: &mut Vec<u8>) {
+fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out: &mut Vec<u8>) {
     out.extend(dealer.dealt.to_le_bytes());
-    match &dealer.source {
-        DealerSource::Seed { seed, bag, behind } => {
+    match (&dealer.source, shared) {
+        (DealerSource::Seed { seed, bag, behind }, _) => {
             out.push(0);
             out.extend(seed.to_le_bytes());
             out.extend(bag.map(|piece| piece as u8));
             out.extend(behind.iter().flat_map(|behind| behind.to_le_bytes()));
         }
-        DealerSource::Sequence(pieces) => {
+        (DealerSource::Sequence(pieces), Some(shared)) => {
+            out.push(2);
+            out.extend(shared.number(pieces).to_le_bytes());
+        }
+        (DealerSource::Sequence(pieces), None) => {
             out.push(1);
             out.extend((pieces.len() as u32).to_le_bytes());
             out.extend(pieces.iter().map(|&piece| piece as u8));
@@ -196,6 +264,7 @@ fn write_dealer(dealer: &DealerState, out: &mut Vec<u8>) {
 /// What is left to read.
 struct Reader<'a> {
     bytes: &'a [u8],
+    shared: &'a SharedSequences,
 }
 
 impl<'a> Reader<'a> {
@@ -409,7 +478,12 @@ impl<'a> Reader<'a> {
 
     fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
         let dealt = self.u64()?;
-        let source = if self.flag()? { self.sequence(dealt)? } else { self.seed()? };
+        let source = match self.byte()? {
+            0 => self.seed()?,
+            1 => self.sequence(dealt)?,
+            2 => self.shared_sequence(dealt)?,
+            _ => return Err(Corrupt("its pieces come from nowhere")),
+        };
         Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
     }
 
@@ -432,13 +506,22 @@ impl<'a> Reader<'a> {
         Ok(DealerSource::Seed { seed, bag, behind })
     }
 
+    fn shared_sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let number = u32::from_le_bytes(self.array()?);
+        match self.shared.get(number) {
+            Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
+            Some(_) => Err(Corrupt("more was dealt than there is")),
+            None => Err(Corrupt("its sequence is kept elsewhere")),
+        }
+    }
+
     fn sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
         let length = u32::from_le_bytes(self.array()?);
         if length == 0 || dealt > length.into() {
             return Err(Corrupt("more was dealt than there is"));
         }
         // The bytes are there before memory is taken for them.
-        let mut rest = Reader { bytes: self.take(length as usize)? };
+        let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
         let pieces: Result<Arc<[Tetromino]>, _> = (0..length).map(|_| rest.piece()).collect();
         Ok(DealerSource::Sequence(pieces?))
     }

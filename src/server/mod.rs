@@ -15,10 +15,12 @@ mod calls;
 mod connection;
 mod front;
 mod reception;
+mod state_dir;
 mod web;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +49,7 @@ use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
 use connection::Connection;
 use front::Front;
+use state_dir::StateDir;
 use web::Activity;
 
 /// The services that health answers for, besides "" for the whole server.
@@ -92,6 +95,8 @@ pub struct ServerConfig {
     pub tls: Option<Tls>,
     /// Whose pages in browsers may call.
     pub origins: Origins,
+    /// The folder for sessions that outlive the server; without one they end with it.
+    pub state: Option<PathBuf>,
 }
 
 impl Default for ServerConfig {
@@ -106,7 +111,14 @@ impl Default for ServerConfig {
             token: None,
             tls: None,
             origins: Origins::Loopback,
+            state: None,
         }
+    }
+}
+
+impl ServerConfig {
+    fn state_error(&self, source: std::io::Error) -> ServerError {
+        ServerError::State { path: self.state.clone().unwrap_or_default(), source }
     }
 }
 
@@ -151,6 +163,14 @@ pub enum ServerError {
     /// The threads that play games could not be started.
     #[error("cannot start the threads that play games")]
     Threads(#[from] PoolError),
+    /// The folder for sessions cannot be used, or they could not be written to it.
+    #[error("cannot keep sessions in {}", path.display())]
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
     /// A certificate or key that cannot be used, or a failure of the listening socket.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),
@@ -163,6 +183,7 @@ pub struct Server {
     incoming: TcpIncoming,
     transport: tonic::transport::Server,
     services: Services,
+    state: Option<StateDir>,
     config: ServerConfig,
 }
 
@@ -200,10 +221,11 @@ impl Services {
 }
 
 impl Server {
-    /// Takes the port and starts the threads.
+    /// Takes the port, starts the threads, and takes up the sessions that the server before this one has left.
     ///
     /// # Errors
-    /// If the address cannot be bound, the threads cannot be started, or the certificate cannot be used.
+    /// If the address cannot be bound, the threads cannot be started, or the certificate or the folder for sessions cannot be
+    /// used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };
@@ -226,7 +248,10 @@ impl Server {
             transport = transport.tls_config(ServerTlsConfig::new().identity(identity))?;
         }
         let services = Services::new(&config)?;
-        Ok(Server { local_addr, incoming, transport, services, config })
+        let open =
+            |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
+        let state = config.state.as_ref().map(open).transpose()?;
+        Ok(Server { local_addr, incoming, transport, services, state, config })
     }
 
     /// Where the server listens, with the port that it got.
@@ -234,15 +259,20 @@ impl Server {
         self.local_addr
     }
 
-    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later.
+    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later. Then the
+    /// sessions are written down, where there is a folder for them.
     ///
     /// # Errors
-    /// If the listening socket fails.
+    /// If the listening socket fails, or the sessions cannot be written.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
-        let reaper = reap_forever(self.services.store.clone());
+        let store = self.services.store.clone();
+        if let Some(state) = &self.state {
+            state.begin().map_err(|error| self.config.state_error(error))?;
+        }
+        let reaper = reap_forever(store.clone());
         let app = app(self.services, &self.config, &health, drain.clone());
         let begin_drain = async {
             shutdown.await;
@@ -261,6 +291,9 @@ impl Server {
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
             never = web::keep_metrics_small() => match never {},
             () = reaper => {}
+        }
+        if let Some(state) = &self.state {
+            state.put_away(&store).await.map_err(|error| self.config.state_error(error))?;
         }
         info!("stopped");
         Ok(())

@@ -37,4 +37,5 @@ pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationLimits, Evaluations};
 pub use info::ServerFacts;
+pub use sessions::stored::TakenUp;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

@@ -4,29 +4,120 @@
 //! number: if it had been done, the kept answer is given again and nothing moves; if not, it is done now.
 
 use std::any::Any;
+use std::fmt;
 
-use prost::Message;
+use prost::{Message, Name};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::status::Refusal;
 
 /// The numbers of a session's mutating calls.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Sequence {
     last: u64,
     kept: Option<Kept>,
 }
 
 /// The answer of the last call, if that was a numbered one.
-#[derive(Debug)]
 struct Kept {
     /// Of the request. Its bytes may be many megabytes, and an accidental match is less likely than a broken machine.
     digest: u128,
-    /// An answer of the type that belongs to the request's.
-    answer: Box<dyn Any + Send>,
+    answer: Answer,
+}
+
+enum Answer {
+    /// As it was given, of the type that belongs to the request's.
+    Given(Box<dyn Given>),
+    /// As it was written down by the server before this one.
+    Written(WrittenAnswer),
+}
+
+/// An answer that was given.
+trait Given: Any + Send {
+    fn as_any(&self) -> &dyn Any;
+    fn written(&self) -> WrittenAnswer;
+}
+
+impl<A: Message + Name + 'static> Given for A {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn written(&self) -> WrittenAnswer {
+        WrittenAnswer { kind: A::full_name(), bytes: self.encode_to_vec() }
+    }
+}
+
+/// An answer as bytes.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WrittenAnswer {
+    /// The name of the message.
+    #[prost(string, tag = "1")]
+    pub kind: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub bytes: Vec<u8>,
+}
+
+/// The numbers of a session's mutating calls, as a server writes them down when it goes.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WrittenSequence {
+    #[prost(uint64, tag = "1")]
+    pub last: u64,
+    /// Of the last request, 16 bytes; empty if that had no number.
+    #[prost(bytes = "vec", tag = "2")]
+    pub digest: Vec<u8>,
+    #[prost(message, optional, tag = "3")]
+    pub answer: Option<WrittenAnswer>,
+}
+
+impl Kept {
+    /// The answer, if it belongs to this request.
+    fn answer_to<Q: Message, A: Message + Name + Clone + Default + 'static>(&self, request: &Q) -> Option<A> {
+        if self.digest != xxh3_128(&request.encode_to_vec()) {
+            return None;
+        }
+        match &self.answer {
+            Answer::Given(answer) => answer.as_any().downcast_ref::<A>().cloned(),
+            Answer::Written(written) if written.kind == A::full_name() => {
+                A::decode(written.bytes.as_slice()).ok()
+            }
+            Answer::Written(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sequence").field("last", &self.last).finish_non_exhaustive() // an answer is megabytes
+    }
 }
 
 impl Sequence {
+    /// The numbers as they were written down; `None` if these are none.
+    pub fn read(written: WrittenSequence) -> Option<Sequence> {
+        let WrittenSequence { last, digest, answer } = written;
+        let kept = match (<[u8; 16]>::try_from(digest.as_slice()), answer) {
+            (Ok(digest), Some(answer)) => {
+                Some(Kept { digest: u128::from_le_bytes(digest), answer: Answer::Written(answer) })
+            }
+            (Err(_), None) if digest.is_empty() => None,
+            _ => return None,
+        };
+        Some(Sequence { last, kept })
+    }
+
+    /// Writes the numbers down, with the answer that may be asked for again.
+    pub fn write(&self) -> WrittenSequence {
+        let Some(Kept { digest, answer }) = &self.kept else {
+            return WrittenSequence { last: self.last, ..Default::default() };
+        };
+        let answer = match answer {
+            Answer::Given(answer) => answer.written(),
+            Answer::Written(answer) => answer.clone(),
+        };
+        WrittenSequence { last: self.last, digest: digest.to_le_bytes().to_vec(), answer: Some(answer) }
+    }
+
     /// The number of the last call that changed something; 0 before the first one.
     pub fn last(&self) -> u64 {
         self.last
@@ -35,7 +126,7 @@ impl Sequence {
     /// Does a mutating call that came with a number (0: unchecked), or gives the kept answer of an identical one.
     ///
     /// `work` gets the number to put into its answer. When it refuses, no number has been used.
-    pub fn run<Q: Message, A: Clone + Send + 'static>(
+    pub fn run<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         number: u64,
         request: &Q,
@@ -50,15 +141,14 @@ impl Sequence {
         if number == next {
             let answer = work(next)?;
             let digest = xxh3_128(&request.encode_to_vec());
-            (self.last, self.kept) = (next, Some(Kept { digest, answer: Box::new(answer.clone()) }));
+            (self.last, self.kept) =
+                (next, Some(Kept { digest, answer: Answer::Given(Box::new(answer.clone())) }));
             return Ok(answer);
         }
         if number == self.last
-            && let Some(kept) = &self.kept
-            && let Some(answer) = kept.answer.downcast_ref::<A>()
-            && kept.digest == xxh3_128(&request.encode_to_vec())
+            && let Some(answer) = self.kept.as_ref().and_then(|kept| kept.answer_to(request))
         {
-            return Ok(answer.clone());
+            return Ok(answer);
         }
         Err(Refusal::SequenceMismatch { expected: next, got: number })
     }

@@ -82,19 +82,18 @@ impl State {
     /// Makes the environments; no episode begins.
     pub fn new(config: SessionConfig, seeding: &Seeding) -> Result<State, Refusal> {
         let batch = EnvBatch::new(config.env.clone(), seeding)?;
-        let layout = Layout::new(&config, &batch);
+        State::of(&config, batch, Sequence::default())
+    }
+
+    /// The state of a session with these environments, which has come so far.
+    pub fn of(config: &SessionConfig, batch: EnvBatch, sequence: Sequence) -> Result<State, Refusal> {
+        let layout = Layout::new(config, &batch);
         let max_response_bytes = config.max_response_bytes;
         let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(State {
-            batch,
-            sequence: Sequence::default(),
-            layout,
-            max_response_bytes,
-            world: World::default(),
-        })
+        Ok(State { batch, sequence, layout, max_response_bytes, world: World::default() })
     }
 
     /// About how long its calls take.
@@ -121,6 +120,11 @@ impl State {
     /// The sequence number of the last call that changed something.
     pub fn sequence(&self) -> u64 {
         self.sequence.last()
+    }
+
+    /// The numbers of its mutating calls.
+    pub fn numbers(&self) -> &Sequence {
+        &self.sequence
     }
 
     /// The columns of the session's own feature selection.

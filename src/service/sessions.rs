@@ -4,16 +4,19 @@
 //!
 //! A session outlives connections. It ends when it is deleted, or when nobody has called for as long as its lease says. The
 //! lease is looked at whenever someone asks for the session, and once in a while for all of them ([`reap_forever`]), so that
-//! what is forgotten does not take room.
+//! what is forgotten does not take room. It outlives its server too, if that one writes it down when it goes and the next
+//! one takes it up ([`stored`]).
 //!
 //! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that is handed on in
 //! the order of arrival. What is done under it is one piece of work, done where the call arrives or, if it is long, on a thread
 //! that takes the lock along; so a caller that leaves has either not begun or left a finished call behind.
 
+pub mod stored;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::engine::RULES_VERSION;
 use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
@@ -31,6 +34,9 @@ const REMEMBERED: usize = 4096;
 
 /// How often all leases are looked at.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// When the next server may have taken up what this one has written down.
+const BACK_AFTER: Duration = Duration::from_secs(1);
 
 /// What resource names begin with.
 const PREFIX: &str = "sessions/";
@@ -86,11 +92,12 @@ pub(super) struct Session {
     request: Option<RequestId>,
     num_envs: u32,
     ttl: Duration,
-    /// On the clock of the store, as all times here.
-    made: Duration,
-    /// In nanoseconds.
+    made: SystemTime,
+    /// On the clock of the store, in nanoseconds.
     expires: AtomicU64,
     ended: AtomicBool,
+    /// Written down for the server after this one; nothing may change any more.
+    put_away: AtomicBool,
     /// Of the last call, for those who look from outside.
     sequence: AtomicU64,
     /// Every default filled in.
@@ -230,15 +237,15 @@ impl SessionStore {
 
     /// A session as lists show it: without its specs and feature columns.
     pub(super) fn summary(&self, session: &Session) -> pb::Session {
-        let date = |time| Some(self.clock.date(time).into());
+        let expires = Duration::from_nanos(session.expires.load(Ordering::Relaxed));
         pb::Session {
             name: session.name(),
             config: Some(session.config.clone()),
-            expire_time: date(Duration::from_nanos(session.expires.load(Ordering::Relaxed))),
+            expire_time: Some(self.clock.date(expires).into()),
             ttl: duration::encode(session.ttl),
             sequence: session.sequence.load(Ordering::Relaxed),
             rules_version: RULES_VERSION.to_owned(),
-            create_time: date(session.made),
+            create_time: Some(session.made.into()),
             ..Default::default()
         }
     }
@@ -308,7 +315,7 @@ impl Room<'_> {
     pub fn fill(self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door } = new;
         let store = self.store;
-        let made = store.clock.elapsed();
+        let now = store.clock.elapsed();
         let mut table = store.write();
         if let Some(request) = &request
             && let Some(session) = store.made_by(&table, &owner, request)?
@@ -322,23 +329,20 @@ impl Room<'_> {
             request,
             num_envs,
             ttl,
-            made,
-            expires: AtomicU64::new(nanoseconds(made + ttl)),
+            made: store.clock.date(now),
+            expires: AtomicU64::new(nanoseconds(now + ttl)),
             ended: AtomicBool::new(false),
+            put_away: AtomicBool::new(false),
             sequence: AtomicU64::new(0),
             config,
             door: door.map(Arc::new),
             costs: state.costs(),
             state: Arc::new(tokio::sync::Mutex::new(state)),
         });
-        table.next_serial += 1;
         // The room is the session's from now on.
         table.num_rooms -= 1;
         std::mem::forget(self);
-        if let Some(request) = &session.request {
-            table.requests.insert((session.owner.clone(), request.name.clone()), session.id);
-        }
-        table.sessions.insert(session.id, session.clone());
+        table.insert(session.clone());
         Ok(session)
     }
 }
@@ -365,6 +369,15 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
 }
 
 impl Table {
+    /// Adds a session, whose environments are counted already.
+    fn insert(&mut self, session: Arc<Session>) {
+        self.next_serial = self.next_serial.max(session.serial + 1);
+        if let Some(request) = &session.request {
+            self.requests.insert((session.owner.clone(), request.name.clone()), session.id);
+        }
+        self.sessions.insert(session.id, session);
+    }
+
     fn remove(&mut self, id: SessionId) {
         let Some(session) = self.sessions.remove(&id) else { return };
         self.num_envs -= session.num_envs;
@@ -438,6 +451,9 @@ impl Session {
     ) -> Result<T, Refusal> {
         if self.ended.load(Ordering::Acquire) {
             return Err(Refusal::SessionNotFound(self.name()));
+        }
+        if self.put_away.load(Ordering::Acquire) {
+            return Err(Refusal::Draining { retry_after: BACK_AFTER });
         }
         let broken = EndOnPanic(self);
         let answer = job(state);

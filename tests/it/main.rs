@@ -100,6 +100,9 @@ mod reproduce;
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 
+/// Servers that stop and start again with the same folder.
+mod restart;
+
 /// Bytes that are no message, by every way in.
 mod unreadable;
 

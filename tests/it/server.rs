@@ -22,7 +22,7 @@ use crate::evaluate::tetrion;
 use crate::evaluation::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
-struct Process {
+pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<std::process::ChildStdout>,
@@ -31,7 +31,7 @@ struct Process {
 
 impl Process {
     /// Starts a server on a free port, with these flags, and waits for its line.
-    fn start(flags: &[&str]) -> Process {
+    pub fn start(flags: &[&str]) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tetrion"))
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(flags)
@@ -49,17 +49,17 @@ impl Process {
         Process { child, stdin, stdout, address }
     }
 
-    async fn channel(&self) -> Channel {
+    pub async fn channel(&self) -> Channel {
         Channel::from_shared(format!("http://{}", self.address)).unwrap().connect().await.unwrap()
     }
 
-    fn terminate(&self) {
+    pub fn terminate(&self) {
         let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(killed.success());
     }
 
     /// Waits for the end; returns the status, how long it took, and what else was on stdout.
-    fn wait(mut self) -> (ExitStatus, Duration, String) {
+    pub fn wait(mut self) -> (ExitStatus, Duration, String) {
         let start = Instant::now();
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap(); // ends with the process

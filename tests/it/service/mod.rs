@@ -6,6 +6,9 @@ mod sessions;
 /// A session belongs to the caller that made it.
 mod owners;
 
+/// Sessions written down by one server and taken up by the next.
+mod stored;
+
 /// Numbered requests: done once, answered as often as asked.
 mod sequence;
 

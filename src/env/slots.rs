@@ -1,0 +1,87 @@
+//! A whole batch taken apart and put together again: environments in which no episode has begun included.
+
+use std::sync::Arc;
+
+use crate::engine::Tetromino;
+use crate::engine::randomizer::DealerSource;
+
+use super::columns::{AnyEnvs, Phase, each_size};
+use super::{CreateError, EnvBatch, EnvConfig, EnvState, RestoreError, Restored, Seeding};
+
+/// An environment of a batch, whether or not an episode has begun in it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slot {
+    /// An episode has begun, and may have ended.
+    Begun(Box<EnvState>),
+    /// No episode has begun; the environment has this seed.
+    Seeded(u64),
+    /// No episode has begun; the environment deals this explicit sequence.
+    Sequenced(Arc<[Tetromino]>),
+}
+
+/// Why environments make no batch.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SlotsError {
+    /// The configuration, or how many there are.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// A state of other rules.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    /// No batch begins with seeds here and explicit sequences there.
+    #[error("some environments have seeds before their first episode, others explicit sequences")]
+    Mixed,
+}
+
+impl EnvBatch {
+    /// An environment as it is.
+    ///
+    /// # Panics
+    /// When it does not exist.
+    pub fn slot(&self, env_id: u32) -> Slot {
+        let i = env_id as usize;
+        each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state().source) {
+            (Phase::NotStarted, DealerSource::Sequence(pieces)) => Slot::Sequenced(pieces),
+            (Phase::NotStarted, DealerSource::Seed { .. }) => Slot::Seeded(envs.episodes[i].env_seed),
+            (Phase::Running | Phase::Ended, _) => Slot::Begun(Box::new(self.state(env_id))),
+        })
+    }
+
+    /// The batch with these environments: it goes on as the one that they were taken from would have.
+    ///
+    /// # Errors
+    /// [`SlotsError`] if there is no such batch.
+    pub fn from_slots(config: EnvConfig, slots: Vec<Slot>) -> Result<EnvBatch, SlotsError> {
+        let mut batch = EnvBatch::new(config, &seeding(&slots)?)?;
+        let (mut env_ids, mut states) = (Vec::new(), Vec::new());
+        for (slot, env_id) in slots.into_iter().zip(0..) {
+            if let Slot::Begun(state) = slot {
+                env_ids.push(env_id);
+                states.push(*state);
+            }
+        }
+        if !states.is_empty() {
+            batch.restore(Some(&env_ids), Restored::States(&states), None)?;
+        }
+        Ok(batch)
+    }
+}
+
+/// What the environments in which no episode has begun will deal; the others have it in their states.
+fn seeding(slots: &[Slot]) -> Result<Seeding, SlotsError> {
+    let sequence = |slot: &Slot| match slot {
+        Slot::Sequenced(pieces) => Some(pieces.clone()),
+        Slot::Begun(_) | Slot::Seeded(_) => None,
+    };
+    let seed = |slot: &Slot| match slot {
+        Slot::Seeded(seed) => Some(*seed),
+        Slot::Begun(_) | Slot::Sequenced(_) => None,
+    };
+    match slots.iter().find_map(sequence) {
+        Some(_) if slots.iter().any(|slot| seed(slot).is_some()) => Err(SlotsError::Mixed),
+        Some(any) => {
+            Ok(Seeding::Sequences(slots.iter().map(|slot| sequence(slot).unwrap_or(any.clone())).collect()))
+        }
+        None => Ok(Seeding::Environments(slots.iter().map(|slot| seed(slot).unwrap_or(0)).collect())),
+    }
+}

@@ -1,0 +1,358 @@
+//! Sessions between two servers: written down by the one that goes, taken up by the one that comes.
+//!
+//! A session is taken up as it was: its name, its lease, its environments, its numbers and the answer that its client may ask
+//! for again. Its lease stands still meanwhile. Worlds of dm_env_rpc are not written down: they end with
+//! the connections of their agents.
+//!
+//! # Format
+//! All numbers are little-endian.
+//!
+//! ```text
+//! magic      8 bytes, "TTRNSESS"
+//! format     u16, 1
+//! sessions   each as u64 length, u64 XXH3 of so many bytes, and the bytes: a message `WrittenSession`
+//! end        u64 2^64 - 1, u64 how many sessions there were
+//! ```
+//!
+//! A file that is cut anywhere, or has a byte changed, gives the sessions that are whole and says what is not.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use prost::{Message, Oneof};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Caller, RequestId, Session, SessionId, SessionStore, nanoseconds};
+use crate::engine::Tetromino;
+use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
+use crate::service::sequence::{Sequence, WrittenSequence};
+use crate::service::session::State;
+use crate::wire::session::SessionConfig;
+use crate::wire::{pb, session};
+
+const MAGIC: [u8; 8] = *b"TTRNSESS";
+const FORMAT: u16 = 1;
+const END: u64 = u64::MAX;
+
+/// What a server found of the sessions of the one before it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TakenUp {
+    /// Sessions taken up.
+    pub sessions: u32,
+    /// What could not be taken up, and why; empty if that is nothing.
+    pub problems: Vec<String>,
+}
+
+/// A session as it is written down.
+#[derive(Clone, PartialEq, Message)]
+struct WrittenSession {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    id: Vec<u8>,
+    /// The name of the token; empty for the caller without one.
+    #[prost(string, tag = "2")]
+    owner: String,
+    #[prost(uint64, tag = "3")]
+    serial: u64,
+    #[prost(message, optional, tag = "4")]
+    request: Option<WrittenRequest>,
+    #[prost(uint64, tag = "5")]
+    ttl_nanoseconds: u64,
+    /// What is left of the lease.
+    #[prost(uint64, tag = "6")]
+    left_nanoseconds: u64,
+    #[prost(message, optional, tag = "7")]
+    made: Option<prost_types::Timestamp>,
+    #[prost(message, optional, tag = "8")]
+    config: Option<pb::SessionConfig>,
+    #[prost(message, optional, tag = "9")]
+    numbers: Option<WrittenSequence>,
+    /// Explicit sequences that the environments have, a byte a piece.
+    #[prost(bytes = "vec", repeated, tag = "10")]
+    sequences: Vec<Vec<u8>>,
+    #[prost(message, repeated, tag = "11")]
+    envs: Vec<WrittenEnv>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct WrittenRequest {
+    #[prost(string, tag = "1")]
+    name: String,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    digest: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct WrittenEnv {
+    #[prost(oneof = "WrittenSlot", tags = "1, 2, 3")]
+    slot: Option<WrittenSlot>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+enum WrittenSlot {
+    /// A snapshot that shares the session's sequences.
+    #[prost(bytes, tag = "1")]
+    Begun(Vec<u8>),
+    /// The seed of an environment in which no episode has begun.
+    #[prost(uint64, tag = "2")]
+    Seeded(u64),
+    /// The number of the sequence that such an environment deals.
+    #[prost(uint32, tag = "3")]
+    Sequenced(u32),
+}
+
+impl SessionStore {
+    /// Writes every session down, in the order of age; returns how many. From then on, calls on them are refused as the server
+    /// goes: a step that is not written down is not done.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub async fn put_away(&self, out: &mut impl Write) -> io::Result<u32> {
+        out.write_all(&MAGIC)?;
+        out.write_all(&FORMAT.to_le_bytes())?;
+        let now = self.clock.elapsed();
+        let mut sessions: Vec<Arc<Session>> = self.read().sessions.values().cloned().collect();
+        sessions.retain(|session| {
+            session.door.is_none() && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
+        });
+        sessions.sort_unstable_by_key(|session| session.serial);
+        let mut written = 0u32;
+        for session in sessions {
+            let content = {
+                let state = session.state.lock().await;
+                if session.ended.load(Ordering::Acquire) {
+                    continue;
+                }
+                session.put_away.store(true, Ordering::Release);
+                session.written(&state, now).encode_to_vec()
+            };
+            out.write_all(&(content.len() as u64).to_le_bytes())?;
+            out.write_all(&xxh3_64(&content).to_le_bytes())?;
+            out.write_all(&content)?;
+            written += 1;
+        }
+        out.write_all(&END.to_le_bytes())?;
+        out.write_all(&u64::from(written).to_le_bytes())?;
+        Ok(written)
+    }
+
+    /// Takes up the sessions of `input`, which has `num_bytes`, within the limits of this store.
+    ///
+    /// # Errors
+    /// Those of `input`. What is wrong with its content is among the problems instead, and is no reason to leave the rest.
+    pub fn take_up(&self, input: &mut impl Read, num_bytes: u64) -> io::Result<TakenUp> {
+        let mut input = Bytes { input, left: num_bytes };
+        let mut taken = TakenUp::default();
+        let whole = self.take_up_all(&mut input, &mut taken)?;
+        if let Err(problem) = whole {
+            taken.problems.push(problem);
+        }
+        Ok(taken)
+    }
+
+    fn take_up_all<R: Read>(
+        &self,
+        input: &mut Bytes<'_, R>,
+        taken: &mut TakenUp,
+    ) -> io::Result<Result<(), String>> {
+        let cut = || Err("the file is cut short".to_owned());
+        match input.array::<10>()? {
+            None => return Ok(cut()),
+            Some(head) if head[..8] != MAGIC => return Ok(Err("the file holds no sessions".to_owned())),
+            Some(head) if head[8..] != FORMAT.to_le_bytes() => {
+                let format = u16::from_le_bytes([head[8], head[9]]);
+                return Ok(Err(format!("the file has format {format}, expected {FORMAT}")));
+            }
+            Some(_) => {}
+        }
+        let mut found = 0u64;
+        loop {
+            let Some(length) = input.u64()? else { return Ok(cut()) };
+            if length == END {
+                return Ok(match input.u64()? {
+                    None => cut(),
+                    Some(count) if count != found => {
+                        Err(format!("the file holds {found} sessions and says {count}"))
+                    }
+                    Some(_) if input.left > 0 => {
+                        Err("there is something behind the end of the file".to_owned())
+                    }
+                    Some(_) => Ok(()),
+                });
+            }
+            let Some(checksum) = input.u64()? else { return Ok(cut()) };
+            let Some(content) = input.take(length)? else { return Ok(cut()) };
+            found += 1;
+            if xxh3_64(&content) != checksum {
+                // Its length may be what is damaged, so nothing behind it can be found.
+                return Ok(Err(format!(
+                    "session {found} of the file is damaged, and what is behind it cannot be found"
+                )));
+            }
+            match self.take_up_one(&content) {
+                Ok(()) => taken.sessions += 1,
+                Err(problem) => taken.problems.push(format!("session {found} of the file: {problem}")),
+            }
+        }
+    }
+
+    fn take_up_one(&self, content: &[u8]) -> Result<(), String> {
+        let written = WrittenSession::decode(content).map_err(|error| error.to_string())?;
+        let (session, config) = (written.id()?, written.config()?);
+        let state = written.state(&config)?;
+        let now = self.clock.elapsed();
+        let num_envs = config.env.num_envs;
+        let WrittenSession { owner, serial, ttl_nanoseconds, left_nanoseconds, made, .. } = written;
+        let ttl = Duration::from_nanos(ttl_nanoseconds);
+        let left = Duration::from_nanos(left_nanoseconds).min(ttl);
+        let session = Arc::new(Session {
+            id: session,
+            owner: if owner.is_empty() { Caller::default() } else { Caller::named(&owner) },
+            serial,
+            request: written.request.map(RequestId::try_from).transpose()?,
+            num_envs,
+            ttl,
+            made: made.and_then(|made| SystemTime::try_from(made).ok()).ok_or("it was made at no time")?,
+            expires: AtomicU64::new(nanoseconds(now + left)),
+            ended: AtomicBool::new(false),
+            put_away: AtomicBool::new(false),
+            sequence: AtomicU64::new(state.sequence()),
+            config: (&config).into(),
+            door: None,
+            costs: state.costs(),
+            state: Arc::new(tokio::sync::Mutex::new(state)),
+        });
+        let mut table = self.write();
+        if table.sessions.contains_key(&session.id) {
+            return Err(format!("{} is there already", session.name()));
+        }
+        self.check_room(&table, num_envs).map_err(|refusal| refusal.to_string())?;
+        table.num_envs += num_envs;
+        table.insert(session);
+        Ok(())
+    }
+}
+
+impl Session {
+    fn written(&self, state: &State, now: Duration) -> WrittenSession {
+        let mut sequences = SharedSequences::default();
+        let batch = state.batch();
+        let envs = (0..self.num_envs).map(|env_id| {
+            let slot = match batch.slot(env_id) {
+                Slot::Begun(state) => WrittenSlot::Begun(state.to_bytes_sharing(&mut sequences)),
+                Slot::Seeded(seed) => WrittenSlot::Seeded(seed),
+                Slot::Sequenced(pieces) => WrittenSlot::Sequenced(sequences.number(&pieces)),
+            };
+            WrittenEnv { slot: Some(slot) }
+        });
+        let envs = envs.collect();
+        let pieces = |sequence: &Arc<[Tetromino]>| sequence.iter().map(|&piece| piece as u8).collect();
+        WrittenSession {
+            id: self.id.to_le_bytes().to_vec(),
+            owner: self.owner.name().to_owned(),
+            serial: self.serial,
+            request: self.request.as_ref().map(|RequestId { name, digest }| WrittenRequest {
+                name: name.clone(),
+                digest: digest.to_le_bytes().to_vec(),
+            }),
+            ttl_nanoseconds: nanoseconds(self.ttl),
+            left_nanoseconds: self.expires.load(Ordering::Relaxed).saturating_sub(nanoseconds(now)),
+            made: Some(self.made.into()),
+            config: Some(self.config.clone()),
+            numbers: Some(state.numbers().write()),
+            sequences: sequences.as_slice().iter().map(pieces).collect(),
+            envs,
+        }
+    }
+}
+
+impl WrittenSession {
+    fn id(&self) -> Result<SessionId, String> {
+        number(&self.id).ok_or("it has no name".to_owned())
+    }
+
+    fn config(&self) -> Result<SessionConfig, String> {
+        let message = self.config.as_ref().ok_or("it has no configuration")?;
+        // Its seeds are in its environments; the one of the session is repeated to those who ask.
+        let (config, _) = session::decode(message, || 0).map_err(|error| error.to_string())?;
+        Ok(SessionConfig { seed: message.seed, ..config })
+    }
+
+    /// The state, whose bytes are not needed any more.
+    fn state(&self, config: &SessionConfig) -> Result<State, String> {
+        let sequences =
+            self.sequences.iter().map(|pieces| decode_pieces(pieces)).collect::<Result<Vec<_>, _>>()?;
+        let sequences = SharedSequences::new(sequences);
+        if self.envs.len() != config.env.num_envs as usize {
+            return Err(format!("it has {} environments of {}", self.envs.len(), config.env.num_envs));
+        }
+        let slots = self.envs.iter().map(|env| match &env.slot {
+            Some(WrittenSlot::Begun(bytes)) => {
+                let state =
+                    EnvState::from_bytes_sharing(bytes, &sequences).map_err(|error| error.to_string())?;
+                Ok(Slot::Begun(Box::new(state)))
+            }
+            Some(WrittenSlot::Seeded(seed)) => Ok(Slot::Seeded(*seed)),
+            Some(WrittenSlot::Sequenced(number)) => {
+                let sequence = sequences.get(*number).ok_or("a sequence is missing")?;
+                Ok(Slot::Sequenced(sequence.clone()))
+            }
+            None => Err("an environment is missing".to_owned()),
+        });
+        let slots = slots.collect::<Result<Vec<_>, String>>()?;
+        let batch = EnvBatch::from_slots(config.env.clone(), slots).map_err(|error| error.to_string())?;
+        let numbers = self.numbers.clone().and_then(Sequence::read).ok_or("its numbers are damaged")?;
+        State::of(config, batch, numbers).map_err(|refusal| refusal.to_string())
+    }
+}
+
+impl TryFrom<WrittenRequest> for RequestId {
+    type Error = String;
+
+    fn try_from(WrittenRequest { name, digest }: WrittenRequest) -> Result<RequestId, String> {
+        let digest = number(&digest).ok_or("the digest of its request is damaged")?;
+        Ok(RequestId { name, digest })
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<u128> {
+    bytes.try_into().ok().map(u128::from_le_bytes)
+}
+
+fn decode_pieces(bytes: &[u8]) -> Result<Arc<[Tetromino]>, String> {
+    if bytes.is_empty() {
+        return Err("a sequence is empty".to_owned());
+    }
+    let pieces = bytes.iter().map(|&piece| Tetromino::from_index(piece));
+    pieces.collect::<Option<Arc<[Tetromino]>>>().ok_or("there is no such piece".to_owned())
+}
+
+/// Bytes of a file whose length is known, so that what it says of lengths takes no memory.
+struct Bytes<'a, R> {
+    input: &'a mut R,
+    left: u64,
+}
+
+impl<R: Read> Bytes<'_, R> {
+    /// So many bytes; `None` if there are fewer.
+    fn take(&mut self, length: u64) -> io::Result<Option<Vec<u8>>> {
+        if length > self.left {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; length as usize];
+        self.input.read_exact(&mut bytes)?;
+        self.left -= length;
+        Ok(Some(bytes))
+    }
+
+    fn array<const L: usize>(&mut self) -> io::Result<Option<[u8; L]>> {
+        Ok(self.take(L as u64)?.map(|bytes| bytes.try_into().expect("as long as was taken")))
+    }
+
+    fn u64(&mut self) -> io::Result<Option<u64>> {
+        Ok(self.array()?.map(u64::from_le_bytes))
+    }
+}

@@ -1,0 +1,265 @@
+//! Sessions written down by one server and taken up by the next go on as if nothing had happened.
+
+use std::time::Duration;
+
+use prost::Message;
+use tetrion::service::{Clock, SessionStore, StoreLimits, TakenUp};
+use tetrion::wire::pb;
+use tonic::Code;
+
+use crate::support::{
+    Client, TestServer, by, config, create, numbers, refused, reset, save, start, start_with, step,
+};
+
+/// What the sessions of a server are on the disk.
+async fn written(server: &TestServer) -> Vec<u8> {
+    let mut file = Vec::new();
+    server.store.put_away(&mut file).await.unwrap();
+    file
+}
+
+fn taken_up(server: &TestServer, file: &[u8]) -> TakenUp {
+    server.store.take_up(&mut &file[..], file.len() as u64).unwrap()
+}
+
+fn all(sessions: u32) -> TakenUp {
+    TakenUp { sessions, problems: vec![] }
+}
+
+/// A session of each kind that differs in what has to be written down.
+fn configs() -> Vec<pb::SessionConfig> {
+    let rules = |preset: &str| pb::Rules { preset: preset.to_owned(), ..Default::default() };
+    let dealt_by =
+        |randomizer: pb::Randomizer| pb::Rules { randomizer: Some(randomizer.into()), ..rules("") };
+    let features = pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() };
+    vec![
+        config(3, 7),
+        pb::SessionConfig {
+            rules: Some(pb::Rules {
+                width: Some(20),
+                height: Some(30),
+                preview: Some(3),
+                ..dealt_by(pb::Randomizer::Bag7)
+            }),
+            autoreset_mode: pb::AutoresetMode::SameStep.into(),
+            features: Some(features),
+            action_mask: true,
+            ..config(2, 8)
+        },
+        pb::SessionConfig { rules: Some(rules("lab")), max_episode_steps: 50, ..config(2, 9) },
+        pb::SessionConfig {
+            env_seeds: vec![1, u64::MAX],
+            rules: Some(dealt_by(pb::Randomizer::Balanced)),
+            invalid_action_policy: pb::InvalidActionPolicy::Ignore.into(),
+            invalid_action_reward: -1.0,
+            seed: None,
+            ..config(2, 0)
+        },
+        pb::SessionConfig {
+            piece_sequences: vec!["IOTSZJLIOTSZJLIOTSZJL".to_owned()],
+            seed: None,
+            ..config(3, 0)
+        },
+    ]
+}
+
+/// Plays so many steps, each with the first action that exists, and returns all answers as bytes.
+async fn play(client: &mut Client, session: &pb::Session, steps: usize) -> Vec<Vec<u8>> {
+    let num_envs = session.config.as_ref().unwrap().num_envs();
+    let mut answers = Vec::new();
+    for i in 0..steps {
+        let actions: Vec<i32> = (0..num_envs).map(|env_id| ((i as u32 + env_id) % 6) as i32).collect();
+        match client.step(step(&session.name, &actions)).await {
+            Ok(answer) => answers.push(answer.into_inner().encode_to_vec()),
+            // What is refused is refused in the same words on both sides.
+            Err(status) => {
+                answers.push(status.message().as_bytes().to_vec());
+                answers.push(client.reset(reset(&session.name)).await.unwrap().into_inner().encode_to_vec());
+            }
+        }
+    }
+    answers
+}
+
+#[tokio::test]
+async fn sessions_of_every_kind_go_on_with_the_same_bytes() {
+    let (old, twin, new) = (start().await, start().await, start().await);
+    let (mut before, mut beside) = (old.client().await, twin.client().await);
+    let mut sessions = Vec::new();
+    for (config, steps) in
+        configs().into_iter().flat_map(|config| [(config.clone(), None), (config, Some(40))])
+    {
+        let pair = (create(&mut before, config.clone()).await, create(&mut beside, config).await);
+        if let Some(steps) = steps {
+            before.reset(reset(&pair.0.name)).await.unwrap();
+            beside.reset(reset(&pair.1.name)).await.unwrap();
+            assert_eq!(play(&mut before, &pair.0, steps).await, play(&mut beside, &pair.1, steps).await);
+        }
+        sessions.push(pair);
+    }
+    let described = |client: &mut Client, name: &str| {
+        let (mut client, request) = (client.clone(), pb::GetSessionRequest { name: name.to_owned() });
+        async move { client.get_session(request).await.unwrap().into_inner().session.unwrap() }
+    };
+    let file = written(&old).await;
+    assert_eq!(taken_up(&new, &file), all(sessions.len() as u32));
+    let mut after = new.client().await;
+    for (session, other) in sessions {
+        let now = described(&mut after, &session.name).await;
+        assert_eq!(now.config, session.config, "every default, and the seed that it was made with");
+        assert_eq!(
+            (now.features, now.observation_specs),
+            (session.features.clone(), session.observation_specs.clone())
+        );
+        assert_eq!(now.create_time, session.create_time);
+        if now.sequence == 0 {
+            let first = after.reset(reset(&session.name)).await.unwrap().into_inner();
+            assert_eq!(first, beside.reset(reset(&other.name)).await.unwrap().into_inner());
+        }
+        assert_eq!(play(&mut after, &session, 60).await, play(&mut beside, &other, 60).await);
+        let states = after.save_state(save(&session.name)).await.unwrap().into_inner();
+        assert_eq!(states, beside.save_state(save(&other.name)).await.unwrap().into_inner());
+    }
+}
+
+#[tokio::test]
+async fn a_numbered_request_whose_answer_was_lost_is_answered_by_the_next_server() {
+    let (old, new) = (start().await, start().await);
+    let mut client = old.client().await;
+    let session = create(&mut client, config(2, 1)).await;
+    client.reset(pb::ResetRequest { sequence: 1, ..reset(&session.name) }).await.unwrap();
+    let request = pb::StepRequest { sequence: 2, ..step(&session.name, &[3, 4]) };
+    let answer = client.step(request.clone()).await.unwrap().into_inner();
+    let file = written(&old).await;
+    let late = refused(client.step(request.clone()).await, Code::Unavailable, "DRAINING");
+    assert!(late.details.retry_info().is_some(), "what is written down does not change any more");
+
+    assert_eq!(taken_up(&new, &file), all(1));
+    let mut client = new.client().await;
+    assert_eq!(client.step(request.clone()).await.unwrap().into_inner(), answer);
+    let other = pb::StepRequest { sequence: 2, ..step(&session.name, &[3, 5]) };
+    refused(client.step(other).await, Code::Aborted, "SEQUENCE_MISMATCH");
+    // It may be written down a second time before its client comes back.
+    let third = start().await;
+    assert_eq!(taken_up(&third, &written(&new).await), all(1));
+    let mut client = third.client().await;
+    assert_eq!(client.step(request).await.unwrap().into_inner(), answer);
+    client.step(pb::StepRequest { sequence: 3, ..step(&session.name, &[3, 5]) }).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_made_a_session_finds_it_again() {
+    let (old, new) = (start().await, start().await);
+    let request = |seed| pb::CreateSessionRequest {
+        config: Some(config(1, seed)),
+        request_id: "mine".to_owned(),
+        ..Default::default()
+    };
+    let name = |answer: tonic::Response<pb::CreateSessionResponse>| answer.into_inner().session.unwrap().name;
+    let made = name(old.client().await.create_session(by("ann", request(1))).await.unwrap());
+    assert_eq!(taken_up(&new, &written(&old).await), all(1));
+    let mut client = new.client().await;
+    assert_eq!(name(client.create_session(by("ann", request(1))).await.unwrap()), made);
+    refused(client.create_session(by("ann", request(2))).await, Code::AlreadyExists, "REQUEST_ID_REUSED");
+    refused(client.reset(by("bob", reset(&made))).await, Code::NotFound, "SESSION_NOT_FOUND");
+    let list = |caller| by(caller, pb::ListSessionsRequest::default());
+    assert_eq!(client.list_sessions(list("ann")).await.unwrap().into_inner().sessions.len(), 1);
+    assert_eq!(client.list_sessions(list("bob")).await.unwrap().into_inner().sessions.len(), 0);
+}
+
+#[tokio::test]
+async fn a_lease_stands_still_between_two_servers() {
+    let (old, new) = (start().await, start().await);
+    let ttl = Some(prost_types::Duration { seconds: 100, nanos: 0 });
+    let request = pb::CreateSessionRequest { config: Some(config(1, 0)), ttl, ..Default::default() };
+    let name = old.client().await.create_session(request).await.unwrap().into_inner().session.unwrap().name;
+    old.clock.advance(Duration::from_secs(60));
+    // Long after, on a machine whose clock has run for long.
+    new.clock.advance(Duration::from_secs(100_000));
+    assert_eq!(taken_up(&new, &written(&old).await), all(1));
+    let mut client = new.client().await;
+    new.clock.advance(Duration::from_secs(39));
+    client.reset(reset(&name)).await.unwrap();
+    new.clock.advance(Duration::from_secs(99));
+    client.reset(reset(&name)).await.unwrap();
+    new.clock.advance(Duration::from_secs(101));
+    refused(client.reset(reset(&name)).await, Code::NotFound, "SESSION_EXPIRED");
+    // One whose lease has run out is not written down.
+    assert_eq!(taken_up(&start().await, &written(&new).await), all(0));
+}
+
+#[tokio::test]
+async fn a_sequence_that_environments_share_is_written_once() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let pieces = "IOTSZJL".repeat(10_000);
+    let config = pb::SessionConfig { piece_sequences: vec![pieces], seed: None, ..config(500, 0) };
+    let session = create(&mut client, config).await;
+    client.reset(pb::ResetRequest { env_ids: (0..250).collect(), ..reset(&session.name) }).await.unwrap();
+    let file = written(&server).await;
+    assert!(file.len() < 70_000 + 500 * 400, "{} bytes", file.len());
+    let new = start().await;
+    assert_eq!(taken_up(&new, &file), all(1));
+    let answer = new.client().await.reset(reset(&session.name)).await.unwrap().into_inner();
+    assert_eq!(numbers(&answer.observations[1]), [0.0; 500], "an I everywhere");
+}
+
+#[tokio::test]
+async fn a_server_takes_up_as_much_as_it_may_have() {
+    let old = start().await;
+    let mut client = old.client().await;
+    let mut names = Vec::new();
+    for num_envs in [4, 7, 4, 1] {
+        names.push(create(&mut client, config(num_envs, 0)).await.name);
+    }
+    let new = start_with(StoreLimits { max_sessions: 8, max_envs: 10 }).await;
+    let taken = taken_up(&new, &written(&old).await);
+    assert_eq!((taken.sessions, taken.problems.len()), (3, 1));
+    assert!(taken.problems[0].contains("session 2") && taken.problems[0].contains("7 more"), "{taken:?}");
+    assert_eq!((new.store.num_sessions(), new.store.num_envs()), (3, 9));
+    let mut client = new.client().await;
+    for (name, there) in names.iter().zip([true, false, true, true]) {
+        assert_eq!(client.reset(reset(name)).await.is_ok(), there);
+    }
+    create(&mut client, config(1, 0)).await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_cut_or_damaged_gives_what_is_whole_and_says_so() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let session = create(&mut client, config(2, 1)).await;
+    client.reset(reset(&session.name)).await.unwrap();
+    create(&mut client, config(1, 2)).await;
+    let file = written(&server).await;
+    let length = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
+    let first = 10 + 16 + length(10);
+    let second = first + 16 + length(first);
+    assert_eq!(file.len(), second + 16);
+
+    let take_up = |file: &[u8]| {
+        let store = SessionStore::new(StoreLimits::default(), Clock::system());
+        let taken = store.take_up(&mut &file[..], file.len() as u64).unwrap();
+        assert_eq!(store.num_sessions(), taken.sessions);
+        taken
+    };
+    for cut in 0..file.len() {
+        let taken = take_up(&file[..cut]);
+        let whole = u32::from(cut >= first) + u32::from(cut >= second);
+        assert_eq!(
+            (taken.sessions, taken.problems),
+            (whole, vec!["the file is cut short".to_owned()]),
+            "at {cut}"
+        );
+    }
+    for at in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let taken = take_up(&damaged);
+        let whole = u32::from(at >= first) + u32::from(at >= second);
+        assert_eq!((taken.sessions, taken.problems.len()), (whole, 1), "byte {at}: {taken:?}");
+    }
+    assert_eq!(take_up(&[&file[..], b"x"].concat()).problems.len(), 1);
+    assert_eq!(take_up(&file), all(2));
+    assert_eq!(taken_up(&server, &file).problems.len(), 2, "they are there already");
+}
