@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::{BoolishValueParser, RangedI64ValueParser};
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{bench, evaluate, perft, reproduce, serve, train};
+use super::{bench, completions, evaluate, man, perft, reproduce, serve, train};
 use crate::names::unknown;
 use crate::wire::limits::MAX_GAMES;
 
@@ -52,6 +52,10 @@ pub enum Command {
     Perft(perft::PerftArgs),
     /// Measure how fast all of it is on this machine
     Bench(bench::BenchArgs),
+    /// Print a script that completes this program's command line in a shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual: a page for the program and one for each subcommand
+    Man(man::ManArgs),
 }
 
 /// Reads the flags, the environment and the file of this process.
@@ -62,7 +66,7 @@ pub enum Command {
 /// [`UsageError`] if the file cannot be read or says something that no flag is for.
 pub fn parse() -> anyhow::Result<Command> {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let mut command = with_environment(Args::command());
+    let mut command = command();
     if let Some(path) = config_path(&args) {
         let with_file =
             || with_file(command, &read_text(&path)?).with_context(|| format!("in {}", path.display()));
@@ -70,6 +74,11 @@ pub fn parse() -> anyhow::Result<Command> {
     }
     let matches = command.clone().get_matches_from(args);
     Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit()).command)
+}
+
+/// The definition of the command line, without what the file of this process says.
+pub(super) fn command() -> clap::Command {
+    with_environment(Args::command())
 }
 
 /// Options whose values are shown nowhere.
@@ -224,7 +233,7 @@ mod tests {
     use super::*;
 
     fn command(file: &str) -> anyhow::Result<clap::Command> {
-        with_file(with_environment(Args::command()), file)
+        with_file(super::command(), file)
     }
 
     #[track_caller]
@@ -238,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        with_environment(Args::command()).debug_assert();
+        super::command().debug_assert();
     }
 
     #[test]

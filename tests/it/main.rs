@@ -102,6 +102,8 @@ mod server;
 
 /// Servers that stop and start again with the same folder.
 mod restart;
+/// Completions for shells, and pages of the manual.
+mod manual;
 
 /// Bytes that are no message, by every way in.
 mod unreadable;
