@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 use clap::builder::{BoolishValueParser, RangedI64ValueParser};
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{bench, completions, evaluate, man, perft, reproduce, serve, train};
+use super::{bench, completions, evaluate, health, man, perft, reproduce, serve, train};
 use crate::names::unknown;
 use crate::wire::limits::MAX_GAMES;
 
@@ -52,6 +52,8 @@ pub enum Command {
     Perft(perft::PerftArgs),
     /// Measure how fast all of it is on this machine
     Bench(bench::BenchArgs),
+    /// Ask a server whether it serves: exit code 0 if it does, 1 if not
+    Health(health::HealthArgs),
     /// Print a script that completes this program's command line in a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual: a page for the program and one for each subcommand

@@ -36,7 +36,7 @@ pub struct ConnectionArgs {
     pub patience: f64,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     if (0.0..=1e6).contains(&seconds) {
         Ok(seconds)

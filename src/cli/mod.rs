@@ -8,6 +8,7 @@ pub mod args;
 pub mod bench;
 pub mod completions;
 pub mod evaluate;
+pub mod health;
 pub mod man;
 pub mod perft;
 pub mod reproduce;
@@ -40,6 +41,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
+        args::Command::Health(args) => health::run(&args),
         args::Command::Completions(args) => completions::run(&args),
         args::Command::Man(args) => man::run(&args),
     }

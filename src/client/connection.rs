@@ -32,6 +32,8 @@ pub struct ConnectOptions {
     /// Certificates, as the text of a PEM file, of the authorities that may vouch for `https://` servers; without them, those
     /// that this machine trusts.
     pub authorities: Option<String>,
+    /// The name that the certificates of `https://` servers must have; without one, the host of the address.
+    pub server_name: Option<String>,
     /// How long to go on trying when no server answers any more.
     pub patience: Duration,
     /// Whether servers of any version will do; else those that [`is_compatible`](super::is_compatible) with this client.
@@ -43,6 +45,7 @@ impl Default for ConnectOptions {
         ConnectOptions {
             token: None,
             authorities: None,
+            server_name: None,
             patience: Duration::from_secs(60),
             any_version: false,
         }
@@ -56,7 +59,6 @@ impl Client {
     /// No address, one that cannot be read, or one where nobody answers within five seconds; a server of another version or
     /// of another kind.
     pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
-        let unreadable = |address: &str| ClientError::Address { address: address.to_owned() };
         if addresses.is_empty() {
             return Err(unreadable(""));
         }
@@ -69,29 +71,7 @@ impl Client {
         };
         let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
-            let url = if address.contains("://") { address.clone() } else { format!("http://{address}") };
-            let unreachable = |error: tonic::transport::Error| ClientError::Connect {
-                address: address.clone(),
-                reason: innermost(&error),
-            };
-            let mut endpoint = Endpoint::from_shared(url)
-                .map_err(|_| unreadable(address))?
-                .connect_timeout(CONNECT_TIMEOUT)
-                .tcp_nodelay(true)
-                .initial_stream_window_size(STREAM_WINDOW)
-                .initial_connection_window_size(CONNECTION_WINDOW)
-                .http2_keep_alive_interval(KEEPALIVE.0)
-                .keep_alive_timeout(KEEPALIVE.1);
-            if endpoint.uri().scheme_str() == Some("https") {
-                let tls = match &options.authorities {
-                    Some(authorities) => {
-                        ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities))
-                    }
-                    None => ClientTlsConfig::new().with_native_roots(),
-                };
-                endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
-            }
-            let channel = endpoint.connect().await.map_err(unreachable)?;
+            let channel = open(address, &options).await?;
             let server = Server { address: address.clone(), channel, authorization: authorization.clone() };
             let info = server.info(0).await.map_err(|status| first(address, &status))?;
             warnings.extend(version::check(address, &info, options.any_version)?);
@@ -99,6 +79,38 @@ impl Client {
         }
         Ok(Client { servers, patience: options.patience, warnings })
     }
+}
+
+/// Connects to one server and asks it nothing yet.
+pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Channel, ClientError> {
+    let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let unreachable = |error: tonic::transport::Error| ClientError::Connect {
+        address: address.to_owned(),
+        reason: innermost(&error),
+    };
+    let mut endpoint = Endpoint::from_shared(url)
+        .map_err(|_| unreadable(address))?
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .http2_keep_alive_interval(KEEPALIVE.0)
+        .keep_alive_timeout(KEEPALIVE.1);
+    if endpoint.uri().scheme_str() == Some("https") {
+        let mut tls = match &options.authorities {
+            Some(authorities) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities)),
+            None => ClientTlsConfig::new().with_native_roots(),
+        };
+        if let Some(name) = &options.server_name {
+            tls = tls.domain_name(name);
+        }
+        endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
+    }
+    endpoint.connect().await.map_err(unreachable)
+}
+
+fn unreadable(address: &str) -> ClientError {
+    ClientError::Address { address: address.to_owned() }
 }
 
 /// A server and the connection to it, which is made anew by itself when it has broken.

@@ -28,6 +28,12 @@ pub enum ClientError {
         /// How it shows.
         reason: String,
     },
+    /// The server answers and takes no calls: it has not begun, or it is about to end.
+    #[error("the server at {address} is not serving: it is starting or draining")]
+    NotServing {
+        /// Where.
+        address: String,
+    },
     /// The server is of a version that this client is not made for.
     #[error(
         "the server at {address} is Tetrion {server}, and this client is Tetrion {client}: use one version on both sides"

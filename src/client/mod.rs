@@ -16,6 +16,7 @@ mod choice;
 mod connection;
 mod error;
 mod evaluation;
+mod health;
 mod info;
 mod spread;
 mod version;
@@ -24,6 +25,7 @@ pub use choice::{Features, Policy, RulesChoice, randomizers};
 pub use connection::ConnectOptions;
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
+pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;
 

@@ -102,6 +102,9 @@ mod server;
 
 /// Servers that stop and start again with the same folder.
 mod restart;
+/// Whether a server serves, as an exit code.
+mod health;
+
 /// Completions for shells, and pages of the manual.
 mod manual;
 

@@ -1,0 +1,53 @@
+//! `tetrion health`: whether a server serves, as an exit code for probes of containers and for scripts.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::bail;
+
+use super::args::read_pem;
+use super::connection::seconds;
+use super::output::print;
+use crate::client::{ConnectOptions, check_health};
+
+/// The options of `tetrion health`.
+#[derive(Debug, clap::Args)]
+pub struct HealthArgs {
+    /// The server, HOST:PORT, or https://HOST:PORT where it has a certificate
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
+    pub server: String,
+
+    /// A PEM file with the authorities that may vouch for an https server, in place of those that this machine trusts
+    #[arg(long, value_name = "FILE")]
+    pub ca_cert: Option<PathBuf>,
+
+    /// The name in the server's certificate, where the address has another: a probe asks localhost [default: the host of
+    /// --server]
+    #[arg(long, value_name = "NAME")]
+    pub server_name: Option<String>,
+
+    /// Seconds that connection and answer may take together
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
+    pub timeout: f64,
+}
+
+/// Asks once.
+///
+/// # Errors
+/// If the server does not serve, or does not answer in time.
+pub fn run(args: &HealthArgs) -> anyhow::Result<ExitCode> {
+    let authorities = args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?;
+    let options =
+        ConnectOptions { authorities, server_name: args.server_name.clone(), ..ConnectOptions::default() };
+    let timeout = Duration::from_secs_f64(args.timeout);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let answered =
+        runtime.block_on(async { tokio::time::timeout(timeout, check_health(&args.server, &options)).await });
+    match answered {
+        Ok(health) => health?,
+        Err(_) => bail!("the server at {} has not answered within {timeout:?}", args.server),
+    }
+    print("serving\n")?;
+    Ok(ExitCode::SUCCESS)
+}
