@@ -14,7 +14,7 @@ use super::args::{UsageError, read_pem};
 use super::interrupt::INTERRUPTED;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
-use crate::server::{Origins, Server, ServerConfig, ServerError, Tls};
+use crate::server::{Hosts, Origins, Server, ServerConfig, ServerError, Tls};
 use crate::service::{EvaluationLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_MAX_CALL_WORK, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
@@ -86,6 +86,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,
 
+    /// A name under which the server may be called, beside `localhost` and the addresses of the loopback; give several if there
+    /// are several, `*` for any. Without one, a server with a token and one that listens beyond the loopback take any
+    #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
+    pub allow_host: Vec<String>,
+
     /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
@@ -120,6 +125,17 @@ fn origin(text: &str) -> Result<String, String> {
         Ok(text.to_ascii_lowercase())
     } else {
         Err("expected SCHEME://HOST or SCHEME://HOST:PORT without a path, or *".to_owned())
+    }
+}
+
+/// A name as it stands in a URL, without a port.
+fn host(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/?#@,:[]\"".contains(&byte);
+    let is_name = !text.is_empty() && text.bytes().all(plain);
+    if is_name || text.parse::<std::net::IpAddr>().is_ok() {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("expected a name without a scheme, a port or a path, or *".to_owned())
     }
 }
 
@@ -192,6 +208,11 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         listed if listed.iter().any(|origin| origin == "*") => Origins::Any,
         listed => Origins::Listed(listed.iter().map(|origin| origin.parse()).collect::<Result<_, _>>()?),
     };
+    let hosts = match args.allow_host.as_slice() {
+        [] if !args.listen.ip().is_loopback() || args.token.is_some() => Hosts::Any,
+        listed if listed.iter().any(|host| host == "*") => Hosts::Any,
+        listed => Hosts::Local(listed.to_vec()),
+    };
     Ok(ServerConfig {
         listen: args.listen,
         num_threads: args.threads as usize,
@@ -207,6 +228,7 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         tls,
         origins,
         state: args.state.clone(),
+        hosts,
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! * It is counted and timed, by method and by the code it ended with.
 //! * Its request takes its room among those that its connection is sending ([`reception`](super::reception)).
+//! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
@@ -20,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderMap, Request, Response};
+use axum::http::{HeaderMap, Request, Response, StatusCode, header};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use metrics::{Counter, Gauge, Histogram};
@@ -126,6 +127,10 @@ where
         let around = self.around.clone();
         let path = request.uri().path();
         let mut record = Record::of(around.methods.get(path).unwrap_or(&around.unknown).clone());
+        if let Some(response) = wrong_type(request.headers()) {
+            record.end(Some(Code::InvalidArgument));
+            return Box::pin(ready(Ok(response)));
+        }
         if let Some(refusal) = around.refusal(path, request.headers()) {
             record.end(Some(refusal.code()));
             return Box::pin(ready(Ok(refusal.into_http())));
@@ -181,6 +186,20 @@ impl Around {
         }
         self.drain.is_cancelled().then(draining)
     }
+}
+
+/// The refusal of a request that does not say that it is gRPC, in the words of HTTP: its client speaks nothing else.
+fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
+    let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    let rest = kind.strip_prefix(b"application/grpc");
+    if rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';'))) {
+        return None;
+    }
+    let kind = String::from_utf8_lossy(kind);
+    let text = format!("content-type is {kind:?}, expected application/grpc or application/grpc-web\n");
+    let mut response = Response::new(Body::new(text));
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Some(response)
 }
 
 /// Whether the headers hold the token. Every byte is compared whatever the others were, so that the time it takes tells
@@ -480,6 +499,7 @@ mod tests {
 
     fn request(path: &str, token: &str) -> Request<Body> {
         let request = Request::post(path).header("authorization", format!("Bearer {token}"));
+        let request = request.header("content-type", "application/grpc");
         request.extension(Room::new()).body(Body::empty()).unwrap()
     }
 
@@ -607,7 +627,7 @@ mod tests {
             assert_eq!(status.get_details_error_info().unwrap().reason, "INVALID_TOKEN");
         }
         let mut without = request(STEP, "token");
-        without.headers_mut().clear();
+        without.headers_mut().remove("authorization");
         let response = call(&layer, without, Does::PanicsAtOnce).await;
         assert_eq!(Status::from_header_map(response.headers()).unwrap().code(), Code::Unauthenticated);
     }

@@ -3,18 +3,22 @@
 //! Learners call `EnvironmentService` tens of thousands of times a second. Looking for a route by its path, asking which page
 //! of which origin may call, and translating gRPC-Web is a fifth of the instructions of such a call, and says nothing new
 //! each time. What happens around every call, that of [`CallLayer`](super::calls::CallLayer), happens on both ways.
+//!
+//! Before either, a request has to name this server as its [host](super::hosts).
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use axum::http::{HeaderMap, Request, Response, header};
+use axum::http::{HeaderMap, Request, Response, StatusCode, header};
 use tonic::body::Body;
 use tower::Service;
 
 use super::calls::Calls;
+use super::hosts::Hosts;
 use crate::service::Environments;
+use crate::service::status::Refusal;
 use crate::wire::pb::environment_service_server::{EnvironmentServiceServer, SERVICE_NAME};
 
 /// Both ways.
@@ -22,6 +26,7 @@ use crate::wire::pb::environment_service_server::{EnvironmentServiceServer, SERV
 pub(super) struct Front {
     pub environments: Calls<EnvironmentServiceServer<Environments>>,
     pub router: axum::Router,
+    pub hosts: Hosts,
 }
 
 impl Service<Request<Body>> for Front {
@@ -34,12 +39,27 @@ impl Service<Request<Body>> for Front {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if let Some(host) = self.hosts.refused(&request) {
+            return Box::pin(std::future::ready(Ok(wrong_host(host, request.headers()))));
+        }
         if is_environments(request.uri().path()) && is_grpc(request.headers()) {
             return self.environments.call(request);
         }
         let answer = self.router.call(request);
         Box::pin(async { answer.await.map(|response| response.map(Body::new)) })
     }
+}
+
+/// The refusal of a request to another host: a status for gRPC, and words for everything else.
+fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
+    let refusal = Refusal::UnknownHost { host };
+    let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
+    if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
+        return tonic::Status::from(refusal).into_http();
+    }
+    let mut response = Response::new(Body::new(format!("{refusal}\n")));
+    *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    response
 }
 
 /// Whether it is the path of a method of `EnvironmentService`.

@@ -14,6 +14,7 @@
 mod calls;
 mod connection;
 mod front;
+mod hosts;
 mod reception;
 mod state_dir;
 mod web;
@@ -49,6 +50,8 @@ use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
 use connection::Connection;
 use front::Front;
+pub use hosts::Hosts;
+use hosts::is_loopback;
 use state_dir::StateDir;
 use web::Activity;
 
@@ -97,6 +100,8 @@ pub struct ServerConfig {
     pub origins: Origins,
     /// The folder for sessions that outlive the server; without one they end with it.
     pub state: Option<PathBuf>,
+    /// The names under which the server may be called.
+    pub hosts: Hosts,
 }
 
 impl Default for ServerConfig {
@@ -112,6 +117,7 @@ impl Default for ServerConfig {
             tls: None,
             origins: Origins::Loopback,
             state: None,
+            hosts: Hosts::Local(Vec::new()),
         }
     }
 }
@@ -334,7 +340,7 @@ fn app(
         .layer(GrpcWebLayer::new())
         .layer(calls.clone());
     let router = routes.layer(around).merge(web::routes(config.token.clone(), move || watched.activity()));
-    Front { environments: calls.layer(environments), router }
+    Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
 }
 
 /// Which pages may call, and what they may read of the answer. A page that is not let in can send nothing either: calls are of
@@ -342,7 +348,7 @@ fn app(
 fn cors(origins: &Origins) -> CorsLayer {
     let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
     let origins = match origins {
-        Origins::Loopback => AllowOrigin::predicate(|origin, _| is_loopback(origin)),
+        Origins::Loopback => AllowOrigin::predicate(|origin, _| is_of_loopback(origin)),
         Origins::Listed(listed) => AllowOrigin::list(listed.iter().cloned()),
         Origins::Any => Any.into(),
     };
@@ -356,11 +362,9 @@ fn cors(origins: &Origins) -> CorsLayer {
 }
 
 /// Whether a page came from the machine that it is shown on.
-fn is_loopback(origin: &HeaderValue) -> bool {
+fn is_of_loopback(origin: &HeaderValue) -> bool {
     let Some(uri) = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok()) else { return false };
-    let host = uri.host().filter(|_| uri.scheme().is_some()).unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    uri.scheme().is_some() && uri.host().is_some_and(is_loopback)
 }
 
 async fn set_health(health: &HealthReporter, status: ServingStatus) {

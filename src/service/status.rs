@@ -147,6 +147,14 @@ pub enum Refusal {
     /// The server wants a bearer token, and the call has none or another one.
     #[error("this server wants the metadata `authorization: Bearer TOKEN`")]
     InvalidToken,
+    /// A request to a host that this server is not.
+    #[error(
+        "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
+    )]
+    UnknownHost {
+        /// The host that the request names.
+        host: String,
+    },
     /// The server is going down.
     #[error("the server is going down")]
     Draining {
@@ -355,6 +363,7 @@ impl Refusal {
                 .with("seconds", work.as_secs_f64())
                 .with("max_seconds", limit.as_secs_f64()),
             Refusal::InvalidToken => Row::new(Unauthenticated, "INVALID_TOKEN"),
+            Refusal::UnknownHost { host } => Row::new(PermissionDenied, "UNKNOWN_HOST").with("host", host),
             Refusal::SessionNotFound(name) => Row::new(NotFound, "SESSION_NOT_FOUND").session(name, message),
             Refusal::SessionExpired(name) => Row::new(NotFound, "SESSION_EXPIRED").session(name, message),
             Refusal::RequestIdReused(_) => Row::new(AlreadyExists, "REQUEST_ID_REUSED").session("", message),

@@ -111,6 +111,9 @@ mod manual;
 /// Bytes that are no message, by every way in.
 mod unreadable;
 
+/// What pages in browsers can send reaches no session.
+mod hosts;
+
 /// Requests on their way in have so much room and no more.
 mod reception;
 /// A server to talk to, and what tests say over and over.

@@ -77,7 +77,7 @@ impl Process {
     }
 
     fn get(&self, path: &str) -> String {
-        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         String::from_utf8(self.http(request.as_bytes())).unwrap()
     }
 }
@@ -202,8 +202,7 @@ async fn with_a_token_nobody_is_served_without_it() {
     assert_eq!(health(channel, "").await, Ok(ServingStatus::Serving), "health is for everyone");
     assert!(process.get("/metrics").starts_with("HTTP/1.1 401"));
     assert!(process.get("/").starts_with("HTTP/1.1 200"));
-    let with_token =
-        "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer open sesame\r\n\r\n";
+    let with_token = "GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer open sesame\r\n\r\n";
     assert!(process.http(with_token.as_bytes()).starts_with(b"HTTP/1.1 200"));
 }
 
@@ -318,7 +317,7 @@ fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
     let process = Process::start(&["--drain-timeout", "0.3"]);
     let mut stream = TcpStream::connect(process.address).unwrap();
     // A request that promises a message of 95 bytes and sends none of them.
-    let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\ncontent-type: application/grpc-web\r\n\
+    let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
                    content-length: 100\r\n\r\n\0\0\0\0\x5f";
     stream.write_all(request.as_bytes()).unwrap();
     // The server has begun with that one when it has answered one that came later.
@@ -378,7 +377,7 @@ async fn plain_http_shows_a_page_and_the_metrics() {
 /// What a browser is told that asks whether a page of this origin may call: the origin that may, if any.
 fn preflight(process: &Process, origin: &str) -> Option<String> {
     let request = format!(
-        "OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: {origin}\r\nconnection: close\r\n\
+        "OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\nconnection: close\r\n\
          access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n"
     );
     let answer = String::from_utf8(process.http(request.as_bytes())).unwrap();
@@ -393,7 +392,7 @@ fn browsers_reach_it_over_grpc_web() {
     let process = Process::start(&[]);
     // An empty message: no compression, no bytes.
     let answer = process.http(
-        b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\norigin: http://localhost:8080\r\nconnection: close\r\n\
+        b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost:8080\r\nconnection: close\r\n\
           content-type: application/grpc-web+proto\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0",
     );
     let text = String::from_utf8_lossy(&answer).to_lowercase();
@@ -458,7 +457,7 @@ fn many_small_parts_do_not_make_a_request_of_gigabytes() {
     ] {
         let message = part.repeat((mib << 20) / part.len());
         let mut request = format!(
-            "POST /tetrion.v1.{call} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+            "POST /tetrion.v1.{call} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
              content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",
             message.len() + 5
         )

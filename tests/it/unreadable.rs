@@ -123,7 +123,7 @@ async fn a_browsers_broken_request_is_the_callers_mistake() {
     for method in ["/tetrion.v1.EnvironmentService/Step", "/tetrion.v1.EvaluationService/EvaluatePolicies"] {
         for body in broken {
             let head = format!(
-                "POST {method} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                "POST {method} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
                  content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",
                 body.len()
             );

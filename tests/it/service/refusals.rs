@@ -549,6 +549,7 @@ fn the_table_in_the_proto_file_is_the_table_of_the_service() {
     let codes = [
         "INVALID_ARGUMENT",
         "UNAUTHENTICATED",
+        "PERMISSION_DENIED",
         "NOT_FOUND",
         "ALREADY_EXISTS",
         "FAILED_PRECONDITION",

@@ -50,6 +50,7 @@ from tetrion.errors import (
     SessionNotFound,
     TetrionError,
     Unauthenticated,
+    UnknownHost,
     VersionMismatch,
 )
 from tetrion.evaluation import Evaluation, Games, SeedRange
@@ -116,6 +117,7 @@ __all__ = [
     "TetrisVectorEnv",
     "TrainedGeneration",
     "Unauthenticated",
+    "UnknownHost",
     "VersionMismatch",
     "VersionWarning",
     "train",

@@ -151,6 +151,12 @@ class Unauthenticated(TetrionError, PermissionError):
     advice = "give the server's token as Client(address, token=...)"
 
 
+class UnknownHost(TetrionError, PermissionError):
+    """The server may not be called by the host name of this address."""
+
+    advice = "connect to localhost or 127.0.0.1, or start the server with `--allow-host NAME`"
+
+
 class ServerUnavailable(TetrionError, ConnectionError):
     """The server cannot be reached, or is going down."""
 
@@ -213,6 +219,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "RESPONSE_TOO_LARGE": ResponseTooLarge,
     "TOO_MUCH_WORK": RequestTooLarge,
     "INVALID_TOKEN": Unauthenticated,
+    "UNKNOWN_HOST": UnknownHost,
     "SESSION_NOT_FOUND": SessionNotFound,
     "SESSION_EXPIRED": SessionNotFound,
     "NOT_RESET": ResetNeeded,

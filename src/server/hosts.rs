@@ -1,0 +1,44 @@
+//! The names under which the server may be called.
+//!
+//! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). Then the page
+//! and the server have the same origin, and the browser lets the page call and read the answers. What gives it away is the
+//! host that the request names: it is still the page's.
+
+use std::net::IpAddr;
+
+use axum::http::uri::Authority;
+use axum::http::{Request, header};
+
+/// What the `Host` or `:authority` of a request may be. Its port does not matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// This machine: `localhost`, addresses of the loopback, and these names.
+    Local(Vec<String>),
+    /// Any host.
+    Any,
+}
+
+impl Hosts {
+    /// The host of a request, if the server may not be called so. A request without one does not come from a browser.
+    pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
+        let Hosts::Local(others) = self else { return None };
+        let host = match request.uri().host() {
+            Some(host) => host.to_owned(),
+            None => {
+                let header = request.headers().get(header::HOST)?;
+                match header.to_str().ok().and_then(|host| host.parse::<Authority>().ok()) {
+                    Some(authority) => authority.host().to_owned(),
+                    None => return Some(String::from_utf8_lossy(header.as_bytes()).into_owned()),
+                }
+            }
+        };
+        let known = is_loopback(&host) || others.iter().any(|other| other.eq_ignore_ascii_case(&host));
+        (!known).then_some(host)
+    }
+}
+
+/// Whether it is a name or an address by which a machine calls itself.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
