@@ -15,10 +15,12 @@ use super::interrupt::INTERRUPTED;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
 use crate::server::{Hosts, Origins, Server, ServerConfig, ServerError, Tls};
-use crate::service::{EvaluationLimits, StoreLimits};
+use crate::service::{Deadlines, EvaluationLimits, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
-    DEFAULT_MAX_CALL_WORK, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
-    DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_RESPONSE_BYTES,
+    DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
+    DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
+    DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
+    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_TRAFFIC_MEMORY, MAX_REQUEST_BYTES,
 };
 
 /// The options of `tetrion serve`.
@@ -55,6 +57,38 @@ pub struct ServeArgs {
     /// Seconds of one core that a call may take, by the server's estimate; evaluations take as long as they take
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
+
+    /// Connections at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS, value_parser = at_least_one())]
+    pub max_connections: u32,
+
+    /// Calls in progress on all connections
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS, value_parser = at_least_one())]
+    pub max_calls: u32,
+
+    /// Calls in progress on one connection
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_CONNECTION, value_parser = at_least_one())]
+    pub max_calls_per_connection: u32,
+
+    /// Memory for requests on their way to the server, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_TRAFFIC_MEMORY >> 20, value_parser = traffic_mib())]
+    pub request_memory: u64,
+
+    /// Seconds that a connection may be silent before its first request, a TLS handshake included
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_FIRST_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
+    pub first_request_timeout: f64,
+
+    /// Seconds that the next 64 KiB of a request may keep the server waiting
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
+    pub request_timeout: f64,
+
+    /// Seconds that an answer may wait for its client to read it
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ANSWER_TIMEOUT.as_secs_f64(), value_parser = timeout)]
+    pub answer_timeout: f64,
+
+    /// Seconds that a connection stays without a call
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_IDLE_TIMEOUT.as_secs_f64(), value_parser = timeout)]
+    pub idle_timeout: f64,
 
     /// Seconds that open calls may go on after SIGTERM or ctrl-c
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
@@ -113,6 +147,21 @@ fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     let range = 0.0..=1e6;
     if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
+}
+
+/// How long the server waits for a client: never no time at all.
+fn timeout(text: &str) -> Result<f64, String> {
+    let seconds = seconds(text)?;
+    if seconds >= 0.1 { Ok(seconds) } else { Err("expected 0.1 to a million seconds".to_owned()) }
+}
+
+fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
+/// Room for two of the largest messages, so that the largest can be sent at all, up to a TiB.
+fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(2 * u64::from(MAX_REQUEST_BYTES >> 20)..=1 << 20)
 }
 
 /// An origin as browsers name it, for which they compare letter by letter.
@@ -223,6 +272,7 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
             max_unread: Duration::from_secs_f64(args.max_unread_time),
         },
         max_call_work: Duration::from_secs_f64(args.max_call_work),
+        network: network(args),
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
         token: args.token.clone(),
         tls,
@@ -230,6 +280,21 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         state: args.state.clone(),
         hosts,
     })
+}
+
+fn network(args: &ServeArgs) -> NetworkLimits {
+    NetworkLimits {
+        max_connections: args.max_connections,
+        max_calls: args.max_calls,
+        max_calls_per_connection: args.max_calls_per_connection,
+        request_memory: args.request_memory << 20,
+        deadlines: Deadlines {
+            first_request: Duration::from_secs_f64(args.first_request_timeout),
+            request: Duration::from_secs_f64(args.request_timeout),
+            answer: Duration::from_secs_f64(args.answer_timeout),
+            idle: Duration::from_secs_f64(args.idle_timeout),
+        },
+    }
 }
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {

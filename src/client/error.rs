@@ -76,11 +76,15 @@ impl ClientError {
     }
 }
 
+/// Refusals that may be over in a second, or on another server.
+const BUSY: [&str; 6] =
+    ["ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "EVALUATION_LIMIT", "REQUEST_LIMIT", "SLOW_REQUEST"];
+
 /// What a server refuses on purpose carries an `ErrorInfo`; what carries none happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
-        (Some(info), _) => ["ANSWER_UNREAD", "DRAINING", "EVALUATION_LIMIT"].contains(&info.reason.as_str()),
+        (Some(info), _) => BUSY.contains(&info.reason.as_str()),
         (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
         (None, _) => true,
     };

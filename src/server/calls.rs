@@ -1,7 +1,8 @@
 //! What happens around every gRPC call, whatever it does.
 //!
 //! * It is counted and timed, by method and by the code it ended with.
-//! * Its request takes its room among those that its connection is sending ([`reception`](super::reception)).
+//! * It has its place among the calls in progress, and its request its room among those of its connection and of all
+//!   ([`reception`](super::reception)).
 //! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
@@ -33,9 +34,10 @@ use tonic::{Code, Status};
 use tower::{BoxError, Layer, Service};
 use tracing::error;
 
-use super::connection::Room;
+use super::connection::{Calling, Network, Peer};
 use super::reception::{Reception, Takes};
 use crate::service::Busy;
+use crate::service::budget::Share;
 use crate::service::status::Refusal;
 use crate::wire;
 use crate::wire::limits::max_request_bytes;
@@ -61,6 +63,7 @@ pub(super) struct Calls<S> {
 struct Around {
     drain: CancellationToken,
     token: Option<String>,
+    network: Arc<Network>,
     /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
     methods: HashMap<String, Arc<Method>>,
     unknown: Arc<Method>,
@@ -68,7 +71,7 @@ struct Around {
 
 impl CallLayer {
     /// A layer that refuses calls once `drain` is cancelled, and calls without the token at all times.
-    pub(super) fn new(drain: CancellationToken, token: Option<String>) -> CallLayer {
+    pub(super) fn new(drain: CancellationToken, token: Option<String>, network: Arc<Network>) -> CallLayer {
         let descriptors = [
             wire::FILE_DESCRIPTOR_SET,
             tonic_health::pb::FILE_DESCRIPTOR_SET,
@@ -78,7 +81,7 @@ impl CallLayer {
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
         let unknown = Arc::new(Method::new("unknown".to_owned(), false));
-        CallLayer { around: Arc::new(Around { drain, token, methods, unknown }) }
+        CallLayer { around: Arc::new(Around { drain, token, network, methods, unknown }) }
     }
 }
 
@@ -131,15 +134,18 @@ where
             record.end(Some(Code::InvalidArgument));
             return Box::pin(ready(Ok(response)));
         }
-        if let Some(refusal) = around.refusal(path, request.headers()) {
-            record.end(Some(refusal.code()));
-            return Box::pin(ready(Ok(refusal.into_http())));
-        }
+        let peer = Peer::of(request.extensions()).clone();
+        let held = match around.admit(path, request.headers(), &peer) {
+            Ok(held) => held,
+            Err(refusal) => {
+                record.end(Some(refusal.code()));
+                return Box::pin(ready(Ok(refusal.into_http())));
+            }
+        };
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
         let (mut parts, body) = request.into_parts();
-        let room = Room::of(&parts.extensions);
-        let (body, party) = (Reception::new(Body::new(body), record.method.takes, room), room.party());
-        parts.extensions.insert(party);
+        parts.extensions.insert(peer.party());
+        let body = Reception::new(Body::new(body), record.method.takes, &peer);
         let request = Request::from_parts(parts, Body::new(body));
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
         Box::pin(async move {
@@ -160,8 +166,9 @@ where
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
                     let busy = response.extensions().get::<Busy>().cloned();
-                    response
-                        .map(|body| Body::new(CallBody::new(Body::new(body), record, around, deadline, busy)))
+                    response.map(|body| {
+                        Body::new(CallBody::new(Body::new(body), record, held, around, deadline, busy))
+                    })
                 }
                 Err(panic) => {
                     let status = internal(panic, &record.method.name);
@@ -174,6 +181,16 @@ where
 }
 
 impl Around {
+    /// What the call holds from here to its end, or why it is not even tried.
+    fn admit(&self, path: &str, headers: &HeaderMap, peer: &Peer) -> Result<Held, Status> {
+        if let Some(refusal) = self.refusal(path, headers) {
+            return Err(refusal);
+        }
+        let full = |_| Refusal::CallLimit { limit: self.network.calls.limit() };
+        let place = self.network.calls.take(1).map_err(full)?;
+        Ok(Held { calling: peer.begin(), _place: place })
+    }
+
     /// Why the call is not even tried.
     fn refusal(&self, path: &str, headers: &HeaderMap) -> Option<Status> {
         if path.starts_with("/grpc.") {
@@ -186,6 +203,13 @@ impl Around {
         }
         self.drain.is_cancelled().then(draining)
     }
+}
+
+/// What a call holds until it ends.
+#[derive(Debug)]
+struct Held {
+    calling: Calling,
+    _place: Share,
 }
 
 /// The refusal of a request that does not say that it is gRPC, in the words of HTTP: its client speaks nothing else.
@@ -232,6 +256,9 @@ fn timeout(headers: &HeaderMap) -> Option<Duration> {
 struct CallBody {
     inner: Body,
     record: Record,
+    held: Held,
+    /// Whether the client has to read before the connection asks for more.
+    unread: bool,
     around: Arc<Around>,
     deadline: Option<Instant>,
     /// Of a stream that answers request by request.
@@ -251,11 +278,13 @@ impl CallBody {
     fn new(
         inner: Body,
         record: Record,
+        held: Held,
         around: Arc<Around>,
         deadline: Option<Instant>,
         busy: Option<Busy>,
     ) -> CallBody {
-        CallBody { inner, record, around, deadline, busy, ends: None, ended: false }
+        held.calling.waits_for_reader();
+        CallBody { inner, record, held, unread: true, around, deadline, busy, ends: None, ended: false }
     }
 
     /// Waits for what ends the answer whether or not it has more to say.
@@ -306,6 +335,9 @@ impl http_body::Body for CallBody {
         if this.ended {
             return Poll::Ready(None);
         }
+        if std::mem::take(&mut this.unread) {
+            this.held.calling.is_read();
+        }
         match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
             Ok(Poll::Ready(mut frame)) => {
                 if let Some(Ok(frame)) = &mut frame
@@ -314,6 +346,8 @@ impl http_body::Body for CallBody {
                     reword(trailers);
                     this.record.end(code_of(trailers));
                 }
+                this.unread = true;
+                this.held.calling.waits_for_reader();
                 Poll::Ready(frame)
             }
             Ok(Poll::Pending) => match this.poll_ends(cx) {
@@ -455,6 +489,7 @@ fn code_of(headers: &HeaderMap) -> Option<Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::NetworkLimits;
     use axum::http::HeaderName;
     use tonic_types::StatusExt;
     use tower::{ServiceExt, service_fn};
@@ -494,13 +529,15 @@ mod tests {
 
     fn layer() -> (CallLayer, CancellationToken) {
         let drain = CancellationToken::new();
-        (CallLayer::new(drain.clone(), Some("token".to_owned())), drain)
+        let network = Network::new(NetworkLimits::default());
+        (CallLayer::new(drain.clone(), Some("token".to_owned()), network), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {
         let request = Request::post(path).header("authorization", format!("Bearer {token}"));
         let request = request.header("content-type", "application/grpc");
-        request.extension(Room::new()).body(Body::empty()).unwrap()
+        let peer = Network::new(NetworkLimits::default()).peer();
+        request.extension(peer).body(Body::empty()).unwrap()
     }
 
     async fn call(layer: &CallLayer, request: Request<Body>, does: Does) -> Response<Body> {

@@ -1,99 +1,251 @@
-//! A connection, and the room that the requests on their way over it share.
+//! A connection: what its calls share, and when it has been silent for too long.
+//!
+//! A client can hold a connection and say nothing, in the middle of a TLS handshake or after a request. It can also leave an
+//! answer unread for ever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call for more only
+//! when the client has room for more. So the connection itself checks its [`Deadlines`], whenever it is read or written and
+//! when the next of them is due.
 
+use std::collections::BTreeMap;
+use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use axum::http::Extensions;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep_until};
 use tonic::transport::server::{Connected, TlsConnectInfo};
 
 use crate::pool::Party;
-use crate::wire::limits::MAX_REQUEST_BYTES;
+use crate::service::budget::{Budget, Share};
+use crate::service::{Deadlines, NetworkLimits};
+use crate::wire::limits::CONNECTION_MEMORY;
 
-/// Bytes of messages that the calls of a connection may have announced and not ended: four of the largest, and dozens of those
-/// that programs send. What a connection can make the server hold without one complete request is this, the 16 MiB of its
-/// window that nobody has read, and 24 KiB of headers and first buffers for each call.
-pub(super) const ROOM: usize = 4 * MAX_REQUEST_BYTES as usize;
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(super) struct Network {
+    deadlines: Deadlines,
+    pub connections: Arc<Budget>,
+    pub calls: Arc<Budget>,
+    requests: Arc<Budget>,
+}
 
-/// A connection over TCP, encrypted or not, whose calls find its room in their extensions.
+/// A connection over TCP, encrypted or not, whose calls find what they share in their extensions.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
-    room: Room,
+    peer: Peer,
+    /// When to look at the deadlines next.
+    alarm: Pin<Box<Sleep>>,
+    /// Its place among the connections.
+    _place: Share,
 }
 
-/// The room of a connection, in bytes, and the party that the connection is.
+/// What the calls of a connection share.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    bytes: Arc<Semaphore>,
-    party: Party,
-}
+pub(super) struct Peer(Arc<Shared>);
 
-/// What one call has taken of it, and gives back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
-    room: Room,
-    taken: Option<OwnedSemaphorePermit>,
+struct Shared {
+    party: Party,
+    /// Bytes of messages that the calls have announced and not ended.
+    requests: Arc<Budget>,
+    deadlines: Deadlines,
+    life: Mutex<Life>,
 }
 
-impl Connection {
-    pub(super) fn new(stream: TcpStream) -> Connection {
-        Connection { stream, room: Room::new() }
+/// What happened on a connection lately.
+#[derive(Debug)]
+struct Life {
+    /// Whether a request has come.
+    greeted: bool,
+    /// When it was made, or when the last call ended.
+    quiet_since: Instant,
+    num_calls: u32,
+    next_id: u64,
+    /// The calls that wait for the client to read, and since when.
+    unread: BTreeMap<u64, Instant>,
+}
+
+/// A call in progress; the connection is not idle while it exists.
+#[derive(Debug)]
+pub(super) struct Calling {
+    peer: Peer,
+    id: u64,
+}
+
+/// Why a connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overdue {
+    FirstRequest,
+    Idle,
+    Answer,
+}
+
+impl Network {
+    pub(super) fn new(limits: NetworkLimits) -> Arc<Network> {
+        Arc::new(Network {
+            connections: Budget::new(limits.max_connections.into()),
+            calls: Budget::new(limits.max_calls.into()),
+            requests: Budget::new(limits.request_memory),
+            deadlines: limits.deadlines,
+        })
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        let life = Life {
+            greeted: false,
+            quiet_since: Instant::now(),
+            num_calls: 0,
+            next_id: 0,
+            unread: BTreeMap::new(),
+        };
+        Peer(Arc::new(Shared {
+            party: Party::new_connection(),
+            requests: self.requests.part(CONNECTION_MEMORY),
+            deadlines: self.deadlines,
+            life: Mutex::new(life),
+        }))
+    }
+
+    /// Bytes of requests that are held at the moment.
+    pub(super) fn request_bytes(&self) -> u64 {
+        self.requests.taken()
     }
 }
 
-impl Room {
-    pub(super) fn new() -> Room {
-        Room { bytes: Arc::new(Semaphore::new(ROOM)), party: Party::new_connection() }
+impl Connection {
+    pub(super) fn new(stream: TcpStream, network: &Network, place: Share) -> Connection {
+        let peer = network.peer();
+        // The first look says when to look again.
+        let alarm = Box::pin(sleep_until(Instant::now().into()));
+        Connection { stream, peer, alarm, _place: place }
+    }
+
+    /// Fails if a deadline has passed; else wakes the task when the next one is due.
+    fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        while self.alarm.as_mut().poll(cx).is_ready() {
+            let next = self.peer.check(Instant::now()).map_err(|overdue| {
+                metrics::counter!("tetrion_connections_closed_total", "reason" => overdue.name()).increment(1);
+                tracing::info!(reason = overdue.name(), peer = ?self.stream.peer_addr().ok(), "connection closed");
+                io::Error::new(io::ErrorKind::TimedOut, overdue.name())
+            })?;
+            self.alarm.as_mut().reset(next.into());
+        }
+        Ok(())
+    }
+}
+
+impl Peer {
+    /// The connection that a request came on.
+    ///
+    /// # Panics
+    /// If it came on none of ours.
+    pub(super) fn of(extensions: &Extensions) -> &Peer {
+        let encrypted = || extensions.get::<TlsConnectInfo<Peer>>().map(TlsConnectInfo::get_ref);
+        extensions.get::<Peer>().or_else(encrypted).expect("the server serves its own connections")
     }
 
     /// Whose calls come over the connection.
     pub(super) fn party(&self) -> Party {
-        self.party.clone()
+        self.0.party.clone()
     }
 
-    /// The room of the connection that a request came on.
-    ///
-    /// # Panics
-    /// If it came on none of ours.
-    pub(super) fn of(extensions: &Extensions) -> &Room {
-        let encrypted = || extensions.get::<TlsConnectInfo<Room>>().map(TlsConnectInfo::get_ref);
-        extensions.get::<Room>().or_else(encrypted).expect("the server serves connections with a room")
+    /// What the messages of requests may take.
+    pub(super) fn requests(&self) -> &Arc<Budget> {
+        &self.0.requests
     }
 
-    /// A share of nothing yet.
-    pub(super) fn share(&self) -> Share {
-        Share { room: self.clone(), taken: None }
+    pub(super) fn deadlines(&self) -> &Deadlines {
+        &self.0.deadlines
+    }
+
+    /// A request came that is no call, such as one for a page.
+    pub(super) fn touch(&self) {
+        let mut life = self.life();
+        (life.greeted, life.quiet_since) = (true, Instant::now());
+    }
+
+    /// A call begins.
+    pub(super) fn begin(&self) -> Calling {
+        let mut life = self.life();
+        life.greeted = true;
+        life.num_calls += 1;
+        life.next_id += 1;
+        Calling { peer: self.clone(), id: life.next_id }
+    }
+
+    /// When to look again, if no deadline has passed.
+    fn check(&self, now: Instant) -> Result<Instant, Overdue> {
+        let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
+        let life = self.life();
+        // What begins from now on is due later than this.
+        let mut next = now + answer.min(idle);
+        if life.num_calls == 0 {
+            let (patience, overdue) =
+                if life.greeted { (idle, Overdue::Idle) } else { (first_request, Overdue::FirstRequest) };
+            let due = life.quiet_since + patience;
+            if due <= now {
+                return Err(overdue);
+            }
+            next = next.min(due);
+        }
+        if let Some(oldest) = life.unread.values().min() {
+            let due = *oldest + answer;
+            if due <= now {
+                return Err(Overdue::Answer);
+            }
+            next = next.min(due);
+        }
+        Ok(next)
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.0.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Share {
-    /// Makes it so many bytes, unless it has them. Whether there is room for that.
-    pub(super) fn grow_to(&mut self, bytes: usize) -> bool {
-        let taken = self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        if bytes <= taken {
-            return true;
+impl Calling {
+    /// From here on the call waits until the client has read what there is.
+    pub(super) fn waits_for_reader(&self) {
+        self.peer.life().unread.insert(self.id, Instant::now());
+    }
+
+    /// The client has read it.
+    pub(super) fn is_read(&self) {
+        self.peer.life().unread.remove(&self.id);
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        let mut life = self.peer.life();
+        life.unread.remove(&self.id);
+        life.num_calls -= 1;
+        if life.num_calls == 0 {
+            life.quiet_since = Instant::now();
         }
-        let Ok(more) = self.room.bytes.clone().try_acquire_many_owned((bytes - taken) as u32) else {
-            return false;
-        };
-        match &mut self.taken {
-            Some(taken) => taken.merge(more),
-            None => self.taken = Some(more),
+    }
+}
+
+impl Overdue {
+    fn name(self) -> &'static str {
+        match self {
+            Overdue::FirstRequest => "no_request",
+            Overdue::Idle => "idle",
+            Overdue::Answer => "unread_answer",
         }
-        true
     }
 }
 
 impl Connected for Connection {
-    type ConnectInfo = Room;
+    type ConnectInfo = Peer;
 
-    fn connect_info(&self) -> Room {
-        self.room.clone()
+    fn connect_info(&self) -> Peer {
+        self.peer.clone()
     }
 }
 
@@ -103,12 +255,14 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.check(cx)?;
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.check(cx)?;
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -117,6 +271,7 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check(cx)?;
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 

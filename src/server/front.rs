@@ -16,6 +16,7 @@ use tonic::body::Body;
 use tower::Service;
 
 use super::calls::Calls;
+use super::connection::Peer;
 use super::hosts::Hosts;
 use crate::service::Environments;
 use crate::service::status::Refusal;
@@ -45,6 +46,7 @@ impl Service<Request<Body>> for Front {
         if is_environments(request.uri().path()) && is_grpc(request.headers()) {
             return self.environments.call(request);
         }
+        Peer::of(request.extensions()).touch();
         let answer = self.router.call(request);
         Box::pin(async { answer.await.map(|response| response.map(Body::new)) })
     }

@@ -15,6 +15,7 @@ mod calls;
 mod connection;
 mod front;
 mod hosts;
+mod incoming;
 mod reception;
 mod state_dir;
 mod web;
@@ -27,10 +28,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::net::TcpListener;
-use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -41,17 +40,18 @@ use tracing::{info, warn};
 
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    CallPool, Clock, Environments, EvaluationLimits, Evaluations, ServerFacts, SessionStore, StoreLimits,
-    Worlds, reap_forever,
+    CallPool, Clock, Environments, EvaluationLimits, Evaluations, NetworkLimits, ServerFacts, SessionStore,
+    StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
-use connection::Connection;
+use connection::Network;
 use front::Front;
 pub use hosts::Hosts;
 use hosts::is_loopback;
+use incoming::Incoming;
 use state_dir::StateDir;
 use web::Activity;
 
@@ -67,9 +67,6 @@ const SERVICES: [&str; 3] = [
 const STREAM_WINDOW: u32 = 4 << 20;
 /// The same for all streams of a connection together.
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// Calls that one connection may have open at a time; further ones wait in the client. What all of them can hold before one
-/// is complete is bounded by `connection::ROOM`.
-const MAX_STREAMS_PER_CONNECTION: u32 = 1024;
 /// How often a silent connection is asked whether anyone is there, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
@@ -90,6 +87,8 @@ pub struct ServerConfig {
     pub evaluations: EvaluationLimits,
     /// Time of one core that a call may take by the server's estimate, evaluations aside.
     pub max_call_work: Duration,
+    /// Connections, calls, and what they hold.
+    pub network: NetworkLimits,
     /// How long open calls may go on after the shutdown began.
     pub drain_timeout: Duration,
     /// The token that calls must bring as `authorization: Bearer TOKEN`; health and reflection stay open.
@@ -112,6 +111,7 @@ impl Default for ServerConfig {
             store: StoreLimits::default(),
             evaluations: EvaluationLimits::default(),
             max_call_work: DEFAULT_MAX_CALL_WORK,
+            network: NetworkLimits::default(),
             drain_timeout: Duration::from_secs(10),
             token: None,
             tls: None,
@@ -186,7 +186,8 @@ pub enum ServerError {
 #[derive(Debug)]
 pub struct Server {
     local_addr: SocketAddr,
-    incoming: TcpIncoming,
+    listener: TcpListener,
+    network: Arc<Network>,
     transport: tonic::transport::Server,
     services: Services,
     state: Option<StateDir>,
@@ -207,7 +208,11 @@ impl Services {
         let pool = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
         let calls = Pool::with_niceness(0, "caller", NICENESS.0)?;
         let calls = CallPool::new(calls, config.max_call_work);
-        let facts = ServerFacts { evaluations: config.evaluations, num_threads: pool.num_threads() as u32 };
+        let facts = ServerFacts {
+            evaluations: config.evaluations,
+            num_threads: pool.num_threads() as u32,
+            network: config.network,
+        };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
             environments: Environments::new(store.clone(), calls.clone(), facts),
@@ -217,8 +222,10 @@ impl Services {
         })
     }
 
-    fn activity(&self) -> Activity {
+    fn activity(&self, network: &Network) -> Activity {
         Activity {
+            connections: network.connections.taken(),
+            request_bytes: network.request_bytes(),
             sessions: self.store.num_sessions(),
             environments: self.store.num_envs(),
             evaluations: self.evaluations.num_running(),
@@ -237,16 +244,11 @@ impl Server {
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
-        // tonic's own `tcp_nodelay` has no effect on listeners made outside of it, and without it small answers are held
-        // back for 40 ms.
-        let incoming = TcpIncoming::from(listener)
-            .with_nodelay(Some(true))
-            .with_keepalive(Some(Duration::from_secs(60)));
         let mut transport = tonic::transport::Server::builder()
             .accept_http1(true) // gRPC-Web, the page and the metrics
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_concurrent_streams(MAX_STREAMS_PER_CONNECTION)
+            .max_concurrent_streams(config.network.max_calls_per_connection)
             .http2_keepalive_interval(Some(KEEPALIVE.0))
             .http2_keepalive_timeout(Some(KEEPALIVE.1));
         if let Some(tls) = &config.tls {
@@ -257,7 +259,8 @@ impl Server {
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
-        Ok(Server { local_addr, incoming, transport, services, state, config })
+        let network = Network::new(config.network);
+        Ok(Server { local_addr, listener, network, transport, services, state, config })
     }
 
     /// Where the server listens, with the port that it got.
@@ -279,14 +282,14 @@ impl Server {
             state.begin().map_err(|error| self.config.state_error(error))?;
         }
         let reaper = reap_forever(store.clone());
-        let app = app(self.services, &self.config, &health, drain.clone());
+        let app = app(self.services, &self.config, &self.network, &health, drain.clone());
         let begin_drain = async {
             shutdown.await;
             info!("draining: no new calls, open streams end");
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
         };
-        let incoming = self.incoming.map(|accepted| accepted.map(Connection::new));
+        let incoming = Incoming::new(self.listener, self.network);
         let serving = self.transport.serve_with_incoming_shutdown(app, incoming, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;
@@ -310,10 +313,11 @@ impl Server {
 fn app(
     services: Services,
     config: &ServerConfig,
+    network: &Arc<Network>,
     health: &HealthReporter,
     drain: CancellationToken,
 ) -> Front {
-    let watched = services.clone();
+    let (watched, watched_network) = (services.clone(), network.clone());
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(wire::FILE_DESCRIPTOR_SET)
@@ -323,7 +327,7 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let calls = calls::CallLayer::new(drain, config.token.clone());
+    let calls = calls::CallLayer::new(drain, config.token.clone(), network.clone());
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())
@@ -339,7 +343,8 @@ fn app(
         .layer(cors(&config.origins))
         .layer(GrpcWebLayer::new())
         .layer(calls.clone());
-    let router = routes.layer(around).merge(web::routes(config.token.clone(), move || watched.activity()));
+    let activity = move || watched.activity(&watched_network);
+    let router = routes.layer(around).merge(web::routes(config.token.clone(), activity));
     Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
 }
 

@@ -6,26 +6,37 @@
 //! reads the length in front of each message and
 //!
 //! * refuses a message that is too long for its method;
-//! * takes its length from the [`Room`] of the connection, and refuses it where that is too little. It does not wait: who
-//!   waits leaves unread what fills the connection's window, and those that it waits for would never be complete;
+//! * takes its length from what the connection has for requests, and what there is in all, and refuses it where that is
+//!   too little. It does not wait: that would leave unread what fills the connection's window, and the messages that it
+//!   waits for would never be complete;
+//! * ends a call whose client stops in the middle of a message, or before its only one has ended: each [`STRETCH`] has to
+//!   come within [`Deadlines::request`](crate::service::Deadlines);
 //! * hands the end of a call's only message on when the request has ended. Decompressed and decoded it is larger, and
-//!   from there on somebody works on it.
+//!   from there on a thread works on it.
 //!
 //! What was taken is given back when the body is dropped. That of a stream lives as long as the call, and so do tonic's buffers
 //! for its largest message: they are counted as long, and a compressed message as the largest that it can become.
 
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
+use tokio::time::{Sleep, sleep};
 use tonic::Status;
 use tonic::body::Body;
 
-use super::connection::{ROOM, Room, Share};
+use super::connection::Peer;
+use crate::service::budget::{Share, Spent};
+use crate::service::status::Refusal;
 
 /// What stands before every message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
+
+/// Bytes of a request that a client has to send within the deadline; a telephone line is fast enough.
+const STRETCH: usize = 64 << 10;
 
 /// What a method takes.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +53,12 @@ pub(super) struct Reception {
     inner: Body,
     takes: Takes,
     share: Share,
+    /// How long the next stretch of a request may keep the server waiting.
+    patience: Duration,
+    /// Made when the server begins to wait.
+    overdue: Option<Pin<Box<Sleep>>>,
+    /// Bytes that have come since then; all of a stretch when a message begins.
+    in_stretch: usize,
     prefix: [u8; PREFIX],
     /// Bytes of a prefix that have come.
     in_prefix: usize,
@@ -55,11 +72,14 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(inner: Body, takes: Takes, room: &Room) -> Reception {
+    pub(super) fn new(inner: Body, takes: Takes, peer: &Peer) -> Reception {
         Reception {
             inner,
             takes,
-            share: room.share(),
+            share: peer.requests().share(),
+            patience: peer.deadlines().request,
+            overdue: None,
+            in_stretch: 0,
             prefix: [0; PREFIX],
             in_prefix: 0,
             missing: 0,
@@ -105,16 +125,13 @@ impl Reception {
             return Err(Status::out_of_range(problem));
         }
         let decompressed = if compressed != 0 && self.takes.stream { max_bytes } else { 0 };
-        let bytes = length as usize + decompressed as usize;
-        if !self.share.grow_to(bytes) {
-            let problem = format!(
-                "no room for a message of {bytes} bytes: those that its connection is sending have {ROOM} together"
-            );
-            return Err(Status::resource_exhausted(problem));
-        }
+        let bytes = u64::from(length) + u64::from(decompressed);
+        let no_room = |Spent { limit, taken }| Refusal::RequestLimit { bytes, limit, taken };
+        self.share.grow_to(bytes).map_err(no_room)?;
         self.begun = true;
         self.in_prefix = 0;
         self.missing = length as usize;
+        self.in_stretch = STRETCH;
         Ok(())
     }
 }
@@ -129,12 +146,32 @@ impl http_body::Body for Reception {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         while !this.ended {
-            let Some(frame) = ready!(Pin::new(&mut this.inner).poll_frame(cx)?) else {
+            let frame = match Pin::new(&mut this.inner).poll_frame(cx)? {
+                Poll::Ready(frame) => frame,
+                // Between two messages a stream may be silent as long as it likes.
+                Poll::Pending if this.takes.stream && this.missing == 0 && this.in_prefix == 0 => {
+                    this.overdue = None;
+                    return Poll::Pending;
+                }
+                Poll::Pending => {
+                    let patience = this.patience;
+                    let overdue = this.overdue.get_or_insert_with(|| Box::pin(sleep(patience)));
+                    if overdue.as_mut().poll(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    return Poll::Ready(Some(Err(Refusal::SlowRequest { patience }.into())));
+                }
+            };
+            let Some(frame) = frame else {
                 this.ended = true;
                 break;
             };
             let Ok(data) = frame.into_data() else { continue }; // trailers, which say nothing in a request
+            this.in_stretch += data.len();
             this.follow(&data)?;
+            if this.in_stretch >= STRETCH {
+                (this.overdue, this.in_stretch) = (None, 0);
+            }
             if this.takes.stream || !this.is_complete() {
                 return Poll::Ready(Some(Ok(Frame::data(data))));
             }

@@ -19,6 +19,9 @@ pub(super) struct Activity {
     pub sessions: u32,
     pub environments: u32,
     pub evaluations: u32,
+    pub connections: u64,
+    /// Bytes of requests on their way in.
+    pub request_bytes: u64,
 }
 
 /// The routes, and 404 for every path that is nobody's. The metrics want the token, where there is one; the page does not.
@@ -44,7 +47,7 @@ pub(super) fn routes(
 
 /// What a person sees who opens the port in a browser.
 fn page(activity: Activity) -> String {
-    let Activity { sessions, environments, evaluations } = activity;
+    let Activity { sessions, environments, evaluations, .. } = activity;
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -98,6 +101,8 @@ fn render_metrics(activity: Activity) -> String {
     metrics::gauge!("tetrion_sessions").set(activity.sessions);
     metrics::gauge!("tetrion_environments").set(activity.environments);
     metrics::gauge!("tetrion_evaluations").set(activity.evaluations);
+    metrics::gauge!("tetrion_connections").set(activity.connections as f64);
+    metrics::gauge!("tetrion_request_bytes").set(activity.request_bytes as f64);
     handle.render()
 }
 

@@ -1,5 +1,7 @@
 //! GetServerInfo: what this server is, can and allows, read off the tables that the rest of the program works with.
 
+use std::time::Duration;
+
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
@@ -23,6 +25,59 @@ pub struct ServerFacts {
     pub evaluations: EvaluationLimits,
     /// Threads that play evaluations.
     pub num_threads: u32,
+    /// Connections, calls, and what they hold.
+    pub network: NetworkLimits,
+}
+
+/// What clients can make a server hold by connecting and calling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkLimits {
+    /// Connections at one time.
+    pub max_connections: u32,
+    /// Calls in progress on all connections.
+    pub max_calls: u32,
+    /// Calls in progress on one connection.
+    pub max_calls_per_connection: u32,
+    /// Bytes of requests on their way in.
+    pub request_memory: u64,
+    /// How long the server waits for its clients.
+    pub deadlines: Deadlines,
+}
+
+/// How long a server waits for its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// For the first request on a connection, and the TLS handshake before it.
+    pub first_request: Duration,
+    /// For the rest of a request that has begun.
+    pub request: Duration,
+    /// For a client to read an answer.
+    pub answer: Duration,
+    /// For another call on a connection.
+    pub idle: Duration,
+}
+
+impl Default for NetworkLimits {
+    fn default() -> NetworkLimits {
+        NetworkLimits {
+            max_connections: limits::DEFAULT_MAX_CONNECTIONS,
+            max_calls: limits::DEFAULT_MAX_CALLS,
+            max_calls_per_connection: limits::DEFAULT_MAX_CALLS_PER_CONNECTION,
+            request_memory: limits::DEFAULT_TRAFFIC_MEMORY,
+            deadlines: Deadlines::default(),
+        }
+    }
+}
+
+impl Default for Deadlines {
+    fn default() -> Deadlines {
+        Deadlines {
+            first_request: limits::DEFAULT_FIRST_REQUEST_TIMEOUT,
+            request: limits::DEFAULT_REQUEST_TIMEOUT,
+            answer: limits::DEFAULT_ANSWER_TIMEOUT,
+            idle: limits::DEFAULT_IDLE_TIMEOUT,
+        }
+    }
 }
 
 /// What this server can do, in the order of the alphabet.
@@ -81,6 +136,7 @@ impl ServerFacts {
 
     fn limits(&self, store: StoreLimits, calls: &CallPool) -> pb::Limits {
         let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.evaluations;
+        let Deadlines { first_request, request, answer, idle } = self.network.deadlines;
         pb::Limits {
             max_sessions: store.max_sessions,
             max_envs_per_session: limits::MAX_ENVS_PER_SESSION,
@@ -117,6 +173,15 @@ impl ServerFacts {
             min_progress_interval: duration::encode(limits::MIN_PROGRESS_INTERVAL),
             max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
+            max_connections: self.network.max_connections,
+            max_calls: self.network.max_calls,
+            max_calls_per_connection: self.network.max_calls_per_connection,
+            request_memory: self.network.request_memory,
+            request_memory_per_connection: limits::CONNECTION_MEMORY.min(self.network.request_memory),
+            first_request_timeout: duration::encode(first_request),
+            request_timeout: duration::encode(request),
+            answer_timeout: duration::encode(answer),
+            idle_timeout: duration::encode(idle),
         }
     }
 }

@@ -8,12 +8,14 @@
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] tells what this server is, can and allows.
+//! * [`budget`] is so much for all and so much of it for each: bytes, calls, connections.
 //! * [`caller`] says whose call it is.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
 //!
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
 //! server either: that is around every call, in the server.
 
+pub mod budget;
 pub mod caller;
 pub mod calls;
 pub mod clock;
@@ -36,6 +38,6 @@ pub use clock::Clock;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationLimits, Evaluations};
-pub use info::ServerFacts;
+pub use info::{Deadlines, NetworkLimits, ServerFacts};
 pub use sessions::stored::TakenUp;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

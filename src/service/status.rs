@@ -30,6 +30,9 @@ pub const MAX_DETAILS_BYTES: usize = 4096;
 /// Entries of a list in details; how many there are in all is told beside it.
 const MAX_ENTRIES: usize = 16;
 
+/// How long a caller should wait for what others give back at any moment.
+const SHORTLY: Duration = Duration::from_secs(1);
+
 /// Bytes of a text in details or of a message, which may repeat what a request said: room for the names of all features.
 const MAX_TEXT_BYTES: usize = 1000;
 
@@ -95,6 +98,28 @@ pub enum Refusal {
         work: Duration,
         /// How much a call may take.
         limit: Duration,
+    },
+    /// No room for a request on its way in.
+    #[error("no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes")]
+    RequestLimit {
+        /// What the message takes.
+        bytes: u64,
+        /// What requests of the connection, or of the server, may take.
+        limit: u64,
+        /// What they take.
+        taken: u64,
+    },
+    /// The rest of a request does not come.
+    #[error("the rest of the request did not come within {} s", .patience.as_secs_f64())]
+    SlowRequest {
+        /// How long the server has waited.
+        patience: Duration,
+    },
+    /// As many calls as the server may have.
+    #[error("the server has {limit} calls in progress, as many as it may")]
+    CallLimit {
+        /// How many that is.
+        limit: u64,
     },
     /// A sequence number that is neither the next one nor the last one with the last request.
     #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
@@ -400,6 +425,13 @@ impl Refusal {
             Refusal::EvaluationLimit { retry_after, .. } => Row::new(ResourceExhausted, "EVALUATION_LIMIT")
                 .retry(*retry_after)
                 .quota("evaluations", message),
+            Refusal::CallLimit { .. } => {
+                Row::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
+            }
+            Refusal::RequestLimit { .. } => {
+                Row::new(ResourceExhausted, "REQUEST_LIMIT").retry(SHORTLY).quota("requests", message)
+            }
+            Refusal::SlowRequest { .. } => Row::new(DeadlineExceeded, "SLOW_REQUEST"),
             Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),
             Refusal::Decode(DecodeError::NotImplemented(_)) => Row::new(Unimplemented, "NOT_IMPLEMENTED"),
             Refusal::Internal { id } => Row::new(Internal, "INTERNAL").request(id),

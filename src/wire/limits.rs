@@ -110,6 +110,35 @@ pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
 /// otherwise. Every placement of as many positions as one request may have takes less under nearly all rules and features.
 pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
 
+/// Connections of a server by default: one for each session, and as many again for those that look on.
+pub const DEFAULT_MAX_CONNECTIONS: u32 = 2_048;
+
+/// Calls in progress on one connection. Further ones wait in the client, which learns the limit when it connects.
+pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
+
+/// Calls in progress on all connections. Each takes some 10 KiB before it does anything.
+pub const DEFAULT_MAX_CALLS: u32 = 8_192;
+
+/// Bytes of requests on their way over one connection: four of the largest, and dozens of those that programs send. What a
+/// connection can make the server hold without one complete request is this, the 16 MiB of its window that the server has not
+/// read, and 24 KiB of headers and first buffers for each call.
+pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
+
+/// Bytes of requests on their way over all connections.
+pub const DEFAULT_TRAFFIC_MEMORY: u64 = 2 * CONNECTION_MEMORY;
+
+/// How long a connection may be silent before its first request, its TLS handshake included.
+pub const DEFAULT_FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the next 64 KiB of a request may keep the server waiting.
+pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a client may leave an answer unread: longer than a learner thinks before it reads.
+pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
+
+/// How long a connection stays without a call: longer than the default lease of a session. Clients connect again by themselves.
+pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
 /// How often an evaluation tells of its progress if nobody says otherwise, and at most.
 pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// See [`DEFAULT_PROGRESS_INTERVAL`].

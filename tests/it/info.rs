@@ -5,7 +5,7 @@ use std::time::Duration;
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
-use tetrion::service::EvaluationLimits;
+use tetrion::service::{EvaluationLimits, NetworkLimits};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_request::Games;
@@ -25,7 +25,9 @@ async fn it_tells_what_it_was_started_with() {
     let evaluations =
         EvaluationLimits { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
     let max_call_work = Duration::from_secs(90);
-    let config = ServerConfig { num_threads: 3, evaluations, max_call_work, ..ServerConfig::default() };
+    let network = NetworkLimits { max_calls: 9, request_memory: 200 << 20, ..NetworkLimits::default() };
+    let config =
+        ServerConfig { num_threads: 3, evaluations, max_call_work, network, ..ServerConfig::default() };
     let (channel, _guard) = connect_with(config).await;
     let info = info(&channel, 0).await.unwrap();
     assert_eq!(
@@ -37,6 +39,14 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_evaluations, limits.max_sessions, limits.max_envs), (7, 1024, 262_144));
     assert_eq!(limits.max_evaluations_per_caller, 5);
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
+    assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
+    assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
+    let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
+    assert_eq!(
+        [limits.first_request_timeout, limits.request_timeout, limits.answer_timeout, limits.idle_timeout]
+            .map(seconds),
+        [Some(30), Some(30), Some(600), Some(900)]
+    );
     assert_eq!((limits.min_width, limits.max_width, limits.min_height, limits.max_height), (4, 32, 4, 40));
     assert_eq!(limits.default_ttl.unwrap().seconds, 600);
     assert!(info.capabilities.is_sorted() && info.capabilities.iter().any(|name| name == "evaluation"));

@@ -114,6 +114,9 @@ mod unreadable;
 /// What pages in browsers can send reaches no session.
 mod hosts;
 
+/// Connections and calls are bounded in number and in time.
+mod connections;
+
 /// Requests on their way in have so much room and no more.
 mod reception;
 /// A server to talk to, and what tests say over and over.

@@ -53,7 +53,7 @@ impl http_body::Body for Slow {
 }
 
 /// The beginning of a message: its prefix, and a few of the bytes that it announces.
-fn announced(compressed: bool, length: u32, sent: usize) -> Bytes {
+pub fn announced(compressed: bool, length: u32, sent: usize) -> Bytes {
     let mut bytes = BytesMut::new();
     bytes.put_u8(compressed.into());
     bytes.put_u32(length);
@@ -66,7 +66,7 @@ async fn connect(address: &str) -> Channel {
 }
 
 /// Makes a call with these bytes, which ends with the sender returned; gives the code it is answered with.
-fn call(
+pub fn call(
     channel: &Channel,
     method: &str,
     chunks: &[Bytes],

@@ -3,6 +3,9 @@
 /// Create, get, list, delete; leases, room, and names for requests.
 mod sessions;
 
+/// Amounts that are shared out.
+mod budget;
+
 /// A session belongs to the caller that made it.
 mod owners;
 

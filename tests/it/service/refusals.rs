@@ -555,6 +555,7 @@ fn the_table_in_the_proto_file_is_the_table_of_the_service() {
         "FAILED_PRECONDITION",
         "ABORTED",
         "RESOURCE_EXHAUSTED",
+        "DEADLINE_EXCEEDED",
         "UNAVAILABLE",
         "UNIMPLEMENTED",
         "INTERNAL",

@@ -232,6 +232,9 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "ENV_LIMIT": ServerFull,
     "EVALUATION_LIMIT": ServerFull,
     "ANSWER_UNREAD": ServerFull,
+    "CALL_LIMIT": ServerFull,
+    "REQUEST_LIMIT": ServerFull,
+    "SLOW_REQUEST": DeadlineExceeded,
     "DRAINING": ServerUnavailable,
     "NOT_IMPLEMENTED": NotBuilt,
 }

@@ -1,0 +1,112 @@
+//! New connections: so many and no more, and what happens when the system has no descriptors left.
+//!
+//! A connection beyond the limit is accepted and closed at once, so that its client does not wait for nothing. Without free
+//! descriptors no connection can be accepted, not even to close it; the server keeps one descriptor in reserve for that. The
+//! log has a line about refused connections now and then, not one for each.
+
+use std::fs::File;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpListener;
+use tokio::time::{Sleep, sleep};
+use tokio_stream::Stream;
+use tracing::warn;
+
+use super::connection::{Connection, Network};
+
+/// How long the server waits before it accepts again when the system refuses.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Connections closed between two pauses.
+const SHED: usize = 64;
+/// The log has a line about refused connections at most this often.
+const LOG_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The connections of a listener, as they come. The stream has no end and no errors: a broken connection is no reason to stop,
+/// and what the system lacks it may have again.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    listener: TcpListener,
+    network: Arc<Network>,
+    reserve: Option<File>,
+    pause: Option<Pin<Box<Sleep>>>,
+    /// Connections refused since the last line in the log, and when that was.
+    refused: u64,
+    logged: Option<Instant>,
+}
+
+impl Incoming {
+    pub(super) fn new(listener: TcpListener, network: Arc<Network>) -> Incoming {
+        Incoming { listener, network, reserve: reserve(), pause: None, refused: 0, logged: None }
+    }
+
+    /// Notes a connection that was not let in.
+    fn refuse(&mut self, reason: &'static str, error: Option<&io::Error>) {
+        metrics::counter!("tetrion_connections_refused_total", "reason" => reason).increment(1);
+        self.refused += 1;
+        if self.logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
+            let (refused, open) = (self.refused, self.network.connections.taken());
+            let error = error.map(tracing::field::display);
+            warn!(reason, refused, open, error, "connections refused");
+            (self.refused, self.logged) = (0, Some(Instant::now()));
+        }
+    }
+
+    /// Gives up the reserve for a moment to close connections that wait.
+    fn shed(&mut self, error: &io::Error, cx: &mut Context<'_>) {
+        self.refuse("no_descriptors", Some(error));
+        if self.reserve.take().is_some() {
+            for _ in 0..SHED {
+                match self.listener.poll_accept(cx) {
+                    Poll::Ready(Ok((stream, _))) => drop(stream),
+                    _ => break,
+                }
+                self.refuse("no_descriptors", None);
+            }
+        }
+        self.reserve = reserve();
+        self.pause = Some(Box::pin(sleep(PAUSE)));
+    }
+}
+
+impl Stream for Incoming {
+    type Item = io::Result<Connection>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(cx));
+                self.pause = None;
+            }
+            match ready!(self.listener.poll_accept(cx)) {
+                Ok((stream, _)) => {
+                    let Ok(place) = self.network.connections.take(1) else {
+                        self.refuse("limit", None);
+                        continue;
+                    };
+                    // Without it, small answers are held back for 40 ms.
+                    if let Err(error) = stream.set_nodelay(true) {
+                        tracing::debug!(%error, "a connection that has ended already");
+                    }
+                    return Poll::Ready(Some(Ok(Connection::new(stream, &self.network, place))));
+                }
+                Err(error) if is_of_one_connection(&error) => {}
+                Err(error) => self.shed(&error, cx),
+            }
+        }
+    }
+}
+
+/// Whether the connection has ended before it was accepted, and others may come.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+fn reserve() -> Option<File> {
+    File::open("/dev/null").ok()
+}

@@ -1,0 +1,46 @@
+//! Amounts that are shared out: as much as there is and no more.
+
+use tetrion::service::budget::{Budget, Spent};
+
+#[test]
+fn as_much_as_there_is_and_no_more() {
+    let budget = Budget::new(10);
+    let mut share = budget.take(4).unwrap();
+    assert_eq!(budget.take(7).unwrap_err(), Spent { limit: 10, taken: 4 });
+    let other = budget.take(6).unwrap();
+    assert_eq!(budget.take(1).unwrap_err(), Spent { limit: 10, taken: 10 });
+    assert_eq!(share.grow_to(5).unwrap_err(), Spent { limit: 10, taken: 10 });
+    assert_eq!(share.amount(), 4, "a refused share is what it was");
+    drop(other);
+    share.grow_to(10).unwrap();
+    share.grow_to(3).unwrap();
+    assert_eq!((share.amount(), budget.taken()), (10, 10), "it does not shrink by growing");
+    assert!(budget.take(u64::MAX).is_err(), "no overflow");
+    share.set(2);
+    assert_eq!(budget.taken(), 2);
+    share.set(12);
+    assert_eq!((budget.taken(), budget.take(0).is_ok()), (12, false));
+    drop(share);
+    assert_eq!(budget.taken(), 0);
+}
+
+#[test]
+fn a_part_takes_of_the_whole() {
+    let all = Budget::new(10);
+    let (one, other) = (all.part(6), all.part(100));
+    assert_eq!(other.limit(), 10, "no part is more than the whole");
+    let mut share = one.take(6).unwrap();
+    assert_eq!(one.take(1).unwrap_err(), Spent { limit: 6, taken: 6 });
+    assert_eq!(other.take(5).unwrap_err(), Spent { limit: 10, taken: 6 });
+    assert_eq!(other.taken(), 0, "a refused share has taken nothing of the part either");
+    let rest = other.take(4).unwrap();
+    assert_eq!(all.taken(), 10);
+    let mut out = share.take_out();
+    assert_eq!((share.amount(), out.amount(), all.taken()), (0, 6, 10));
+    out.set(5);
+    share.add(out);
+    drop(rest);
+    assert_eq!((share.amount(), one.taken(), all.taken()), (5, 5, 5));
+    drop(share);
+    assert_eq!((one.taken(), all.taken()), (0, 0));
+}
