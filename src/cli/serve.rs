@@ -21,6 +21,7 @@ use crate::wire::limits::{
     DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
     DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
     DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_TRAFFIC_MEMORY, MAX_REQUEST_BYTES,
+    MAX_RESPONSE_BYTES,
 };
 
 /// The options of `tetrion serve`.
@@ -50,7 +51,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
     pub max_evaluations_per_caller: u32,
 
-    /// Seconds that the answer of an evaluation may lie unread before it has to make room for another one
+    /// Seconds that an answer may lie unread before it has to make room for others: that of an evaluation when all places are
+    /// taken, any other when more than half of the memory for answers is
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 
@@ -73,6 +75,10 @@ pub struct ServeArgs {
     /// Memory for requests on their way to the server, in MiB
     #[arg(long, value_name = "MIB", default_value_t = DEFAULT_TRAFFIC_MEMORY >> 20, value_parser = traffic_mib())]
     pub request_memory: u64,
+
+    /// Memory for answers that clients have not read, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_TRAFFIC_MEMORY >> 20, value_parser = traffic_mib())]
+    pub answer_memory: u64,
 
     /// Seconds that a connection may be silent before its first request, a TLS handshake included
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_FIRST_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
@@ -161,6 +167,7 @@ fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
 
 /// Room for two of the largest messages, so that the largest can be sent at all, up to a TiB.
 fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
+    const { assert!(MAX_REQUEST_BYTES == MAX_RESPONSE_BYTES) };
     clap::value_parser!(u64).range(2 * u64::from(MAX_REQUEST_BYTES >> 20)..=1 << 20)
 }
 
@@ -288,6 +295,7 @@ fn network(args: &ServeArgs) -> NetworkLimits {
         max_calls: args.max_calls,
         max_calls_per_connection: args.max_calls_per_connection,
         request_memory: args.request_memory << 20,
+        answer_memory: args.answer_memory << 20,
         deadlines: Deadlines {
             first_request: Duration::from_secs_f64(args.first_request_timeout),
             request: Duration::from_secs_f64(args.request_timeout),

@@ -77,8 +77,15 @@ impl ClientError {
 }
 
 /// Refusals that may be over in a second, or on another server.
-const BUSY: [&str; 6] =
-    ["ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "EVALUATION_LIMIT", "REQUEST_LIMIT", "SLOW_REQUEST"];
+const BUSY: [&str; 7] = [
+    "ANSWER_LIMIT",
+    "ANSWER_UNREAD",
+    "CALL_LIMIT",
+    "DRAINING",
+    "EVALUATION_LIMIT",
+    "REQUEST_LIMIT",
+    "SLOW_REQUEST",
+];
 
 /// What a server refuses on purpose carries an `ErrorInfo`; what carries none happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {

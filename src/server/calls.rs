@@ -1,8 +1,8 @@
 //! What happens around every gRPC call, whatever it does.
 //!
 //! * It is counted and timed, by method and by the code it ended with.
-//! * It has its place among the calls in progress, and its request its room among those of its connection and of all
-//!   ([`reception`](super::reception)).
+//! * It has its place among the calls in progress, and its request and its answers their room among those of its connection
+//!   and of all ([`reception`](super::reception), [`answers`](crate::service::answers)).
 //! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
 //! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
@@ -37,6 +37,7 @@ use tracing::error;
 use super::connection::{Calling, Network, Peer};
 use super::reception::{Reception, Takes};
 use crate::service::Busy;
+use crate::service::answers::Answers;
 use crate::service::budget::Share;
 use crate::service::status::Refusal;
 use crate::wire;
@@ -44,6 +45,10 @@ use crate::wire::limits::max_request_bytes;
 
 /// What a caller is told to wait when the server goes down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What a call of reflection or an evaluation may have on its way besides: their answers take no room by size. These are
+/// descriptions of files, and results of games, two messages at a time.
+const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 
 /// The layer: wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
@@ -135,7 +140,7 @@ where
             return Box::pin(ready(Ok(response)));
         }
         let peer = Peer::of(request.extensions()).clone();
-        let held = match around.admit(path, request.headers(), &peer) {
+        let held = match around.admit(path, request.headers(), &record.method, &peer) {
             Ok(held) => held,
             Err(refusal) => {
                 record.end(Some(refusal.code()));
@@ -145,6 +150,7 @@ where
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
         let (mut parts, body) = request.into_parts();
         parts.extensions.insert(peer.party());
+        parts.extensions.insert(held.answers.clone());
         let body = Reception::new(Body::new(body), record.method.takes, &peer);
         let request = Request::from_parts(parts, Body::new(body));
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
@@ -182,13 +188,14 @@ where
 
 impl Around {
     /// What the call holds from here to its end, or why it is not even tried.
-    fn admit(&self, path: &str, headers: &HeaderMap, peer: &Peer) -> Result<Held, Status> {
+    fn admit(&self, path: &str, headers: &HeaderMap, method: &Method, peer: &Peer) -> Result<Held, Status> {
         if let Some(refusal) = self.refusal(path, headers) {
             return Err(refusal);
         }
         let full = |_| Refusal::CallLimit { limit: self.network.calls.limit() };
         let place = self.network.calls.take(1).map_err(full)?;
-        Ok(Held { calling: peer.begin(), _place: place })
+        let answers = Answers::new(peer.answers(), method.bulk)?;
+        Ok(Held { answers, leaving: None, calling: peer.begin(), _place: place })
     }
 
     /// Why the call is not even tried.
@@ -208,8 +215,37 @@ impl Around {
 /// What a call holds until it ends.
 #[derive(Debug)]
 struct Held {
+    answers: Answers,
+    /// The room of what has left last.
+    leaving: Option<Arc<Share>>,
     calling: Calling,
     _place: Share,
+}
+
+impl Held {
+    /// Data takes its room along, and gives it back when the connection has written the last of it. Where gRPC-Web makes text
+    /// of it on the way, the call has the room until the connection asks for more.
+    fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
+        frame.map_data(|data| {
+            self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
+            match &self.leaving {
+                Some(room) => Bytes::from_owner(Leaving { data, _room: room.clone() }),
+                None => data,
+            }
+        })
+    }
+}
+
+/// Bytes of an answer between the call and the connection.
+struct Leaving {
+    data: Bytes,
+    _room: Arc<Share>,
+}
+
+impl AsRef<[u8]> for Leaving {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
 }
 
 /// The refusal of a request that does not say that it is gRPC, in the words of HTTP: its client speaks nothing else.
@@ -337,6 +373,7 @@ impl http_body::Body for CallBody {
         }
         if std::mem::take(&mut this.unread) {
             this.held.calling.is_read();
+            this.held.leaving = None;
         }
         match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
             Ok(Poll::Ready(mut frame)) => {
@@ -348,7 +385,7 @@ impl http_body::Body for CallBody {
                 }
                 this.unread = true;
                 this.held.calling.waits_for_reader();
-                Poll::Ready(frame)
+                Poll::Ready(frame.map(|frame| frame.map(|frame| this.held.leave(frame))))
             }
             Ok(Poll::Pending) => match this.poll_ends(cx) {
                 Poll::Ready(status) => this.end(status),
@@ -411,6 +448,8 @@ fn draining() -> Status {
 struct Method {
     name: String,
     takes: Takes,
+    /// See [`BULKY_ANSWER_BYTES`].
+    bulk: u64,
     in_flight: Gauge,
     seconds: Histogram,
     /// By code, made when first needed: a page of zeros helps nobody.
@@ -420,7 +459,9 @@ struct Method {
 impl Method {
     fn new(name: String, stream: bool) -> Method {
         super::web::install_metrics();
+        let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
         Method {
+            bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
             takes: Takes { stream, max_bytes: max_request_bytes(&name) },
             in_flight: metrics::gauge!("tetrion_calls_in_flight", "method" => name.clone()),
             seconds: metrics::histogram!("tetrion_call_seconds", "method" => name.clone()),
@@ -529,14 +570,14 @@ mod tests {
 
     fn layer() -> (CallLayer, CancellationToken) {
         let drain = CancellationToken::new();
-        let network = Network::new(NetworkLimits::default());
+        let network = Network::new(NetworkLimits::default(), Duration::MAX);
         (CallLayer::new(drain.clone(), Some("token".to_owned()), network), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {
         let request = Request::post(path).header("authorization", format!("Bearer {token}"));
         let request = request.header("content-type", "application/grpc");
-        let peer = Network::new(NetworkLimits::default()).peer();
+        let peer = Network::new(NetworkLimits::default(), Duration::MAX).peer();
         request.extension(peer).body(Body::empty()).unwrap()
     }
 

@@ -11,7 +11,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::Extensions;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -31,6 +31,9 @@ pub(super) struct Network {
     pub connections: Arc<Budget>,
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
+    answers: Arc<Budget>,
+    /// How long an answer may lie unread while room for answers is scarce.
+    max_unread: Duration,
 }
 
 /// A connection over TCP, encrypted or not, whose calls find what they share in their extensions.
@@ -53,7 +56,10 @@ struct Shared {
     party: Party,
     /// Bytes of messages that the calls have announced and not ended.
     requests: Arc<Budget>,
+    /// Bytes of answers on their way.
+    answers: Arc<Budget>,
     deadlines: Deadlines,
+    max_unread: Duration,
     life: Mutex<Life>,
 }
 
@@ -86,11 +92,14 @@ enum Overdue {
 }
 
 impl Network {
-    pub(super) fn new(limits: NetworkLimits) -> Arc<Network> {
+    pub(super) fn new(limits: NetworkLimits, max_unread: Duration) -> Arc<Network> {
         Arc::new(Network {
             connections: Budget::new(limits.max_connections.into()),
             calls: Budget::new(limits.max_calls.into()),
             requests: Budget::new(limits.request_memory),
+            answers: Budget::new(limits.answer_memory),
+            // No time at all would be a deadline that is always due.
+            max_unread: max_unread.max(Duration::from_millis(100)),
             deadlines: limits.deadlines,
         })
     }
@@ -106,14 +115,16 @@ impl Network {
         Peer(Arc::new(Shared {
             party: Party::new_connection(),
             requests: self.requests.part(CONNECTION_MEMORY),
+            answers: self.answers.part(CONNECTION_MEMORY),
+            max_unread: self.max_unread,
             deadlines: self.deadlines,
             life: Mutex::new(life),
         }))
     }
 
-    /// Bytes of requests that are held at the moment.
-    pub(super) fn request_bytes(&self) -> u64 {
-        self.requests.taken()
+    /// Bytes of requests and of answers that are held at the moment.
+    pub(super) fn memory(&self) -> (u64, u64) {
+        (self.requests.taken(), self.answers.taken())
     }
 }
 
@@ -159,6 +170,11 @@ impl Peer {
         &self.0.requests
     }
 
+    /// What answers may take.
+    pub(super) fn answers(&self) -> &Arc<Budget> {
+        &self.0.answers
+    }
+
     pub(super) fn deadlines(&self) -> &Deadlines {
         &self.0.deadlines
     }
@@ -181,9 +197,11 @@ impl Peer {
     /// When to look again, if no deadline has passed.
     fn check(&self, now: Instant) -> Result<Instant, Overdue> {
         let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
+        let soonest = answer.min(self.0.max_unread);
+        let answer = if self.0.answers.is_scarce() { soonest } else { answer };
         let life = self.life();
-        // What begins from now on is due later than this.
-        let mut next = now + answer.min(idle);
+        // What begins from now on is due later than this, even if room becomes scarce.
+        let mut next = now + soonest.min(idle);
         if life.num_calls == 0 {
             let (patience, overdue) =
                 if life.greeted { (idle, Overdue::Idle) } else { (first_request, Overdue::FirstRequest) };

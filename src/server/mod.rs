@@ -223,9 +223,11 @@ impl Services {
     }
 
     fn activity(&self, network: &Network) -> Activity {
+        let (request_bytes, answer_bytes) = network.memory();
         Activity {
             connections: network.connections.taken(),
-            request_bytes: network.request_bytes(),
+            request_bytes,
+            answer_bytes,
             sessions: self.store.num_sessions(),
             environments: self.store.num_envs(),
             evaluations: self.evaluations.num_running(),
@@ -259,7 +261,7 @@ impl Server {
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
-        let network = Network::new(config.network);
+        let network = Network::new(config.network, config.evaluations.max_unread);
         Ok(Server { local_addr, listener, network, transport, services, state, config })
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Activity {
     pub connections: u64,
     /// Bytes of requests on their way in.
     pub request_bytes: u64,
+    /// Bytes of answers on their way out.
+    pub answer_bytes: u64,
 }
 
 /// The routes, and 404 for every path that is nobody's. The metrics want the token, where there is one; the page does not.
@@ -103,6 +105,7 @@ fn render_metrics(activity: Activity) -> String {
     metrics::gauge!("tetrion_evaluations").set(activity.evaluations);
     metrics::gauge!("tetrion_connections").set(activity.connections as f64);
     metrics::gauge!("tetrion_request_bytes").set(activity.request_bytes as f64);
+    metrics::gauge!("tetrion_answer_bytes").set(activity.answer_bytes as f64);
     handle.render()
 }
 

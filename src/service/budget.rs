@@ -53,6 +53,11 @@ impl Budget {
         self.taken.load(Ordering::Relaxed)
     }
 
+    /// Whether more than half of the whole is taken, which this may be a part of.
+    pub fn is_scarce(&self) -> bool {
+        self.all.as_ref().map_or(self.taken() > self.limit / 2, |all| all.is_scarce())
+    }
+
     /// A share of nothing yet.
     pub fn share(self: &Arc<Budget>) -> Share {
         Share { budget: self.clone(), amount: 0 }

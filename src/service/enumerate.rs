@@ -13,6 +13,7 @@ use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 
+use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::session::{State, listed};
@@ -28,6 +29,13 @@ pub(super) struct Question {
     pub max_response_bytes: u32,
     /// Of the session that the positions come from; 0 for a caller's own.
     pub sequence: u64,
+}
+
+/// How large an answer becomes at most.
+struct Size {
+    /// Placements in it.
+    rows: usize,
+    bytes: u64,
 }
 
 impl Question {
@@ -73,34 +81,40 @@ impl Question {
         })
     }
 
-    /// Finds every placement, if the answer is not too large and the work not too much.
-    pub async fn answer(self, lane: &CallLane) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+    /// Finds every placement, if the answer is not too large, there is room for it, and the work is not too much.
+    pub async fn answer(
+        self,
+        lane: &CallLane,
+        answers: Answers,
+    ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         if self.options.position_features && self.features.is_none() {
             return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
         }
         let work = self.work(self.positions.len());
         if CallLane::is_inline(work) {
-            self.num_rows()?;
-            return Ok(self.encode(self.enumerate(&self.positions)));
+            return answers.make(self.size()?.bytes, || Ok(self.encode(self.enumerate(&self.positions))));
         }
         lane.check(work)?;
         let slice = (SLICE.as_nanos() / self.work(1).as_nanos().max(1)).max(1) as usize;
-        let (mut found, mut done): (Option<Placements>, usize) = (None, 0);
+        let (mut found, mut done): (Option<(Placements, Room)>, usize) = (None, 0);
         lane.run_slices(move || match &mut found {
-            None => match self.num_rows() {
-                Ok(rows) => {
-                    found = Some(Placements::empty(rows, self.num_features()));
+            None => match self.size().and_then(|size| Ok((size.rows, answers.room(size.bytes)?))) {
+                Ok((rows, room)) => {
+                    found = Some((Placements::empty(rows, self.num_features()), room));
                     None
                 }
                 Err(refusal) => Some(Err(refusal)),
             },
-            Some(columns) if done < self.positions.len() => {
+            Some((columns, _)) if done < self.positions.len() => {
                 let end = self.positions.len().min(done + slice);
                 columns.append(&self.enumerate(&self.positions[done..end]));
                 done = end;
                 None
             }
-            Some(columns) => Some(Ok(self.encode(std::mem::take(columns)))),
+            Some(_) => found.take().map(|(columns, room)| {
+                room.keep();
+                Ok(self.encode(columns))
+            }),
         })
         .await
     }
@@ -117,8 +131,8 @@ impl Question {
         self.features.as_ref().map_or(0, FeatureSet::len)
     }
 
-    /// How many placements there are, if the answer is not too large for them.
-    fn num_rows(&self) -> Result<usize, Refusal> {
+    /// How large the answer becomes, if that is not too large.
+    fn size(&self) -> Result<Size, Refusal> {
         let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
@@ -147,7 +161,7 @@ impl Question {
         if rows > max_rows || rest > u64::from(max_bytes) {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
         }
-        Ok(rows as usize)
+        Ok(Size { rows: rows as usize, bytes: rest + rows * row_bytes })
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {

@@ -18,6 +18,7 @@ use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::session::decode_ttl;
 use crate::wire::{DecodeError, InField, pb, positions, session};
 
+use super::answers::Answers;
 use super::caller::{Caller, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::enumerate::Question;
@@ -41,6 +42,7 @@ struct Desk {
     service: Environments,
     caller: Caller,
     lane: CallLane,
+    answers: Answers,
 }
 
 impl Environments {
@@ -53,7 +55,8 @@ impl Environments {
     fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
         let extensions = request.extensions();
         let (caller, lane) = (Caller::of(extensions), self.calls.lane(party_of(extensions)));
-        (Desk { service: self.clone(), caller, lane }, request.into_inner())
+        let answers = Answers::of(extensions);
+        (Desk { service: self.clone(), caller, lane, answers }, request.into_inner())
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
@@ -110,25 +113,29 @@ impl Desk {
     async fn reset(&self, request: pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let session = self.session(&request.session)?;
         let work = session.costs().of_step(&request.env_ids) + cost_of_sequences(&request.piece_sequences);
-        session.call_on(&self.lane, work, move |state| state.reset(&request)).await
+        let answers = self.answers.clone();
+        session.call_on(&self.lane, work, move |state| state.reset(&request, &answers)).await
     }
 
     async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
         let session = self.session(&request.session)?;
         let work = session.costs().of_step(&request.env_ids);
-        session.call_on(&self.lane, work, move |state| state.step(&request)).await
+        let answers = self.answers.clone();
+        session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await
     }
 
     async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
         let session = self.session(&request.session)?;
         let work = session.costs().of_render(&request.env_ids);
-        session.call_on(&self.lane, work, move |state| state.render(&request)).await
+        let answers = self.answers.clone();
+        session.call_on(&self.lane, work, move |state| state.render(&request, &answers)).await
     }
 
     async fn save_state(&self, request: pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
         let session = self.session(&request.session)?;
         let work = session.costs().of_save(&request.env_ids);
-        session.call_on(&self.lane, work, move |state| state.save(&request)).await
+        let answers = self.answers.clone();
+        session.call_on(&self.lane, work, move |state| state.save(&request, &answers)).await
     }
 
     async fn restore_state(
@@ -138,7 +145,8 @@ impl Desk {
         let session = self.session(&request.session)?;
         let reading = request.positions.as_ref().map_or(0, positions::nanoseconds);
         let work = session.costs().of_step(&request.env_ids) + Duration::from_nanos(reading);
-        session.call_on(&self.lane, work, move |state| state.restore(&request)).await
+        let answers = self.answers.clone();
+        session.call_on(&self.lane, work, move |state| state.restore(&request, &answers)).await
     }
 
     async fn enumerate_placements(
@@ -160,7 +168,13 @@ impl Desk {
             None => return Err(DecodeError::missing("source").into()),
         };
         // Outside of the session's lock: whoever steps it meanwhile does not wait for this.
-        question.answer(&self.lane).await
+        question.answer(&self.lane, self.answers.clone()).await
+    }
+
+    /// The response with an answer that is made already.
+    fn respond<T: Message>(&self, answer: T) -> Result<Response<T>, Status> {
+        self.answers.room(answer.encoded_len() as u64)?.keep();
+        Ok(Response::new(answer))
     }
 
     async fn answer(&self, request: pb::StepStreamRequest) -> pb::StepStreamResponse {
@@ -191,7 +205,8 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
-        Ok(Response::new(self.facts.tell(self.store.limits(), &self.calls, request.get_ref())?))
+        let (desk, request) = self.desk(request);
+        desk.respond(self.facts.tell(self.store.limits(), &self.calls, &request)?)
     }
 
     async fn create_session(
@@ -201,7 +216,7 @@ impl EnvironmentService for Environments {
         let (desk, request) = self.desk(request);
         let session = desk.create(request).await?;
         let session = desk.describe(&session).await?;
-        Ok(Response::new(pb::CreateSessionResponse { session: Some(session) }))
+        desk.respond(pb::CreateSessionResponse { session: Some(session) })
     }
 
     async fn get_session(
@@ -211,7 +226,7 @@ impl EnvironmentService for Environments {
         let (desk, request) = self.desk(request);
         let session = self.store.find(&desk.caller, "name", &request.name)?;
         let session = desk.describe(&session).await?;
-        Ok(Response::new(pb::GetSessionResponse { session: Some(session) }))
+        desk.respond(pb::GetSessionResponse { session: Some(session) })
     }
 
     async fn list_sessions(
@@ -231,9 +246,9 @@ impl EnvironmentService for Environments {
         let num_sessions = self.store.num_sessions();
         let work = 100 * u64::from(num_sessions) + 20_000 * u64::from(num_sessions.min(size));
         let (desk, _) = self.desk(request);
-        let (lane, store) = (desk.lane.clone(), self.store.clone());
+        let (caller, store) = (desk.caller.clone(), self.store.clone());
         let list = move || {
-            let (listed, mut more) = store.page(&desk.caller, after, size as usize);
+            let (listed, mut more) = store.page(&caller, after, size as usize);
             let mut answer = pb::ListSessionsResponse::default();
             let mut num_bytes = ANSWER_OVERHEAD;
             let mut last = None;
@@ -254,7 +269,7 @@ impl EnvironmentService for Environments {
             }
             Ok(answer)
         };
-        Ok(Response::new(lane.run(Duration::from_nanos(work), list).await?))
+        desk.respond(desk.lane.run(Duration::from_nanos(work), list).await?)
     }
 
     async fn delete_session(

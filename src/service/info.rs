@@ -29,7 +29,7 @@ pub struct ServerFacts {
     pub network: NetworkLimits,
 }
 
-/// What clients can make a server hold by connecting and calling.
+/// What clients can make a server hold by connecting, calling and not reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkLimits {
     /// Connections at one time.
@@ -40,6 +40,8 @@ pub struct NetworkLimits {
     pub max_calls_per_connection: u32,
     /// Bytes of requests on their way in.
     pub request_memory: u64,
+    /// Bytes of answers that clients have not read.
+    pub answer_memory: u64,
     /// How long the server waits for its clients.
     pub deadlines: Deadlines,
 }
@@ -64,6 +66,7 @@ impl Default for NetworkLimits {
             max_calls: limits::DEFAULT_MAX_CALLS,
             max_calls_per_connection: limits::DEFAULT_MAX_CALLS_PER_CONNECTION,
             request_memory: limits::DEFAULT_TRAFFIC_MEMORY,
+            answer_memory: limits::DEFAULT_TRAFFIC_MEMORY,
             deadlines: Deadlines::default(),
         }
     }
@@ -178,6 +181,8 @@ impl ServerFacts {
             max_calls_per_connection: self.network.max_calls_per_connection,
             request_memory: self.network.request_memory,
             request_memory_per_connection: limits::CONNECTION_MEMORY.min(self.network.request_memory),
+            answer_memory: self.network.answer_memory,
+            answer_memory_per_connection: limits::CONNECTION_MEMORY.min(self.network.answer_memory),
             first_request_timeout: duration::encode(first_request),
             request_timeout: duration::encode(request),
             answer_timeout: duration::encode(answer),

@@ -93,6 +93,18 @@ impl Layout {
     ///
     /// Answers of other calls on as many environments are smaller.
     pub fn max_rows(&self, mode: AutoresetMode, max_bytes: u32) -> u64 {
+        let (row_bytes, overhead) = self.sizes(mode);
+        u64::from(max_bytes).saturating_sub(overhead) / row_bytes
+    }
+
+    /// Bytes of the answer to a step of so many environments, at most.
+    pub fn max_bytes(&self, mode: AutoresetMode, rows: u64) -> u64 {
+        let (row_bytes, overhead) = self.sizes(mode);
+        rows * row_bytes + overhead
+    }
+
+    /// Bytes of such an answer for each environment, and beside them.
+    fn sizes(&self, mode: AutoresetMode) -> (u64, u64) {
         let seen = || self.observations.iter().chain(&self.infos);
         let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();
         let seen_overhead = seen().count() as u64 * TENSOR_OVERHEAD;
@@ -105,7 +117,7 @@ impl Layout {
             row_bytes += seen_bytes + 3;
             overhead += seen_overhead;
         }
-        u64::from(max_bytes).saturating_sub(overhead) / row_bytes
+        (row_bytes, overhead)
     }
 }
 

@@ -8,6 +8,7 @@
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] tells what this server is, can and allows.
+//! * [`answers`] bounds what clients have not read.
 //! * [`budget`] is so much for all and so much of it for each: bytes, calls, connections.
 //! * [`caller`] says whose call it is.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
@@ -15,6 +16,7 @@
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
 //! server either: that is around every call, in the server.
 
+pub mod answers;
 pub mod budget;
 pub mod caller;
 pub mod calls;

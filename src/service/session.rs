@@ -15,6 +15,7 @@ use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
 use crate::wire::{DecodeError, InField, features, fields, pb, positions, sequences};
 
+use super::answers::Answers;
 use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::sequence::Sequence;
 use super::status::Refusal;
@@ -141,9 +142,14 @@ impl State {
         &self.batch
     }
 
-    pub fn reset(&mut self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
+    pub fn reset(
+        &mut self,
+        request: &pb::ResetRequest,
+        answers: &Answers,
+    ) -> Result<pb::ResetResponse, Refusal> {
+        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
         let State { batch, sequence, layout, .. } = self;
-        sequence.run(request.sequence, request, |sequence| {
+        let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let rows = num_rows(batch, env_ids);
             match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
@@ -165,12 +171,19 @@ impl State {
                 infos: layout.infos(batch, env_ids),
                 sequence,
             })
-        })
+        })?;
+        room.keep();
+        Ok(answer)
     }
 
-    pub fn step(&mut self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
+    pub fn step(
+        &mut self,
+        request: &pb::StepRequest,
+        answers: &Answers,
+    ) -> Result<pb::StepResponse, Refusal> {
+        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
         let State { batch, sequence, layout, .. } = self;
-        sequence.run(request.sequence, request, |sequence| {
+        let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let rows = num_rows(batch, env_ids);
             let actions =
@@ -187,17 +200,23 @@ impl State {
                 final_batch: layout.final_batch(batch, &finals),
                 sequence,
             })
-        })
+        })?;
+        room.keep();
+        Ok(answer)
     }
 
-    pub fn render(&mut self, request: &pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
+    pub fn render(
+        &mut self,
+        request: &pb::RenderRequest,
+        answers: &Answers,
+    ) -> Result<pb::RenderResponse, Refusal> {
         let format = render::Format::try_from(request.format())?;
         let env_ids = listed(&request.env_ids);
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;
         // Each frame has a tag and a length before it.
         let frame_bytes = render::max_bytes(format, rules.width, rules.height) as u64 + 4;
-        self.check_size(num_rows(&self.batch, env_ids).into(), frame_bytes)?;
+        let room = answers.room(self.check_size(num_rows(&self.batch, env_ids).into(), frame_bytes)?)?;
         let frame = |env_id: u32| {
             let playfield = self.batch.playfield(env_id);
             let statistics = self.batch.statistics(env_id);
@@ -213,13 +232,19 @@ impl State {
             render::render(format, &scene)
         };
         let frames = self.each(env_ids, frame);
+        room.keep();
         Ok(pb::RenderResponse { frames, sequence: self.sequence() })
     }
 
-    pub fn save(&mut self, request: &pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
+    pub fn save(
+        &mut self,
+        request: &pb::SaveStateRequest,
+        answers: &Answers,
+    ) -> Result<pb::SaveStateResponse, Refusal> {
         let env_ids = listed(&request.env_ids);
         self.batch.check(env_ids)?;
         let max_bytes = self.max_response_bytes;
+        let mut room = answers.room(0)?;
         let mut states = Vec::new();
         let mut num_bytes = ANSWER_OVERHEAD;
         for row in 0..num_rows(&self.batch, env_ids) {
@@ -231,17 +256,21 @@ impl State {
             if num_bytes > u64::from(max_bytes) {
                 return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
             }
+            room.grow_to(num_bytes)?;
             states.push(state.into());
         }
+        room.keep();
         Ok(pb::SaveStateResponse { states, sequence: self.sequence() })
     }
 
     pub fn restore(
         &mut self,
         request: &pb::RestoreStateRequest,
+        answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
+        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
         let State { batch, sequence, layout, .. } = self;
-        sequence.run(request.sequence, request, |sequence| {
+        let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
@@ -257,7 +286,9 @@ impl State {
                 infos: layout.infos(batch, env_ids),
                 sequence,
             })
-        })
+        })?;
+        room.keep();
+        Ok(answer)
     }
 
     /// A step of dm_env_rpc, which has no numbers for its requests.
@@ -304,11 +335,21 @@ impl State {
         }
     }
 
-    /// Refuses an answer of so many rows if it could be too large.
-    fn check_size(&self, rows: u64, row_bytes: u64) -> Result<(), Refusal> {
+    /// Bytes of the answer to a step, a reset or a restore of these environments, at most.
+    fn max_answer_bytes(&self, env_ids: &[u32]) -> u64 {
+        // A list that is longer than the session has something twice, and is refused.
+        let rows = num_rows(&self.batch, listed(env_ids)).min(self.batch.config().num_envs);
+        self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
+    }
+
+    /// Bytes of an answer of so many rows, at most; refused if it could be too large.
+    fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;
-        if rows > max_rows { Err(Refusal::ResponseTooLarge { max_rows, max_bytes }) } else { Ok(()) }
+        if rows > max_rows {
+            return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
+        }
+        Ok(rows * row_bytes + ANSWER_OVERHEAD)
     }
 }
 

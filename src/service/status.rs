@@ -99,6 +99,16 @@ pub enum Refusal {
         /// How much a call may take.
         limit: Duration,
     },
+    /// No room for an answer on its way out.
+    #[error("no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes")]
+    AnswerLimit {
+        /// What the answer could take.
+        bytes: u64,
+        /// What answers of the connection, or of the server, may take.
+        limit: u64,
+        /// What they take.
+        taken: u64,
+    },
     /// No room for a request on its way in.
     #[error("no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes")]
     RequestLimit {
@@ -430,6 +440,9 @@ impl Refusal {
             }
             Refusal::RequestLimit { .. } => {
                 Row::new(ResourceExhausted, "REQUEST_LIMIT").retry(SHORTLY).quota("requests", message)
+            }
+            Refusal::AnswerLimit { .. } => {
+                Row::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)
             }
             Refusal::SlowRequest { .. } => Row::new(DeadlineExceeded, "SLOW_REQUEST"),
             Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),

@@ -116,15 +116,16 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 2_048;
 /// Calls in progress on one connection. Further ones wait in the client, which learns the limit when it connects.
 pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 
-/// Calls in progress on all connections. Each takes some 10 KiB before it does anything.
+/// Calls in progress on all connections. Each takes some 10 KiB before it does anything, and
+/// [`SMALL_ANSWER_BYTES`](crate::service::answers::SMALL_ANSWER_BYTES) are set aside for it.
 pub const DEFAULT_MAX_CALLS: u32 = 8_192;
 
-/// Bytes of requests on their way over one connection: four of the largest, and dozens of those that programs send. What a
+/// Bytes of requests, and of answers, on their way over one connection: four of the largest, and dozens of those that programs send. What a
 /// connection can make the server hold without one complete request is this, the 16 MiB of its window that the server has not
 /// read, and 24 KiB of headers and first buffers for each call.
 pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 
-/// Bytes of requests on their way over all connections.
+/// Bytes of requests, and of answers, on their way over all connections.
 pub const DEFAULT_TRAFFIC_MEMORY: u64 = 2 * CONNECTION_MEMORY;
 
 /// How long a connection may be silent before its first request, its TLS handshake included.

@@ -25,7 +25,12 @@ async fn it_tells_what_it_was_started_with() {
     let evaluations =
         EvaluationLimits { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
     let max_call_work = Duration::from_secs(90);
-    let network = NetworkLimits { max_calls: 9, request_memory: 200 << 20, ..NetworkLimits::default() };
+    let network = NetworkLimits {
+        max_calls: 9,
+        request_memory: 200 << 20,
+        answer_memory: 300 << 20,
+        ..NetworkLimits::default()
+    };
     let config =
         ServerConfig { num_threads: 3, evaluations, max_call_work, network, ..ServerConfig::default() };
     let (channel, _guard) = connect_with(config).await;
@@ -41,6 +46,7 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
     assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
     assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
+    assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
     let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(
         [limits.first_request_timeout, limits.request_timeout, limits.answer_timeout, limits.idle_timeout]

@@ -114,6 +114,9 @@ mod unreadable;
 /// What pages in browsers can send reaches no session.
 mod hosts;
 
+/// Answers that clients do not read have so much room and no more.
+mod answers;
+
 /// Connections and calls are bounded in number and in time.
 mod connections;
 

@@ -15,9 +15,11 @@ fn as_much_as_there_is_and_no_more() {
     share.grow_to(10).unwrap();
     share.grow_to(3).unwrap();
     assert_eq!((share.amount(), budget.taken()), (10, 10), "it does not shrink by growing");
+    assert!(budget.is_scarce() && budget.part(100).is_scarce());
     assert!(budget.take(u64::MAX).is_err(), "no overflow");
     share.set(2);
     assert_eq!(budget.taken(), 2);
+    assert!(!budget.is_scarce());
     share.set(12);
     assert_eq!((budget.taken(), budget.take(0).is_ok()), (12, false));
     drop(share);

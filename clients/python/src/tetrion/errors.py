@@ -232,6 +232,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "ENV_LIMIT": ServerFull,
     "EVALUATION_LIMIT": ServerFull,
     "ANSWER_UNREAD": ServerFull,
+    "ANSWER_LIMIT": ServerFull,
     "CALL_LIMIT": ServerFull,
     "REQUEST_LIMIT": ServerFull,
     "SLOW_REQUEST": DeadlineExceeded,

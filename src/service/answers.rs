@@ -1,0 +1,123 @@
+//! Answers on their way: bytes that the server holds because a client has not read them yet.
+//!
+//! HTTP/2 lets a client keep its window closed, and everything that is answered meanwhile stays in the server. So a call
+//! takes room for its answer before it begins to work ([`Answers::room`]), from what its connection has and from what there
+//! is in all, and is refused where that is too little. The connection gives the room back when it has written the answer.
+//!
+//! A small answer is never refused: however much other clients leave unread, a learner with a few environments can step.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tonic::Extensions;
+
+use super::budget::{Budget, Share, Spent};
+use super::status::Refusal;
+
+/// Answers up to this size take no room of their own: each call has as much from its beginning to its end, and as many calls
+/// as a server may have are 128 MiB of it.
+pub const SMALL_ANSWER_BYTES: u64 = 16 << 10;
+
+/// The answers of one call. The layer around the calls puts them into the extensions of its request.
+#[derive(Clone, Debug, Default)]
+pub struct Answers(Option<Arc<OnTheirWay>>);
+
+#[derive(Debug)]
+struct OnTheirWay {
+    budget: Arc<Budget>,
+    /// For answers that take no room of their own.
+    _small: Share,
+    /// The room of answers that are made and have not left.
+    made: Mutex<Share>,
+}
+
+/// Room for an answer that is being made.
+#[derive(Debug)]
+pub struct Room {
+    answers: Answers,
+    share: Option<Share>,
+}
+
+impl Answers {
+    /// Of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for answers that take no room of their own.
+    ///
+    /// # Errors
+    /// [`Refusal::AnswerLimit`] if the budget has less left than `bytes`.
+    pub fn new(budget: &Arc<Budget>, bytes: u64) -> Result<Answers, Refusal> {
+        let mut small = budget.take(bytes).map_err(|spent| no_room(bytes, spent))?;
+        small.set(bytes + SMALL_ANSWER_BYTES);
+        let made = Mutex::new(budget.share());
+        Ok(Answers(Some(Arc::new(OnTheirWay { budget: budget.clone(), _small: small, made }))))
+    }
+
+    /// Of the call with these extensions; without bounds where there is no layer around the calls.
+    pub fn of(extensions: &Extensions) -> Answers {
+        extensions.get().cloned().unwrap_or_default()
+    }
+
+    /// Takes room for an answer of at most so many bytes.
+    ///
+    /// # Errors
+    /// [`Refusal::AnswerLimit`] if there is less.
+    pub fn room(&self, bytes: u64) -> Result<Room, Refusal> {
+        let share = match &self.0 {
+            Some(call) if bytes > SMALL_ANSWER_BYTES => {
+                Some(call.budget.take(bytes).map_err(|spent| no_room(bytes, spent))?)
+            }
+            _ => None,
+        };
+        Ok(Room { answers: self.clone(), share })
+    }
+
+    /// Makes an answer of at most so many bytes, if there is room for it.
+    ///
+    /// # Errors
+    /// [`Refusal::AnswerLimit`] before any work is done; then those of the work.
+    pub fn make<T>(&self, bytes: u64, work: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let room = self.room(bytes)?;
+        let answer = work()?;
+        room.keep();
+        Ok(answer)
+    }
+
+    /// The room of so many bytes that leave for the connection now, with all answers made before; none if they are small.
+    pub fn leave(&self, bytes: u64) -> Option<Share> {
+        let mut share = self.0.as_ref()?.made().take_out();
+        (share.amount() > 0).then(|| {
+            share.set(bytes);
+            share
+        })
+    }
+}
+
+impl OnTheirWay {
+    fn made(&self) -> std::sync::MutexGuard<'_, Share> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Room {
+    /// Makes it the room of so many bytes, for an answer that turns out as it is made.
+    ///
+    /// # Errors
+    /// [`Refusal::AnswerLimit`] if there is less.
+    pub fn grow_to(&mut self, bytes: u64) -> Result<(), Refusal> {
+        match &mut self.share {
+            Some(share) => share.grow_to(bytes).map_err(|spent| no_room(bytes, spent)),
+            None => {
+                self.share = self.answers.room(bytes)?.share;
+                Ok(())
+            }
+        }
+    }
+
+    /// The answer is made: it has the room until it leaves. Without this, the room is given back.
+    pub fn keep(self) {
+        if let (Some(call), Some(share)) = (&self.answers.0, self.share) {
+            call.made().add(share);
+        }
+    }
+}
+
+fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Refusal {
+    Refusal::AnswerLimit { bytes, limit, taken }
+}
