@@ -20,8 +20,8 @@ use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
     DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
     DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
-    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_TRAFFIC_MEMORY, MAX_REQUEST_BYTES,
-    MAX_RESPONSE_BYTES,
+    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_SESSION_MEMORY, DEFAULT_TRAFFIC_MEMORY,
+    MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES,
 };
 
 /// The options of `tetrion serve`.
@@ -42,6 +42,10 @@ pub struct ServeArgs {
     /// Environments of all sessions at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ENVS)]
     pub max_envs: u32,
+
+    /// Memory for all sessions, in MiB: their environments, explicit piece sequences and kept answers
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_SESSION_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub session_memory: u64,
 
     /// Evaluations at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS)]
@@ -272,7 +276,11 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
     Ok(ServerConfig {
         listen: args.listen,
         num_threads: args.threads as usize,
-        store: StoreLimits { max_sessions: args.max_sessions, max_envs: args.max_envs },
+        store: StoreLimits {
+            max_sessions: args.max_sessions,
+            max_envs: args.max_envs,
+            memory: args.session_memory << 20,
+        },
         evaluations: EvaluationLimits {
             max_evaluations: args.max_evaluations,
             max_per_caller: args.max_evaluations_per_caller,

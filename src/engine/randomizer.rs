@@ -143,6 +143,23 @@ impl Dealer {
         }
     }
 
+    /// The written sequence, where there is one.
+    pub fn written(&self) -> Option<&Arc<[Tetromino]>> {
+        match &self.source {
+            Source::Sequence(pieces) => Some(pieces),
+            _ => None,
+        }
+    }
+
+    /// Takes another copy of the written sequence in place of its own, so that one serves many dealers.
+    ///
+    /// # Panics
+    /// If it is another sequence, or there is none.
+    pub fn share(&mut self, copy: Arc<[Tetromino]>) {
+        assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
+        self.source = Source::Sequence(copy);
+    }
+
     /// Goes on with another seed: what was dealt, the open bag and the counts stay, everything after them is new.
     ///
     /// A written sequence has no seed and stays as it is.

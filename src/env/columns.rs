@@ -178,6 +178,17 @@ one_size!(Compact, Envs<u32, 16>);
 one_size!(General, Envs<u64, 32>);
 
 impl<C: Column, const N: usize> Envs<C, N> {
+    /// Bytes of one environment in all columns.
+    pub const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
+        + size_of::<Option<LastLanding<C, N>>>()
+        + size_of::<Visible>()
+        + size_of::<Option<FallingPiece>>()
+        + size_of::<Dealer>()
+        + size_of::<Phase>()
+        + size_of::<EpisodeIndex>()
+        + size_of::<Statistics>()
+        + size_of::<InvalidActions>();
+
     pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
         let Rules { width, height, randomizer, .. } = config.rules;
         let num_envs = config.num_envs as usize;

@@ -398,6 +398,15 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.memory_bytes())
     }
 
+    /// Bytes that one of these environments takes, its sequence of pieces not counted.
+    pub fn env_bytes(rules: &Rules) -> usize {
+        if CompactPlayfield::fits(rules.width, rules.height) {
+            Envs::<u32, 16>::ENV_BYTES
+        } else {
+            Envs::<u64, 32>::ENV_BYTES
+        }
+    }
+
     #[inline]
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<Rows<'a>, EnvIdError> {
         let num_envs = self.config.num_envs;

@@ -1,6 +1,7 @@
 //! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
 
-use crate::engine::randomizer::DealerSource;
+use std::sync::Arc;
+
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
@@ -53,10 +54,20 @@ impl EnvState {
 
     /// How long the explicit sequence is that it deals; 0 where it deals from a seed.
     pub fn sequence_len(&self) -> usize {
-        match self.dealer.state().source {
-            DealerSource::Sequence(pieces) => pieces.len(),
-            DealerSource::Seed { .. } => 0,
-        }
+        self.sequence().map_or(0, |pieces| pieces.len())
+    }
+
+    /// The explicit sequence that it deals, if it deals one.
+    pub fn sequence(&self) -> Option<&Arc<[Tetromino]>> {
+        self.dealer.written()
+    }
+
+    /// Takes another copy of its sequence in place of its own, so that one serves many environments.
+    ///
+    /// # Panics
+    /// If it is another sequence, or there is none.
+    pub fn share_sequence(&mut self, copy: Arc<[Tetromino]>) {
+        self.dealer.share(copy);
     }
 }
 

@@ -225,6 +225,7 @@ impl Services {
     fn activity(&self, network: &Network) -> Activity {
         let (request_bytes, answer_bytes) = network.memory();
         Activity {
+            session_bytes: self.store.memory().taken(),
             connections: network.connections.taken(),
             request_bytes,
             answer_bytes,

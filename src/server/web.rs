@@ -19,6 +19,8 @@ pub(super) struct Activity {
     pub sessions: u32,
     pub environments: u32,
     pub evaluations: u32,
+    /// Bytes of all sessions.
+    pub session_bytes: u64,
     pub connections: u64,
     /// Bytes of requests on their way in.
     pub request_bytes: u64,
@@ -103,6 +105,7 @@ fn render_metrics(activity: Activity) -> String {
     metrics::gauge!("tetrion_sessions").set(activity.sessions);
     metrics::gauge!("tetrion_environments").set(activity.environments);
     metrics::gauge!("tetrion_evaluations").set(activity.evaluations);
+    metrics::gauge!("tetrion_session_bytes").set(activity.session_bytes as f64);
     metrics::gauge!("tetrion_connections").set(activity.connections as f64);
     metrics::gauge!("tetrion_request_bytes").set(activity.request_bytes as f64);
     metrics::gauge!("tetrion_answer_bytes").set(activity.answer_bytes as f64);

@@ -126,7 +126,7 @@ impl Connection {
         };
         let world = match self.store.prepare(&new)? {
             Prepared::Made(world) => world,
-            Prepared::Room(room) => room.fill(new, State::new(config, &seeding)?)?,
+            Prepared::Room(room) => room.fill(new, State::new(config, seeding, self.store.memory())?)?,
         };
         let world_name = world.name();
         let mut presence = self.presence();

@@ -99,7 +99,8 @@ impl Desk {
             Prepared::Made(session) => Ok(session),
             Prepared::Room(room) => {
                 let making = cost_of_new(&config);
-                let state = self.lane.run(making, move || State::new(config, &seeding)).await?;
+                let memory = self.service.store.memory().clone();
+                let state = self.lane.run(making, move || State::new(config, seeding, &memory)).await?;
                 room.fill(new, state)
             }
         }

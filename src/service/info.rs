@@ -176,6 +176,7 @@ impl ServerFacts {
             min_progress_interval: duration::encode(limits::MIN_PROGRESS_INTERVAL),
             max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
+            session_memory: store.memory,
             max_connections: self.network.max_connections,
             max_calls: self.network.max_calls,
             max_calls_per_connection: self.network.max_calls_per_connection,

@@ -4,7 +4,7 @@
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
 //! * [`calls`] decides where the work of a call is done.
 //! * [`evaluation`] plays whole games and streams their results.
-//! * [`sessions`] knows who is here; `session` what one of them does; `sequence` what was answered last.
+//! * [`sessions`] knows who is here; `session` what one of them does and `memory` what it takes; `sequence` what was answered last.
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] tells what this server is, can and allows.
@@ -30,6 +30,7 @@ pub mod status;
 
 mod enumerate;
 mod layout;
+mod memory;
 mod sequence;
 mod session;
 mod world;

@@ -2,7 +2,10 @@
 //!
 //! Everything here is synchronous and done under the session's lock.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use prost::Message;
 
 use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
@@ -16,7 +19,9 @@ use crate::wire::tensor::{self, Dim};
 use crate::wire::{DecodeError, InField, features, fields, pb, positions, sequences};
 
 use super::answers::Answers;
+use super::budget::{Budget, Share};
 use super::layout::{ANSWER_OVERHEAD, Layout};
+use super::memory::Memory;
 use super::sequence::Sequence;
 use super::status::Refusal;
 use super::world::World;
@@ -77,24 +82,36 @@ pub(super) struct State {
     max_response_bytes: u32,
     /// Where the first environment stands as a world of dm_env_rpc.
     world: World,
+    memory: Memory,
 }
 
 impl State {
-    /// Makes the environments; no episode begins.
-    pub fn new(config: SessionConfig, seeding: &Seeding) -> Result<State, Refusal> {
-        let batch = EnvBatch::new(config.env.clone(), seeding)?;
-        State::of(&config, batch, Sequence::default())
+    /// Makes the environments, in memory taken of this budget; no episode begins.
+    pub fn new(config: SessionConfig, mut seeding: Seeding, memory: &Arc<Budget>) -> Result<State, Refusal> {
+        let mut memory = Memory::new(memory, &config)?;
+        if let Seeding::Sequences(sequences) = &mut seeding {
+            for sequence in sequences {
+                *sequence = memory.share("config.piece_sequences", sequence)?;
+            }
+        }
+        let batch = EnvBatch::new(config.env.clone(), &seeding)?;
+        State::of(&config, batch, Sequence::default(), memory)
     }
 
-    /// The state of a session with these environments, which has come so far.
-    pub fn of(config: &SessionConfig, batch: EnvBatch, sequence: Sequence) -> Result<State, Refusal> {
+    /// The state of a session with these environments, which has come so far and takes this memory.
+    pub fn of(
+        config: &SessionConfig,
+        batch: EnvBatch,
+        sequence: Sequence,
+        memory: Memory,
+    ) -> Result<State, Refusal> {
         let layout = Layout::new(config, &batch);
         let max_response_bytes = config.max_response_bytes;
         let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(State { batch, sequence, layout, max_response_bytes, world: World::default() })
+        Ok(State { batch, sequence, layout, max_response_bytes, world: World::default(), memory })
     }
 
     /// About how long its calls take.
@@ -147,8 +164,10 @@ impl State {
         request: &pb::ResetRequest,
         answers: &Answers,
     ) -> Result<pb::ResetResponse, Refusal> {
-        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
-        let State { batch, sequence, layout, .. } = self;
+        let max_bytes = self.max_answer_bytes(&request.env_ids);
+        let room = answers.room(max_bytes)?;
+        let kept = self.room_to_keep(request.sequence, max_bytes)?;
+        let State { batch, sequence, layout, memory, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let rows = num_rows(batch, env_ids);
@@ -156,7 +175,11 @@ impl State {
                 ([], []) => batch.reset(env_ids, Episodes::Next)?,
                 (seeds, []) => batch.reset(env_ids, Episodes::Seeds(seeds))?,
                 ([], letters) => {
-                    batch.reset(env_ids, Episodes::Sequences(&sequences::decode(letters, rows)?))?;
+                    let mut decoded = sequences::decode(letters, rows)?;
+                    for sequence in &mut decoded {
+                        *sequence = memory.share("piece_sequences", sequence)?;
+                    }
+                    batch.reset(env_ids, Episodes::Sequences(&decoded))?;
                 }
                 _ => {
                     return Err(Refusal::field(
@@ -171,8 +194,11 @@ impl State {
                 infos: layout.infos(batch, env_ids),
                 sequence,
             })
-        })?;
+        });
+        self.memory.settle();
+        let answer = answer?;
         room.keep();
+        self.keep(kept, request.sequence, &answer);
         Ok(answer)
     }
 
@@ -181,7 +207,9 @@ impl State {
         request: &pb::StepRequest,
         answers: &Answers,
     ) -> Result<pb::StepResponse, Refusal> {
-        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
+        let max_bytes = self.max_answer_bytes(&request.env_ids);
+        let room = answers.room(max_bytes)?;
+        let kept = self.room_to_keep(request.sequence, max_bytes)?;
         let State { batch, sequence, layout, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
@@ -202,6 +230,7 @@ impl State {
             })
         })?;
         room.keep();
+        self.keep(kept, request.sequence, &answer);
         Ok(answer)
     }
 
@@ -268,13 +297,23 @@ impl State {
         request: &pb::RestoreStateRequest,
         answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        let room = answers.room(self.max_answer_bytes(&request.env_ids))?;
-        let State { batch, sequence, layout, .. } = self;
+        let max_bytes = self.max_answer_bytes(&request.env_ids);
+        let room = answers.room(max_bytes)?;
+        let kept = self.room_to_keep(request.sequence, max_bytes)?;
+        let State { batch, sequence, layout, memory, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
-            let (_, positions) = positions::decode(message, Some(rules)).in_field("positions")?;
+            let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
+            if let Positions::States(states) = &mut positions {
+                for state in states {
+                    if let Some(sequence) = state.sequence() {
+                        let copy = memory.share("positions.states", sequence)?;
+                        state.share_sequence(copy);
+                    }
+                }
+            }
             let restored = match &positions {
                 Positions::States(states) => Restored::States(states),
                 Positions::Drawn(drawn) => Restored::Positions(drawn),
@@ -286,8 +325,11 @@ impl State {
                 infos: layout.infos(batch, env_ids),
                 sequence,
             })
-        })?;
+        });
+        self.memory.settle();
+        let answer = answer?;
         room.keep();
+        self.keep(kept, request.sequence, &answer);
         Ok(answer)
     }
 
@@ -297,25 +339,36 @@ impl State {
         request: &dm_env_rpc::pb::StepRequest,
     ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
         let State { batch, sequence, world, .. } = self;
-        sequence.run(0, request, |_| world.step(batch, request))
+        let answer = sequence.run(0, request, |_| world.step(batch, request));
+        self.memory.settle();
+        answer
     }
 
     /// The agent of a world asks for another episode.
     pub fn reset_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
-        let State { sequence, world, .. } = self;
-        sequence.run(0, &(), |_| {
-            world.reset(dealt);
-            Ok(())
-        })
+        self.move_world(dealt, World::reset)
     }
 
     /// Somebody ends the episode of a world, whoever is in it.
     pub fn cut_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
-        let State { sequence, world, .. } = self;
-        sequence.run(0, &(), |_| {
-            world.cut(dealt);
+        self.move_world(dealt, World::cut)
+    }
+
+    fn move_world(
+        &mut self,
+        mut dealt: Option<Dealt>,
+        moves: fn(&mut World, Option<Dealt>),
+    ) -> Result<(), Refusal> {
+        let State { sequence, world, memory, .. } = self;
+        if let Some(Dealt::Pieces(pieces)) = &mut dealt {
+            *pieces = memory.share("pieces", pieces)?;
+        }
+        let moved = sequence.run(0, &(), |_| {
+            moves(world, dealt);
             Ok(())
-        })
+        });
+        memory.settle();
+        moved
     }
 
     /// What the current pieces of environments can be placed on.
@@ -332,6 +385,20 @@ impl State {
         match env_ids {
             Some(env_ids) => env_ids.iter().map(|&env_id| each(env_id)).collect(),
             None => (0..self.batch.config().num_envs).map(each).collect(),
+        }
+    }
+
+    /// Room for the answer of a numbered call that has not been done yet, should it be kept.
+    fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
+        let is_next = number == self.sequence() + 1;
+        is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
+    }
+
+    /// Keeps the answer of a call that was done, if it was numbered, in the room taken for it.
+    fn keep(&mut self, kept: Option<Share>, number: u64, answer: &impl Message) {
+        // The same request again is answered with what is kept already.
+        if number == 0 || kept.is_some() {
+            self.memory.keep(kept.map(|room| (room, answer.encoded_len() as u64)));
         }
     }
 

@@ -19,9 +19,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use crate::engine::RULES_VERSION;
-use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, check_name};
+use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_MEMORY, check_name};
 use crate::wire::{DecodeError, duration, pb};
 
+use super::budget::Budget;
 use super::caller::Caller;
 use super::calls::CallLane;
 use super::clock::Clock;
@@ -48,11 +49,17 @@ pub struct StoreLimits {
     pub max_sessions: u32,
     /// Environments of all sessions at one time.
     pub max_envs: u32,
+    /// Bytes of all sessions: environments, explicit sequences, kept answers.
+    pub memory: u64,
 }
 
 impl Default for StoreLimits {
     fn default() -> StoreLimits {
-        StoreLimits { max_sessions: DEFAULT_MAX_SESSIONS, max_envs: DEFAULT_MAX_ENVS }
+        StoreLimits {
+            max_sessions: DEFAULT_MAX_SESSIONS,
+            max_envs: DEFAULT_MAX_ENVS,
+            memory: DEFAULT_SESSION_MEMORY,
+        }
     }
 }
 
@@ -60,6 +67,7 @@ impl Default for StoreLimits {
 #[derive(Debug)]
 pub struct SessionStore {
     limits: StoreLimits,
+    memory: Arc<Budget>,
     clock: Clock,
     table: RwLock<Table>,
 }
@@ -129,7 +137,7 @@ pub(super) struct NewSession {
 impl SessionStore {
     /// An empty store.
     pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
-        SessionStore { limits, clock, table: RwLock::default() }
+        SessionStore { memory: Budget::new(limits.memory), limits, clock, table: RwLock::default() }
     }
 
     /// How much it may hold.
@@ -145,6 +153,11 @@ impl SessionStore {
     /// How many environments they have together, with those that are being made.
     pub fn num_envs(&self) -> u32 {
         self.read().num_envs
+    }
+
+    /// What the sessions take of [`StoreLimits::memory`].
+    pub fn memory(&self) -> &Arc<Budget> {
+        &self.memory
     }
 
     /// Ends the sessions whose lease has run out; returns how many.
@@ -268,7 +281,7 @@ impl SessionStore {
     }
 
     fn check_room(&self, table: &Table, wanted: u32) -> Result<(), Refusal> {
-        let StoreLimits { max_sessions, max_envs } = self.limits;
+        let StoreLimits { max_sessions, max_envs, .. } = self.limits;
         let used = table.num_envs;
         let full = table.sessions.len() + table.num_rooms as usize >= max_sessions as usize;
         if !full && wanted <= max_envs.saturating_sub(used) {

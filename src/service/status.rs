@@ -99,6 +99,18 @@ pub enum Refusal {
         /// How much a call may take.
         limit: Duration,
     },
+    /// No room for what a session would take.
+    #[error("{field} needs {bytes} more bytes: sessions take {taken} of {limit} bytes")]
+    MemoryLimit {
+        /// What of the request needs them.
+        field: &'static str,
+        /// What the call would take.
+        bytes: u64,
+        /// What all sessions may take.
+        limit: u64,
+        /// What they take.
+        taken: u64,
+    },
     /// No room for an answer on its way out.
     #[error("no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes")]
     AnswerLimit {
@@ -440,6 +452,9 @@ impl Refusal {
             }
             Refusal::RequestLimit { .. } => {
                 Row::new(ResourceExhausted, "REQUEST_LIMIT").retry(SHORTLY).quota("requests", message)
+            }
+            Refusal::MemoryLimit { .. } => {
+                Row::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("session_memory", message)
             }
             Refusal::AnswerLimit { .. } => {
                 Row::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)

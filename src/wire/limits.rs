@@ -14,8 +14,12 @@ pub const MAX_ENVS_PER_SESSION: u32 = 65_536;
 /// Sessions of a server that was not told otherwise: more learners than a machine can feed.
 pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
 
-/// Environments of all sessions of a server that was not told otherwise: at most 256 MiB of them.
+/// Environments of all sessions of a server by default: on small playfields 64 MiB of them, on the largest 256 MiB.
 pub const DEFAULT_MAX_ENVS: u32 = 262_144;
+
+/// Bytes of all sessions of a server by default: [`DEFAULT_MAX_ENVS`] on the largest playfield, and as much three times again for
+/// kept answers and explicit sequences.
+pub const DEFAULT_SESSION_MEMORY: u64 = 1 << 30;
 
 /// Bytes of a request to a call that takes bulk. The largest sensible ones, thousands of snapshots or weight vectors, are
 /// some megabytes.
@@ -58,7 +62,7 @@ pub const STREAM_QUEUE: u32 = 64;
 /// holds them.
 pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
 
-/// Letters of all explicit piece sequences of one request, a byte of memory each for as long as the session lives.
+/// Letters of all explicit piece sequences of one request, a byte of memory each for as long as an environment deals them.
 pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 
 /// Columns of a feature selection: more than there are features at the widest playfield.

@@ -338,7 +338,7 @@ async fn it_plays_the_very_games_of_a_session() {
 
 #[tokio::test]
 async fn worlds_and_sessions_share_the_limits() {
-    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 2 }).await;
+    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 2, ..Default::default() }).await;
     let mut connection = Connection::open(&server).await;
     let mut client = server.client().await;
     let session = create(&mut client, config(1, 1)).await.name;

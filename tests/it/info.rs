@@ -5,7 +5,7 @@ use std::time::Duration;
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
-use tetrion::service::{EvaluationLimits, NetworkLimits};
+use tetrion::service::{EvaluationLimits, NetworkLimits, StoreLimits};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_request::Games;
@@ -31,8 +31,15 @@ async fn it_tells_what_it_was_started_with() {
         answer_memory: 300 << 20,
         ..NetworkLimits::default()
     };
-    let config =
-        ServerConfig { num_threads: 3, evaluations, max_call_work, network, ..ServerConfig::default() };
+    let store = StoreLimits { memory: 77, ..StoreLimits::default() };
+    let config = ServerConfig {
+        num_threads: 3,
+        evaluations,
+        max_call_work,
+        network,
+        store,
+        ..ServerConfig::default()
+    };
     let (channel, _guard) = connect_with(config).await;
     let info = info(&channel, 0).await.unwrap();
     assert_eq!(
@@ -46,6 +53,7 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
     assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
     assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
+    assert_eq!(limits.session_memory, 77);
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
     let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(

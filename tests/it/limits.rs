@@ -165,7 +165,7 @@ async fn of_positions() {
 
 #[tokio::test]
 async fn of_a_page() {
-    let server = start_with(StoreLimits { max_sessions: 1_100, max_envs: 1_100 }).await;
+    let server = start_with(StoreLimits { max_sessions: 1_100, max_envs: 1_100, ..Default::default() }).await;
     let mut client = server.client().await;
     for seed in 0..=u64::from(MAX_PAGE_SIZE) {
         create(&mut client, config(1, seed)).await;
@@ -281,7 +281,7 @@ async fn of_an_answer_with_snapshots_or_pictures() {
 /// A thousand sessions with every feature there is would pass it; the rest is on the next page.
 #[tokio::test]
 async fn of_a_page_of_sessions() {
-    let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000 }).await;
+    let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000, ..Default::default() }).await;
     let mut client = server.client().await;
     let all = FEATURES.iter().map(|feature| feature.name.to_owned());
     let of_playfield = FEATURES.iter().filter(|feature| !matches!(feature.measure, Measure::Landing(_)));

@@ -27,8 +27,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Caller, RequestId, Session, SessionId, SessionStore, nanoseconds};
 use crate::engine::Tetromino;
 use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
+use crate::service::budget::Budget;
+use crate::service::memory::Memory;
 use crate::service::sequence::{Sequence, WrittenSequence};
 use crate::service::session::State;
+use crate::service::status::Refusal;
 use crate::wire::session::SessionConfig;
 use crate::wire::{pb, session};
 
@@ -202,7 +205,7 @@ impl SessionStore {
     fn take_up_one(&self, content: &[u8]) -> Result<(), String> {
         let written = WrittenSession::decode(content).map_err(|error| error.to_string())?;
         let (session, config) = (written.id()?, written.config()?);
-        let state = written.state(&config)?;
+        let state = written.state(&config, &self.memory)?;
         let now = self.clock.elapsed();
         let num_envs = config.env.num_envs;
         let WrittenSession { owner, serial, ttl_nanoseconds, left_nanoseconds, made, .. } = written;
@@ -282,9 +285,14 @@ impl WrittenSession {
     }
 
     /// The state, whose bytes are not needed any more.
-    fn state(&self, config: &SessionConfig) -> Result<State, String> {
-        let sequences =
+    fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<State, String> {
+        let text = |refusal: Refusal| refusal.to_string();
+        let mut memory = Memory::new(memory, config).map_err(text)?;
+        let mut sequences =
             self.sequences.iter().map(|pieces| decode_pieces(pieces)).collect::<Result<Vec<_>, _>>()?;
+        for sequence in &mut sequences {
+            *sequence = memory.share("sequences", sequence).map_err(text)?;
+        }
         let sequences = SharedSequences::new(sequences);
         if self.envs.len() != config.env.num_envs as usize {
             return Err(format!("it has {} environments of {}", self.envs.len(), config.env.num_envs));
@@ -305,7 +313,11 @@ impl WrittenSession {
         let slots = slots.collect::<Result<Vec<_>, String>>()?;
         let batch = EnvBatch::from_slots(config.env.clone(), slots).map_err(|error| error.to_string())?;
         let numbers = self.numbers.clone().and_then(Sequence::read).ok_or("its numbers are damaged")?;
-        State::of(config, batch, numbers).map_err(|refusal| refusal.to_string())
+        if let Some(answer) = self.numbers.as_ref().and_then(|numbers| numbers.answer.as_ref()) {
+            let bytes = answer.bytes.len() as u64;
+            memory.keep(Some((memory.room_to_keep(bytes).map_err(text)?, bytes)));
+        }
+        State::of(config, batch, numbers, memory).map_err(text)
     }
 }
 

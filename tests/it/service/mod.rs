@@ -12,6 +12,9 @@ mod owners;
 /// Sessions written down by one server and taken up by the next.
 mod stored;
 
+/// What all sessions take.
+mod memory;
+
 /// Numbered requests: done once, answered as often as asked.
 mod sequence;
 

@@ -200,7 +200,7 @@ async fn a_lease_runs_out_when_nobody_calls() {
 
 #[tokio::test]
 async fn the_last_4096_expired_sessions_are_remembered() {
-    let limits = StoreLimits { max_sessions: 5000, max_envs: 5000 };
+    let limits = StoreLimits { max_sessions: 5000, max_envs: 5000, ..Default::default() };
     let server = start_with(limits).await;
     let mut client = server.client().await;
     let first = create_leased(&mut client, 1).await;
@@ -220,7 +220,7 @@ async fn the_last_4096_expired_sessions_are_remembered() {
 
 #[tokio::test]
 async fn a_full_server_says_when_to_come_again() {
-    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 10 }).await;
+    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 10, ..Default::default() }).await;
     let mut client = server.client().await;
     let six = create(&mut client, config(6, 1)).await;
     let request = |num_envs| pb::CreateSessionRequest {
@@ -339,7 +339,9 @@ async fn deleting_twice_is_an_error_unless_it_may_be_missing() {
 
 #[tokio::test]
 async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_taken() {
-    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 2 * MAX_ENVS_PER_SESSION }).await;
+    let server =
+        start_with(StoreLimits { max_sessions: 2, max_envs: 2 * MAX_ENVS_PER_SESSION, ..Default::default() })
+            .await;
     let narrow = |num_envs| pb::SessionConfig {
         observation_fields: vec!["current".to_owned()],
         max_response_bytes: 8 << 20,

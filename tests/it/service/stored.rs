@@ -212,7 +212,7 @@ async fn a_server_takes_up_as_much_as_it_may_have() {
     for num_envs in [4, 7, 4, 1] {
         names.push(create(&mut client, config(num_envs, 0)).await.name);
     }
-    let new = start_with(StoreLimits { max_sessions: 8, max_envs: 10 }).await;
+    let new = start_with(StoreLimits { max_sessions: 8, max_envs: 10, ..Default::default() }).await;
     let taken = taken_up(&new, &written(&old).await);
     assert_eq!((taken.sessions, taken.problems.len()), (3, 1));
     assert!(taken.problems[0].contains("session 2") && taken.problems[0].contains("7 more"), "{taken:?}");

@@ -233,6 +233,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "EVALUATION_LIMIT": ServerFull,
     "ANSWER_UNREAD": ServerFull,
     "ANSWER_LIMIT": ServerFull,
+    "MEMORY_LIMIT": ServerFull,
     "CALL_LIMIT": ServerFull,
     "REQUEST_LIMIT": ServerFull,
     "SLOW_REQUEST": DeadlineExceeded,

@@ -1,0 +1,102 @@
+//! What a session takes of the memory that all sessions have: environments, explicit sequences, the kept answer.
+//!
+//! It is taken before it is used, so that a call for which too little is left has changed nothing. Environments that deal equal
+//! sequences share one copy, whether the letters came with a request or inside snapshots.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::engine::Tetromino;
+use crate::env::EnvBatch;
+use crate::wire::session::SessionConfig;
+
+use super::budget::{Budget, Share, Spent};
+use super::status::Refusal;
+
+/// Bytes of a session besides all that is counted: its names, its layout, its place in the table.
+const SESSION_BYTES: u64 = 8 << 10;
+
+/// Bytes of a feature in a session's selection: its name, and its place in specs.
+const FEATURE_BYTES: u64 = 64;
+
+/// Bytes of a sequence besides its pieces.
+const SEQUENCE_BYTES: u64 = 64;
+
+/// The memory of one session.
+#[derive(Debug)]
+pub(super) struct Memory {
+    budget: Arc<Budget>,
+    /// Environments and sequences.
+    share: Share,
+    /// The environments alone.
+    envs: u64,
+    /// The one copy of each sequence, by a digest of its pieces. Different ones with equal digests take a hostile caller.
+    sequences: HashMap<u128, Vec<Arc<[Tetromino]>>>,
+    /// For the kept answer.
+    kept: Option<Share>,
+}
+
+impl Memory {
+    /// Takes what the environments of a new session need.
+    pub fn new(budget: &Arc<Budget>, config: &SessionConfig) -> Result<Memory, Refusal> {
+        let num_features: usize = config.env.features.iter().map(|set| set.len()).sum();
+        let env_bytes = EnvBatch::env_bytes(&config.env.rules) as u64;
+        let envs =
+            SESSION_BYTES + num_features as u64 * FEATURE_BYTES + u64::from(config.env.num_envs) * env_bytes;
+        let share = budget.take(envs).map_err(|spent| no_room("config", envs, spent))?;
+        Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
+    }
+
+    /// The session's copy of a sequence that came in this field, for which it takes room if it is new. What no environment deals
+    /// in the end is given back by [`Memory::settle`].
+    pub fn share(
+        &mut self,
+        field: &'static str,
+        sequence: &Arc<[Tetromino]>,
+    ) -> Result<Arc<[Tetromino]>, Refusal> {
+        let pieces: Vec<u8> = sequence.iter().map(|piece| *piece as u8).collect();
+        let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
+        if let Some(known) = alike.iter().find(|known| *known == sequence) {
+            return Ok(known.clone());
+        }
+        let bytes = bytes_of(sequence);
+        self.share.grow_to(self.share.amount() + bytes).map_err(|spent| no_room(field, bytes, spent))?;
+        alike.push(sequence.clone());
+        Ok(sequence.clone())
+    }
+
+    /// Gives back the sequences that are used nowhere else.
+    pub fn settle(&mut self) {
+        if self.sequences.is_empty() {
+            return;
+        }
+        self.sequences.retain(|_, alike| {
+            alike.retain(|sequence| Arc::strong_count(sequence) > 1);
+            !alike.is_empty()
+        });
+        self.share.set(self.envs + self.sequences.values().flatten().map(bytes_of).sum::<u64>());
+    }
+
+    /// Takes room for an answer of at most so many bytes that will be kept.
+    pub fn room_to_keep(&self, bytes: u64) -> Result<Share, Refusal> {
+        self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
+    }
+
+    /// Keeps an answer of so many bytes in the room taken for it, or none, in place of the last one.
+    pub fn keep(&mut self, kept: Option<(Share, u64)>) {
+        self.kept = kept.map(|(mut room, bytes)| {
+            room.set(bytes);
+            room
+        });
+    }
+}
+
+fn bytes_of(sequence: &Arc<[Tetromino]>) -> u64 {
+    SEQUENCE_BYTES + sequence.len() as u64
+}
+
+fn no_room(field: &'static str, bytes: u64, Spent { limit, taken }: Spent) -> Refusal {
+    Refusal::MemoryLimit { field, bytes, limit, taken }
+}
