@@ -35,11 +35,13 @@ use tower::{BoxError, Layer, Service};
 use tracing::error;
 
 use super::connection::{Calling, Network, Peer};
+use super::decompress::{Decompressed, Encoding};
 use super::reception::{Reception, Takes};
-use crate::service::Busy;
+use crate::pool::Pool;
 use crate::service::answers::Answers;
 use crate::service::budget::Share;
 use crate::service::status::Refusal;
+use crate::service::{Busy, Caller};
 use crate::wire;
 use crate::wire::limits::max_request_bytes;
 
@@ -69,6 +71,8 @@ struct Around {
     drain: CancellationToken,
     token: Option<String>,
     network: Arc<Network>,
+    /// Where large messages are decompressed.
+    pool: Arc<Pool>,
     /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
     methods: HashMap<String, Arc<Method>>,
     unknown: Arc<Method>,
@@ -76,7 +80,12 @@ struct Around {
 
 impl CallLayer {
     /// A layer that refuses calls once `drain` is cancelled, and calls without the token at all times.
-    pub(super) fn new(drain: CancellationToken, token: Option<String>, network: Arc<Network>) -> CallLayer {
+    pub(super) fn new(
+        drain: CancellationToken,
+        token: Option<String>,
+        network: Arc<Network>,
+        pool: Arc<Pool>,
+    ) -> CallLayer {
         let descriptors = [
             wire::FILE_DESCRIPTOR_SET,
             tonic_health::pb::FILE_DESCRIPTOR_SET,
@@ -86,7 +95,7 @@ impl CallLayer {
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
         let unknown = Arc::new(Method::new("unknown".to_owned(), false));
-        CallLayer { around: Arc::new(Around { drain, token, network, methods, unknown }) }
+        CallLayer { around: Arc::new(Around { drain, token, network, pool, methods, unknown }) }
     }
 }
 
@@ -151,8 +160,17 @@ where
         let (mut parts, body) = request.into_parts();
         parts.extensions.insert(peer.party());
         parts.extensions.insert(held.answers.clone());
-        let body = Reception::new(Body::new(body), record.method.takes, &peer);
-        let request = Request::from_parts(parts, Body::new(body));
+        let takes = record.method.takes;
+        let reception = Reception::new(Body::new(body), takes, &peer);
+        let body = match Encoding::take(&mut parts.headers) {
+            Some(encoding) => {
+                let caller: Caller = parts.extensions.get().cloned().unwrap_or_default();
+                let lane = around.pool.lane(caller.party(peer.party()));
+                Body::new(Decompressed::new(reception, encoding, lane, peer.requests(), takes.max_bytes))
+            }
+            None => Body::new(reception),
+        };
+        let request = Request::from_parts(parts, body);
         let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
         Box::pin(async move {
             let answered = match future {
@@ -571,7 +589,7 @@ mod tests {
     fn layer() -> (CallLayer, CancellationToken) {
         let drain = CancellationToken::new();
         let network = Network::new(NetworkLimits::default(), Duration::MAX);
-        (CallLayer::new(drain.clone(), Some("token".to_owned()), network), drain)
+        (CallLayer::new(drain.clone(), Some("token".to_owned()), network, Pool::new(1).unwrap()), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {

@@ -13,6 +13,7 @@
 
 mod calls;
 mod connection;
+mod decompress;
 mod front;
 mod hosts;
 mod incoming;
@@ -197,6 +198,8 @@ pub struct Server {
 /// What answers.
 #[derive(Clone, Debug)]
 struct Services {
+    /// Where long calls are worked on.
+    pool: Arc<Pool>,
     store: Arc<SessionStore>,
     environments: Environments,
     worlds: Worlds,
@@ -206,8 +209,8 @@ struct Services {
 impl Services {
     fn new(config: &ServerConfig) -> Result<Services, ServerError> {
         let pool = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
-        let calls = Pool::with_niceness(0, "caller", NICENESS.0)?;
-        let calls = CallPool::new(calls, config.max_call_work);
+        let call_pool = Pool::with_niceness(0, "caller", NICENESS.0)?;
+        let calls = CallPool::new(call_pool.clone(), config.max_call_work);
         let facts = ServerFacts {
             evaluations: config.evaluations,
             num_threads: pool.num_threads() as u32,
@@ -215,6 +218,7 @@ impl Services {
         };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
+            pool: call_pool,
             environments: Environments::new(store.clone(), calls.clone(), facts),
             worlds: Worlds::new(store.clone()),
             evaluations: Evaluations::new(pool, calls, config.evaluations),
@@ -330,7 +334,7 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let calls = calls::CallLayer::new(drain, config.token.clone(), network.clone());
+    let calls = calls::CallLayer::new(drain, config.token.clone(), network.clone(), services.pool);
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())

@@ -15,7 +15,8 @@
 //!   from there on a thread works on it.
 //!
 //! What was taken is given back when the body is dropped. That of a stream lives as long as the call, and so do tonic's buffers
-//! for its largest message: they are counted as long, and a compressed message as the largest that it can become.
+//! for its largest message: they are counted as long. What a compressed message becomes is counted where it is
+//! [decompressed](super::decompress).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -33,7 +34,7 @@ use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
 /// What stands before every message: whether it is compressed, and its length.
-const PREFIX: usize = 5;
+pub(super) const PREFIX: usize = 5;
 
 /// Bytes of a request that a client has to send within the deadline; a telephone line is fast enough.
 const STRETCH: usize = 64 << 10;
@@ -118,22 +119,28 @@ impl Reception {
 
     /// Begins the message that the prefix announces.
     fn begin(&mut self) -> Result<(), Status> {
-        let [compressed, length @ ..] = self.prefix;
+        let [_, length @ ..] = self.prefix;
         let (length, max_bytes) = (u32::from_be_bytes(length), self.takes.max_bytes);
         if length > max_bytes {
-            let problem = format!("a message of {length} bytes: this method takes {max_bytes} at most");
-            return Err(Status::out_of_range(problem));
+            return Err(too_long(length, max_bytes));
         }
-        let decompressed = if compressed != 0 && self.takes.stream { max_bytes } else { 0 };
-        let bytes = u64::from(length) + u64::from(decompressed);
-        let no_room = |Spent { limit, taken }| Refusal::RequestLimit { bytes, limit, taken };
-        self.share.grow_to(bytes).map_err(no_room)?;
+        self.share.grow_to(length.into()).map_err(|spent| no_room(length.into(), spent))?;
         self.begun = true;
         self.in_prefix = 0;
         self.missing = length as usize;
         self.in_stretch = STRETCH;
         Ok(())
     }
+}
+
+/// The refusal of a message that is too long for its method.
+pub(super) fn too_long(length: impl std::fmt::Display, max_bytes: u32) -> Status {
+    Status::out_of_range(format!("a message of {length} bytes: this method takes {max_bytes} at most"))
+}
+
+/// The refusal of a message that would take so many bytes.
+pub(super) fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Status {
+    Refusal::RequestLimit { bytes, limit, taken }.into()
 }
 
 impl http_body::Body for Reception {

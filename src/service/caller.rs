@@ -23,6 +23,11 @@ impl Caller {
         extensions.get().cloned().unwrap_or_default()
     }
 
+    /// The party of this caller: its token, if that has a name, else its connection.
+    pub fn party(self, connection: Party) -> Party {
+        self.0.map_or(connection, Party::Token)
+    }
+
     /// The name of the token; empty where the server has no named tokens.
     pub fn name(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
@@ -31,8 +36,5 @@ impl Caller {
 
 /// Who shares threads and places with others: the caller if the server has named tokens, else the connection.
 pub(super) fn party_of(extensions: &Extensions) -> Party {
-    match Caller::of(extensions).0 {
-        Some(name) => Party::Token(name),
-        None => extensions.get().cloned().unwrap_or_default(),
-    }
+    Caller::of(extensions).party(extensions.get().cloned().unwrap_or_default())
 }

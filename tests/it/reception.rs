@@ -1,6 +1,7 @@
 //! What a connection can hold without having made a request: hostile clients over real sockets.
 
 use std::collections::VecDeque;
+use std::io::{Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -8,9 +9,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body::Frame;
 use prost::Message;
-use tetrion::wire::limits::{
-    MAX_ENVS_PER_SESSION, MAX_REQUEST_BYTES, MAX_REQUEST_SEQUENCE_PIECES, MAX_SMALL_REQUEST_BYTES,
-};
+use tetrion::wire::limits::{MAX_ENVS_PER_SESSION, MAX_REQUEST_SEQUENCE_PIECES, MAX_SMALL_REQUEST_BYTES};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::sync::oneshot;
@@ -71,11 +70,21 @@ pub fn call(
     method: &str,
     chunks: &[Bytes],
 ) -> (oneshot::Sender<()>, impl Future<Output = Code> + Send + use<>) {
+    call_encoded(channel, method, "zstd", chunks)
+}
+
+/// The same with messages that may be compressed so. The code of a stream's first answer, if that is where it is refused.
+fn call_encoded(
+    channel: &Channel,
+    method: &str,
+    encoding: &str,
+    chunks: &[Bytes],
+) -> (oneshot::Sender<()>, impl Future<Output = Code> + Send + use<>) {
     let (sender, end) = oneshot::channel();
     let body = Body::new(Slow { chunks: chunks.iter().cloned().collect(), end });
     let request = http::Request::post(format!("/tetrion.v1.EnvironmentService/{method}"))
         .header("content-type", "application/grpc")
-        .header("grpc-encoding", "zstd")
+        .header("grpc-encoding", encoding)
         .body(body)
         .unwrap();
     let mut channel = channel.clone();
@@ -124,30 +133,133 @@ async fn announced_messages_have_so_much_room_on_a_connection() {
     timeout(PATIENCE, given_back).await.expect("the room of calls that have been left");
 }
 
-#[tokio::test]
-async fn a_compressed_stream_has_the_room_of_the_largest_message() {
+/// A message of so many bytes that stands for so many zeros.
+fn compressed(encoding: &str, zeros: usize) -> Bytes {
+    let zeros = vec![0; zeros];
+    let data = match encoding {
+        "gzip" => {
+            let mut encoder = flate2::read::GzEncoder::new(&zeros[..], flate2::Compression::best());
+            let mut data = Vec::new();
+            encoder.read_to_end(&mut data).unwrap();
+            data
+        }
+        _ => zstd::encode_all(&zeros[..], 3).unwrap(),
+    };
+    let mut bytes = BytesMut::new();
+    bytes.put_u8(1);
+    bytes.put_u32(data.len() as u32);
+    bytes.put_slice(&data);
+    bytes.freeze()
+}
+
+/// A step of a session that does not exist, and how long its answer took.
+async fn step_of_another(channel: &Channel) -> Duration {
+    let start = std::time::Instant::now();
+    let request = crate::support::step("sessions/none", &[0]);
+    let refusal = EnvironmentServiceClient::new(channel.clone()).step(request).await.unwrap_err();
+    assert_eq!(refusal.code(), Code::NotFound);
+    start.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn compressed_messages_have_the_room_of_what_they_become() {
     let (address, _guard) = start().await;
     let hostile = connect(&address).await;
-    let mut open = Vec::new();
-    for _ in 0..3 {
-        let (end, answer) = call(&hostile, "StepStream", &[announced(true, 100, 10)]);
-        assert_eq!(timeout(PATIENCE, answer).await.expect("an answer that begins"), Code::Ok);
-        open.push(end);
-    }
-    // Answers have begun before requests are read, so it takes a moment until no room is left for the largest message.
-    let none_left = async {
-        while whole(&hostile, MAX_REQUEST_BYTES as usize - 5).await != Code::ResourceExhausted {
-            tokio::task::yield_now().await;
+    for encoding in ["gzip", "zstd"] {
+        let bomb = compressed(encoding, 60 << 20);
+        assert!(bomb.len() < 70_000, "{} bytes", bomb.len());
+        let (mut calls, mut open) = (JoinSet::new(), Vec::new());
+        for _ in 0..16 {
+            let (end, answer) = call_encoded(&hostile, "RestoreState", encoding, std::slice::from_ref(&bomb));
+            end.send(()).unwrap();
+            calls.spawn(answer);
+            let (end, answer) = call_encoded(&hostile, "StepStream", encoding, std::slice::from_ref(&bomb));
+            open.push(end);
+            calls.spawn(answer);
         }
-    };
-    timeout(PATIENCE, none_left).await.expect("three times 64 MiB and 100 bytes of the 256 MiB taken");
-    assert_eq!(whole(&hostile, 60 << 20).await, Code::InvalidArgument);
-    // A fourth one ends with the refusal, where an answer would be.
-    let mut client =
-        EnvironmentServiceClient::new(hostile.clone()).send_compressed(CompressionEncoding::Zstd);
-    let requests = tokio_stream::iter([pb::StepStreamRequest::default()]);
-    let fourth = async { client.step_stream(requests).await?.into_inner().message().await };
-    assert_eq!(fourth.await.unwrap_err().code(), Code::ResourceExhausted);
+        // They take turns, and other callers do not wait for them.
+        let other = connect(&address).await;
+        let mut longest = Duration::ZERO;
+        let mut codes = Vec::new();
+        while !calls.is_empty() {
+            tokio::select! {
+                Some(code) = calls.join_next() => codes.push(code.unwrap()),
+                took = step_of_another(&other) => longest = longest.max(took),
+            }
+        }
+        assert!(longest < Duration::from_secs(5), "another caller waited for {longest:?}");
+        assert!(codes.contains(&Code::ResourceExhausted), "{codes:?}");
+        drop((open, calls));
+        // All of it is given back.
+        let given_back = async {
+            while whole(&hostile, 60 << 20).await == Code::ResourceExhausted {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, given_back).await.expect("the room of calls that have ended");
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_message_is_what_it_was() {
+    let (address, _guard) = start().await;
+    let channel = connect(&address).await;
+    for encoding in [CompressionEncoding::Gzip, CompressionEncoding::Zstd] {
+        let mut client = EnvironmentServiceClient::new(channel.clone()).send_compressed(encoding);
+        // Small enough to be read at once, and large enough for the pool.
+        for length in [0_u64, 200, 60_000, 70_000, 5 << 20] {
+            let name: String = (0..length).map(|i| char::from(b'a' + (i * i % 23) as u8)).collect();
+            let request = pb::RestoreStateRequest { session: name, ..Default::default() };
+            let refusal = client.restore_state(request).await.unwrap_err();
+            let told = crate::support::told(&refusal);
+            let violation = &told.details.bad_request().unwrap().field_violations[0];
+            assert_eq!(violation.field, "session", "{refusal}");
+            if length > 128 {
+                assert!(violation.description.contains(&format!("{length} bytes")), "{refusal}");
+            }
+        }
+        // One message after the other on a stream.
+        let requests = tokio_stream::iter((0..5).map(|_| pb::StepStreamRequest::default()));
+        let mut stream = client.step_stream(requests).await.unwrap().into_inner();
+        let mut count = 0;
+        while stream.message().await.unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 5);
+    }
+}
+
+#[tokio::test]
+async fn compressed_messages_that_are_too_long_or_damaged_are_refused() {
+    let (address, _guard) = start().await;
+    let channel = connect(&address).await;
+    for encoding in ["gzip", "zstd"] {
+        let max = MAX_SMALL_REQUEST_BYTES as usize;
+        for (zeros, is_too_long) in [(max, false), (max + 1, true)] {
+            // Zeros are no message: what has been read says so, whatever it says.
+            let bomb = compressed(encoding, zeros);
+            let (end, answer) = call_encoded(&channel, "Step", encoding, &[bomb]);
+            end.send(()).unwrap();
+            let answered = timeout(PATIENCE, answer).await.expect("an answer");
+            assert_eq!(answered == Code::OutOfRange, is_too_long, "{zeros} {answered:?}");
+        }
+        let (end, answer) = call_encoded(&channel, "Step", encoding, &[announced(true, 10, 10)]);
+        end.send(()).unwrap();
+        assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::InvalidArgument);
+    }
+    // A window beyond what every usual level has would be taken before the first byte is there.
+    let mut encoder = zstd::Encoder::new(Vec::new(), 22).unwrap();
+    encoder.window_log(27).unwrap();
+    encoder.include_contentsize(false).unwrap();
+    encoder.write_all(&[0; 1000]).unwrap();
+    let data = encoder.finish().unwrap();
+    let mut bytes = BytesMut::new();
+    bytes.put_u8(1);
+    bytes.put_u32(data.len() as u32);
+    bytes.put_slice(&data);
+    let (end, answer) = call_encoded(&channel, "Step", "zstd", &[bytes.freeze()]);
+    end.send(()).unwrap();
+    assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::InvalidArgument);
 }
 
 #[tokio::test]

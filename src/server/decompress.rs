@@ -1,0 +1,284 @@
+//! Compressed requests: bounded in what they become, and in how long a thread works on them.
+//!
+//! 65 KB can stand for 64 MiB, and that takes a tenth of a second. So messages are decompressed here and not in tonic: those that
+//! are or become large are worked on in slices, on the threads for long calls and in turns with those of other callers. Their
+//! memory is taken from what the connection has for requests, as they grow. A message that stays small, as those of
+//! learners do, is decompressed where it arrives.
+
+use std::future::Future;
+use std::io::Read;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::http::HeaderMap;
+use bytes::buf::Reader;
+use bytes::{Buf, Bytes, BytesMut};
+use flate2::read::GzDecoder;
+use http_body::Frame;
+use tokio::sync::oneshot;
+use tonic::Status;
+
+use super::reception::{PREFIX, Reception, no_room, too_long};
+use crate::pool::Lane;
+use crate::service::budget::{Budget, Share};
+use crate::service::status::Refusal;
+
+/// Bytes that are decompressed where they arrive, compressed or not: a tenth of a millisecond.
+const INLINE: usize = 64 << 10;
+/// Bytes that are decompressed before other callers have a turn: one or two milliseconds.
+const SLICE: usize = 1 << 20;
+/// How far back a message of zstd may refer, as a power of two: 8 MiB, as much as all levels use but the `--ultra` ones. The
+/// decoder takes as much before it has read a byte.
+const MAX_WINDOW_LOG: u32 = 23;
+
+/// How the messages of a request are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Gzip,
+    Zstd,
+}
+
+impl Encoding {
+    /// Takes the encoding out of the headers of a request, if it is one of these. Any other one is left for tonic to refuse.
+    pub(super) fn take(headers: &mut HeaderMap) -> Option<Encoding> {
+        let encoding = match headers.get("grpc-encoding")?.as_bytes() {
+            b"gzip" => Encoding::Gzip,
+            b"zstd" => Encoding::Zstd,
+            _ => return None,
+        };
+        headers.remove("grpc-encoding");
+        Some(encoding)
+    }
+}
+
+/// The body of a request as if it had not been compressed.
+#[derive(Debug)]
+pub(super) struct Decompressed {
+    inner: Reception,
+    encoding: Encoding,
+    lane: Lane,
+    budget: Arc<Budget>,
+    max_bytes: u32,
+    /// What the largest message has become: tonic's buffers for it live as long as this.
+    largest: Share,
+    /// What has come and has not been handed on.
+    arrived: BytesMut,
+    /// Bytes to hand on as they are.
+    plain: usize,
+    /// The rest of a message that has been decompressed, and whether other calls had a turn since the last part.
+    rest: Bytes,
+    rested: bool,
+    working: Option<oneshot::Receiver<Result<Work, Status>>>,
+    ended: bool,
+}
+
+impl Decompressed {
+    pub(super) fn new(
+        inner: Reception,
+        encoding: Encoding,
+        lane: Lane,
+        budget: &Arc<Budget>,
+        max_bytes: u32,
+    ) -> Decompressed {
+        Decompressed {
+            inner,
+            encoding,
+            lane,
+            budget: budget.clone(),
+            max_bytes,
+            largest: budget.share(),
+            arrived: BytesMut::new(),
+            plain: 0,
+            rest: Bytes::new(),
+            rested: false,
+            working: None,
+            ended: false,
+        }
+    }
+
+    /// The next part of what has arrived; nothing if more has to come or a message is worked on.
+    fn next(&mut self) -> Result<Option<Bytes>, Status> {
+        loop {
+            if self.plain > 0 && !self.arrived.is_empty() {
+                let here = self.plain.min(self.arrived.len());
+                self.plain -= here;
+                return Ok(Some(self.arrived.split_to(here).freeze()));
+            }
+            let Some(&[compressed, ref length @ ..]) = self.arrived.first_chunk::<PREFIX>() else {
+                return Ok(None);
+            };
+            let length = u32::from_be_bytes(*length) as usize;
+            if compressed == 0 {
+                self.plain = PREFIX + length;
+                continue;
+            }
+            if self.arrived.len() < PREFIX + length {
+                return Ok(None);
+            }
+            self.arrived.advance(PREFIX);
+            let message = self.arrived.split_to(length).freeze();
+            let mut work = Work::new(self.encoding, message, self.max_bytes, &self.budget)?;
+            if length <= INLINE && work.go_on(INLINE)? {
+                return Ok(Some(self.finish(work)));
+            }
+            work.hold(0)?;
+            let (sender, receiver) = oneshot::channel();
+            work.run(self.lane.clone(), sender);
+            self.working = Some(receiver);
+            return Ok(None);
+        }
+    }
+
+    /// A message as it would have come without compression.
+    fn finish(&mut self, work: Work) -> Bytes {
+        let Work { mut message, share, .. } = work;
+        let length = message.len() - PREFIX;
+        message[1..PREFIX].copy_from_slice(&(length as u32).to_be_bytes());
+        let kept = self.largest.amount().max(length as u64);
+        self.largest.add(share);
+        self.largest.set(kept);
+        message.into()
+    }
+}
+
+impl http_body::Body for Decompressed {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        loop {
+            if !this.rest.is_empty() {
+                // tonic copies each part, which takes the thread from other calls.
+                this.rested = !this.rested;
+                if this.rested {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                let part = this.rest.split_to(this.rest.len().min(SLICE));
+                return Poll::Ready(Some(Ok(Frame::data(part))));
+            }
+            if let Some(working) = &mut this.working {
+                let lost = |_| Refusal::internal("a message was lost while it was decompressed").into();
+                let work = ready!(Pin::new(working).poll(cx)).map_err(lost).flatten();
+                this.working = None;
+                this.rest = this.finish(work?);
+                continue;
+            }
+            if let Some(part) = this.next()? {
+                return Poll::Ready(Some(Ok(Frame::data(part))));
+            }
+            if this.working.is_some() {
+                continue;
+            }
+            if this.ended {
+                // What is left is the beginning of a message, which tonic refuses.
+                let rest = std::mem::take(&mut this.arrived).freeze();
+                return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
+            }
+            match ready!(Pin::new(&mut this.inner).poll_frame(cx)?) {
+                Some(frame) => this.arrived.extend_from_slice(&frame.into_data().unwrap_or_default()),
+                None => this.ended = true,
+            }
+        }
+    }
+}
+
+/// A message that is being decompressed.
+#[derive(Debug)]
+struct Work {
+    source: Source,
+    /// The prefix of a message, and as much of it as there is.
+    message: Vec<u8>,
+    max_bytes: usize,
+    share: Share,
+}
+
+enum Source {
+    Gzip(GzDecoder<Reader<Bytes>>),
+    Zstd(zstd::stream::read::Decoder<'static, Reader<Bytes>>),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Source::Gzip(_) => "Gzip",
+            Source::Zstd(_) => "Zstd",
+        })
+    }
+}
+
+impl Work {
+    fn new(
+        encoding: Encoding,
+        compressed: Bytes,
+        max_bytes: u32,
+        budget: &Arc<Budget>,
+    ) -> Result<Work, Status> {
+        let source = match encoding {
+            Encoding::Gzip => Source::Gzip(GzDecoder::new(compressed.reader())),
+            Encoding::Zstd => {
+                let decoder = zstd::stream::read::Decoder::with_buffer(compressed.reader());
+                // Any number of empty frames could follow.
+                let mut decoder = decoder.map_err(damaged)?.single_frame();
+                decoder.window_log_max(MAX_WINDOW_LOG).map_err(damaged)?;
+                Source::Zstd(decoder)
+            }
+        };
+        Ok(Work { source, message: vec![0; PREFIX], max_bytes: max_bytes as usize, share: budget.share() })
+    }
+
+    /// Decompresses so many bytes more; whether that was the rest.
+    fn go_on(&mut self, bytes: usize) -> Result<bool, Status> {
+        let aim = (self.message.len() + bytes).min(PREFIX + self.max_bytes + 1);
+        if self.message.capacity() < aim {
+            // Twice as much each time, as vectors grow, but counted before.
+            let wanted = aim.max(2 * self.message.capacity()).min(PREFIX + self.max_bytes + 1);
+            if wanted > INLINE + PREFIX {
+                // The old memory beside the new one, while it is copied.
+                self.hold(wanted)?;
+            }
+            self.message.reserve_exact(wanted - self.message.len());
+        }
+        let missing = aim - self.message.len();
+        let read = match &mut self.source {
+            Source::Gzip(source) => source.take(missing as u64).read_to_end(&mut self.message),
+            Source::Zstd(source) => source.take(missing as u64).read_to_end(&mut self.message),
+        };
+        let is_rest = read.map_err(damaged)? < missing;
+        if self.message.len() - PREFIX > self.max_bytes {
+            return Err(too_long(format_args!("more than {}", self.max_bytes), self.max_bytes as u32));
+        }
+        Ok(is_rest)
+    }
+
+    /// Takes room for so many bytes more, and for what the decoder refers to: there are as many decoders at work as have that.
+    fn hold(&mut self, bytes: usize) -> Result<(), Status> {
+        let all = (self.message.capacity() + bytes) as u64 + (1 << MAX_WINDOW_LOG);
+        self.share.grow_to(all).map_err(|spent| no_room(all, spent))
+    }
+
+    /// Goes on with it in slices until it is done, or its call has ended.
+    fn run(mut self, lane: Lane, sender: oneshot::Sender<Result<Work, Status>>) {
+        let next = lane.clone();
+        lane.spawn(move || {
+            if sender.is_closed() {
+                return;
+            }
+            let done = match self.go_on(SLICE) {
+                Ok(false) => return self.run(next, sender),
+                Ok(true) => Ok(self),
+                Err(refusal) => Err(refusal),
+            };
+            let _ = sender.send(done);
+        });
+    }
+}
+
+fn damaged(error: std::io::Error) -> Status {
+    Refusal::Unreadable(format!("a message cannot be decompressed: {error}")).into()
+}
