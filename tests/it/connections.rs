@@ -322,6 +322,42 @@ impl Drop for Process {
     }
 }
 
+#[tokio::test]
+async fn limits_are_set_by_flag_by_environment_and_by_file() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits.toml");
+    std::fs::write(&file, "[serve]\nmax-calls = 12\nanswer-memory = 300\nidle-timeout = 1.5\n").unwrap();
+    let environment = "TETRION_SERVE_MAX_CONNECTIONS=34 TETRION_SERVE_MAX_CALLS=56";
+    let flags = ["--config", file.to_str().unwrap(), "--session-memory", "78"];
+    let process = Process::start(&format!("export {environment};"), &flags);
+    let info = client(process.address).await.get_server_info(INFO).await.unwrap().into_inner();
+    let limits = info.limits.unwrap();
+    assert_eq!((limits.max_connections, limits.max_calls), (34, 56), "the environment comes before the file");
+    assert_eq!((limits.answer_memory, limits.session_memory), (300 << 20, 78 << 20));
+    assert_eq!(limits.idle_timeout.unwrap(), prost_types::Duration { seconds: 1, nanos: 500_000_000 });
+}
+
+#[test]
+fn limits_that_would_serve_no_client_are_refused() {
+    for flags in [
+        ["--max-connections", "0"],
+        ["--max-calls", "0"],
+        ["--max-calls-per-connection", "0"],
+        ["--request-memory", "127"],
+        ["--answer-memory", "127"],
+        ["--session-memory", "0"],
+        ["--first-request-timeout", "0"],
+        ["--idle-timeout", "0.09"],
+        ["--answer-timeout", "nan"],
+    ] {
+        let program = env!("CARGO_BIN_EXE_tetrion");
+        let output = Command::new(program).args(["serve", "--listen", "127.0.0.1:0"]).args(flags).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(flags[0]) && said.contains(flags[1]), "{said}");
+    }
+}
+
 #[test]
 fn a_tls_handshake_that_does_not_go_on_is_ended() {
     let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,7 @@
 //! The tables of the README repeat the code, and say what it says.
 
+use std::process::Command;
+
 use prost::Message;
 use tetrion::agents::{AGENTS, CONTROLLERS};
 use tetrion::cli::numbers::grouped;
@@ -60,6 +62,22 @@ fn the_table_of_agents_is_that_of_the_code_to_the_last_word() {
 fn the_table_of_presets_is_that_of_the_code() {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     assert_eq!(table("### Presets"), names);
+}
+
+#[test]
+fn the_table_of_limits_has_the_defaults_of_the_flags() {
+    let help = Command::new(env!("CARGO_BIN_EXE_tetrion")).args(["serve", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let heading = "### What clients can make a server hold";
+    let (_, section) = README.split_once(&format!("\n{heading}\n")).unwrap();
+    for flag in table(heading) {
+        let row = section.lines().find(|line| line.starts_with(&format!("| `{flag}` |"))).unwrap();
+        let default = row.split('|').nth(2).unwrap().trim().split(' ').next().unwrap();
+        let (_, of_flag) = help.split_once(&format!("{flag} <")).unwrap_or_else(|| panic!("no flag {flag}"));
+        let (_, of_flag) = of_flag.split_once("[default: ").unwrap();
+        assert!(of_flag.starts_with(&format!("{default}]")), "{flag}: {default}");
+    }
+    assert!(table(heading).len() > 10);
 }
 
 #[test]

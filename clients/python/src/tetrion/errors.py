@@ -140,7 +140,7 @@ class SequenceMismatch(TetrionError):
 
 
 class ServerFull(TetrionError):
-    """The server has as many sessions, environments or evaluations as it may."""
+    """The server has as much of something as it may: sessions, environments, evaluations, calls, or memory for them."""
 
     advice = "close what is not used, try again after `retry_after` seconds, or start the server with higher limits"
 
