@@ -20,11 +20,13 @@
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
+//! | [`secret`] | texts that are shown nowhere | what they open |
 //! | [`names`] | what a misspelt name was meant to be | what the names are of |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when nobody reads: see cli::output
 
 pub mod names;
+pub mod secret;
 
 pub mod engine;
 pub mod features;

@@ -18,11 +18,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
-use clap::builder::{BoolishValueParser, RangedI64ValueParser};
+use clap::builder::{BoolishValueParser, NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
+use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::output::say;
 use super::{bench, completions, evaluate, health, man, perft, reproduce, serve, train};
 use crate::names::unknown;
+use crate::secret::Secret;
 use crate::wire::limits::MAX_GAMES;
 
 /// A Tetris environment server for reinforcement learning, spoken to over gRPC.
@@ -75,6 +78,11 @@ pub fn parse() -> anyhow::Result<Command> {
         command = with_file().map_err(|error| UsageError(format!("{error:#}")))?;
     }
     let matches = command.clone().get_matches_from(args);
+    if is_token_visible(&matches) {
+        say(
+            "warning: other users of this machine can see a --token; --token-file and the environment hide it",
+        );
+    }
     Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit()).command)
 }
 
@@ -85,6 +93,18 @@ pub(super) fn command() -> clap::Command {
 
 /// Options whose values are shown nowhere.
 const SECRETS: [&str; 1] = ["token"];
+
+/// Whether a token was typed, and so can be seen in the list of processes.
+fn is_token_visible(matches: &clap::ArgMatches) -> bool {
+    let Some((_, options)) = matches.subcommand() else { return false };
+    let is_typed = |id| options.value_source(id) == Some(ValueSource::CommandLine);
+    SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id))
+}
+
+/// The parser of a secret. It takes any text but none, so that no error shows what it was.
+pub fn secret() -> impl TypedValueParser<Value = Secret> {
+    NonEmptyStringValueParser::new().map(Secret::from)
+}
 
 /// The file is needed before the flags can be parsed, so it is looked for by hand.
 fn config_path(args: &[OsString]) -> Option<PathBuf> {

@@ -10,9 +10,11 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::args::read_pem;
+use super::args::{UsageError, read_pem, secret};
 use super::output::say;
-use crate::client::{Client, ConnectOptions};
+use super::token_file;
+use crate::client::{Client, ClientIdentity, ConnectOptions};
+use crate::secret::Secret;
 use crate::server::{Server, ServerConfig};
 
 /// The options that say which servers play.
@@ -23,13 +25,25 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub server: Vec<String>,
 
-    /// The token that the servers want; better given in the environment, where other users of the machine do not see it
-    #[arg(long, value_name = "TOKEN", requires = "server")]
-    pub token: Option<String>,
+    /// A file with the token that the servers want
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub token_file: Option<PathBuf>,
+
+    /// The token itself. Other users of the machine see it here, not in a file or in the environment
+    #[arg(long, value_name = "TOKEN", requires = "server", value_parser = secret())]
+    pub token: Option<Secret>,
 
     /// A PEM file with the authorities that may vouch for https servers, in place of those that this machine trusts
     #[arg(long, value_name = "FILE", requires = "server")]
     pub ca_cert: Option<PathBuf>,
+
+    /// A PEM file with the certificate to show to https servers that want one of their clients
+    #[arg(long, value_name = "FILE", requires_all = ["server", "client_key"])]
+    pub client_cert: Option<PathBuf>,
+
+    /// A PEM file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires_all = ["server", "client_cert"])]
+    pub client_key: Option<PathBuf>,
 
     /// Seconds to go on trying when no server answers any more
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
@@ -42,6 +56,39 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
         Ok(seconds)
     } else {
         Err("expected 0 to a million seconds".to_owned())
+    }
+}
+
+impl ConnectionArgs {
+    fn read_token(&self) -> anyhow::Result<Option<Secret>> {
+        match (&self.token, &self.token_file) {
+            (Some(_), Some(_)) => {
+                let problem = "--token and --token-file exclude each other; they can come from flags, the environment \
+                               and the file of --config";
+                Err(UsageError(problem.to_owned()).into())
+            }
+            (None, Some(path)) => token_file::read_token(path).map(Some),
+            (token, None) => Ok(token.clone()),
+        }
+    }
+
+    fn read_identity(&self) -> anyhow::Result<Option<ClientIdentity>> {
+        match (&self.client_cert, &self.client_key) {
+            (Some(certificates), Some(key)) => {
+                let certificates = read_pem(certificates, "CERTIFICATE")?;
+                Ok(Some(ClientIdentity { certificates, key: read_pem(key, "PRIVATE KEY")? }))
+            }
+            _ => Ok(None), // clap saw to it that there are both or none
+        }
+    }
+
+    /// The files that the connection was made with.
+    fn files(&self) -> Option<String> {
+        let authorities = self.ca_cert.as_ref().map(|path| format!("the authorities of {}", path.display()));
+        let certificate =
+            self.client_cert.as_ref().map(|path| format!("the certificate of {}", path.display()));
+        let files: Vec<String> = authorities.into_iter().chain(certificate).collect();
+        (!files.is_empty()).then(|| files.join(" and "))
     }
 }
 
@@ -61,17 +108,16 @@ impl Connection {
     /// If a server cannot be started, or one that was named does not answer.
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Connection> {
         let options = ConnectOptions {
-            token: args.token.clone(),
+            token: args.read_token()?,
             authorities: args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
+            identity: args.read_identity()?,
             patience: Duration::from_secs_f64(args.patience),
             ..ConnectOptions::default()
         };
         if !args.server.is_empty() {
             let connected = Client::connect(&args.server, options).await;
-            let client = match &args.ca_cert {
-                Some(path) => {
-                    connected.with_context(|| format!("with the authorities of {}", path.display()))?
-                }
+            let client = match args.files() {
+                Some(files) => connected.with_context(|| format!("with {files}"))?,
                 None => connected?,
             };
             for warning in client.warnings() {

@@ -15,6 +15,7 @@ pub mod reproduce;
 pub mod serve;
 pub mod train;
 
+pub mod access;
 pub mod connection;
 pub mod interrupt;
 pub mod large_u64;
@@ -23,6 +24,7 @@ pub mod output;
 pub mod plot;
 pub mod progress;
 pub mod run_folder;
+pub mod token_file;
 pub mod weights;
 
 use std::process::ExitCode;

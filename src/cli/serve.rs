@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
-use super::args::{UsageError, read_pem};
+use super::access::{Access, AccessArgs};
+use super::args::UsageError;
 use super::interrupt::INTERRUPTED;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
-use crate::server::{Hosts, Origins, Server, ServerConfig, ServerError, Tls};
+use crate::server::{Hosts, Origins, Server, ServerConfig};
 use crate::service::{Deadlines, EvaluationLimits, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
@@ -112,18 +113,9 @@ pub struct ServeArgs {
     #[arg(long)]
     pub exit_on_stdin_eof: bool,
 
-    /// A token that callers must bring as `authorization: Bearer TOKEN`; better given in the environment, where other users
-    /// of the machine do not see it
-    #[arg(long, value_name = "TOKEN", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub token: Option<String>,
-
-    /// A PEM file with the certificate to encrypt with, and those that vouch for it
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-
-    /// A PEM file with the key of the certificate
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
+    /// Who may use it.
+    #[command(flatten)]
+    pub access: AccessArgs,
 
     /// An origin whose pages may call from a browser, such as `https://lab.example`; give several if there are several, `*` for
     /// any. Without one: pages of the browser's own machine
@@ -206,9 +198,9 @@ fn host(text: &str) -> Result<String, String> {
 pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     keep_memory_of_answers();
     start_log(&args)?;
-    let config = config(&args)?;
+    let access = args.access.open(args.listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(config, &args));
+    let served = runtime.block_on(serve(access, &args));
     // Connections that did not end in time are dropped with their tasks.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
@@ -224,16 +216,15 @@ fn keep_memory_of_answers() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
 
-async fn serve(config: ServerConfig, args: &ServeArgs) -> anyhow::Result<()> {
-    if !config.listen.ip().is_loopback() && config.token.is_none() {
-        warn!("listening beyond this machine without a token: whoever reaches the port may use it");
-    }
+async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
+    access.follow_file()?;
+    let config = config(args, access)?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
-    let server = Server::bind(config).await.map_err(|error| name_files(error, args))?;
+    let server = Server::bind(config).await.map_err(|error| args.access.name_files(error))?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
     // The one line on stdout, for programs that start a server and want to know where it is.
@@ -244,32 +235,14 @@ async fn serve(config: ServerConfig, args: &ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says which files a certificate and a key that cannot be used came from.
-fn name_files(error: ServerError, args: &ServeArgs) -> anyhow::Error {
-    match (&error, &args.tls_cert, &args.tls_key) {
-        (ServerError::Transport(_), Some(cert), Some(key)) => {
-            let context = format!("the certificate of {} and the key of {}", cert.display(), key.display());
-            anyhow::Error::new(error).context(context)
-        }
-        _ => error.into(),
-    }
-}
-
-fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
-    let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificates), Some(key)) => {
-            let certificates = read_pem(certificates, "CERTIFICATE")?;
-            Some(Tls { certificates, key: read_pem(key, "PRIVATE KEY")? })
-        }
-        _ => None, // clap saw to it that there are both or none
-    };
+fn config(args: &ServeArgs, access: Access) -> anyhow::Result<ServerConfig> {
     let origins = match args.allow_origin.as_slice() {
         [] => Origins::Loopback,
         listed if listed.iter().any(|origin| origin == "*") => Origins::Any,
         listed => Origins::Listed(listed.iter().map(|origin| origin.parse()).collect::<Result<_, _>>()?),
     };
     let hosts = match args.allow_host.as_slice() {
-        [] if !args.listen.ip().is_loopback() || args.token.is_some() => Hosts::Any,
+        [] if !args.listen.ip().is_loopback() || access.tokens.are_needed() => Hosts::Any,
         listed if listed.iter().any(|host| host == "*") => Hosts::Any,
         listed => Hosts::Local(listed.to_vec()),
     };
@@ -289,8 +262,8 @@ fn config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         max_call_work: Duration::from_secs_f64(args.max_call_work),
         network: network(args),
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
-        token: args.token.clone(),
-        tls,
+        tokens: access.tokens,
+        tls: access.tls,
         origins,
         state: args.state.clone(),
         hosts,

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tonic::Status;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::error::{error, first, innermost};
 use super::{Client, ClientError, version};
+use crate::secret::Secret;
 
 /// How long a server may take to answer a call that is no work.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,16 +29,33 @@ pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
     /// The token that the servers want, if they want one.
-    pub token: Option<String>,
+    pub token: Option<Secret>,
     /// Certificates, as the text of a PEM file, of the authorities that may vouch for `https://` servers; without them, those
     /// that this machine trusts.
     pub authorities: Option<String>,
     /// The name that the certificates of `https://` servers must have; without one, the host of the address.
     pub server_name: Option<String>,
+    /// The certificate that `https://` servers may want of their clients.
+    pub identity: Option<ClientIdentity>,
     /// How long to go on trying when no server answers any more.
     pub patience: Duration,
     /// Whether servers of any version will do; else those that [`is_compatible`](super::is_compatible) with this client.
     pub any_version: bool,
+}
+
+/// A client's certificate and its private key, both as the text of PEM files.
+#[derive(Clone)]
+pub struct ClientIdentity {
+    /// The client's certificate first, then those that vouch for it.
+    pub certificates: String,
+    /// The key of the first certificate.
+    pub key: String,
+}
+
+impl std::fmt::Debug for ClientIdentity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClientIdentity(..)") // a key has no place in a log
+    }
 }
 
 impl Default for ConnectOptions {
@@ -46,6 +64,7 @@ impl Default for ConnectOptions {
             token: None,
             authorities: None,
             server_name: None,
+            identity: None,
             patience: Duration::from_secs(60),
             any_version: false,
         }
@@ -64,8 +83,11 @@ impl Client {
         }
         let authorization = match &options.token {
             Some(token) => {
-                let value = format!("Bearer {token}").parse::<MetadataValue<Ascii>>();
-                Some(value.map_err(|_| unreadable("a token that cannot be sent"))?)
+                let value = format!("Bearer {}", token.expose()).parse::<MetadataValue<Ascii>>();
+                let mut value =
+                    value.ok().filter(|_| token.is_sendable()).ok_or(ClientError::UnsendableToken)?;
+                value.set_sensitive(true);
+                Some(value)
             }
             None => None,
         };
@@ -103,6 +125,9 @@ pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Chan
         };
         if let Some(name) = &options.server_name {
             tls = tls.domain_name(name);
+        }
+        if let Some(ClientIdentity { certificates, key }) = &options.identity {
+            tls = tls.identity(Identity::from_pem(certificates, key));
         }
         endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
     }

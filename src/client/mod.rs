@@ -22,7 +22,7 @@ mod spread;
 mod version;
 
 pub use choice::{Features, Policy, RulesChoice, randomizers};
-pub use connection::ConnectOptions;
+pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
 pub use health::check_health;

@@ -4,7 +4,8 @@
 //! * It has its place among the calls in progress, and its request and its answers their room among those of its connection
 //!   and of all ([`reception`](super::reception), [`answers`](crate::service::answers)).
 //! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
-//! * Without the server's token, where it wants one, it is refused. Health and reflection stay open.
+//! * Without a token that the server knows, where it wants one, it is refused, and a stream whose token is removed ends.
+//!   Health and reflection stay open.
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
 //! * Bytes that are no message become INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
@@ -37,6 +38,7 @@ use tracing::error;
 use super::connection::{Calling, Network, Peer};
 use super::decompress::{Decompressed, Encoding};
 use super::reception::{Reception, Takes};
+use super::token::{Pass, Tokens};
 use crate::pool::Pool;
 use crate::service::answers::Answers;
 use crate::service::budget::Share;
@@ -69,7 +71,7 @@ pub(super) struct Calls<S> {
 #[derive(Debug)]
 struct Around {
     drain: CancellationToken,
-    token: Option<String>,
+    tokens: Tokens,
     network: Arc<Network>,
     /// Where large messages are decompressed.
     pool: Arc<Pool>,
@@ -79,10 +81,10 @@ struct Around {
 }
 
 impl CallLayer {
-    /// A layer that refuses calls once `drain` is cancelled, and calls without the token at all times.
+    /// A layer that refuses calls once `drain` is cancelled, and calls without one of the tokens at all times.
     pub(super) fn new(
         drain: CancellationToken,
-        token: Option<String>,
+        tokens: Tokens,
         network: Arc<Network>,
         pool: Arc<Pool>,
     ) -> CallLayer {
@@ -94,8 +96,8 @@ impl CallLayer {
         ];
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
-        let unknown = Arc::new(Method::new("unknown".to_owned(), false));
-        CallLayer { around: Arc::new(Around { drain, token, network, pool, methods, unknown }) }
+        let unknown = Arc::new(Method::new("unknown".to_owned(), false, false));
+        CallLayer { around: Arc::new(Around { drain, tokens, network, pool, methods, unknown }) }
     }
 }
 
@@ -107,7 +109,7 @@ fn methods(encoded: &[u8]) -> Vec<Method> {
         for service in &file.service {
             let method = |m: &prost_types::MethodDescriptorProto| {
                 let name = format!("{}.{}/{}", file.package(), service.name(), m.name());
-                Method::new(name, m.client_streaming())
+                Method::new(name, m.client_streaming(), m.server_streaming())
             };
             methods.extend(service.method.iter().map(method));
         }
@@ -149,8 +151,8 @@ where
             return Box::pin(ready(Ok(response)));
         }
         let peer = Peer::of(request.extensions()).clone();
-        let held = match around.admit(path, request.headers(), &record.method, &peer) {
-            Ok(held) => held,
+        let (pass, held) = match around.admit(path, request.headers(), &record.method, &peer) {
+            Ok(admitted) => admitted,
             Err(refusal) => {
                 record.end(Some(refusal.code()));
                 return Box::pin(ready(Ok(refusal.into_http())));
@@ -160,12 +162,20 @@ where
         let (mut parts, body) = request.into_parts();
         parts.extensions.insert(peer.party());
         parts.extensions.insert(held.answers.clone());
+        let mut removed = None;
+        let mut party = peer.party();
+        if let Some(Pass { caller, limits, removed: token_removed }) = pass {
+            party = caller.clone().party(party);
+            parts.extensions.insert(caller);
+            parts.extensions.insert(limits);
+            // A call with one answer is over soon, and what it did cannot be undone.
+            removed = Some(token_removed).filter(|_| record.method.answers_stream);
+        }
         let takes = record.method.takes;
         let reception = Reception::new(Body::new(body), takes, &peer);
         let body = match Encoding::take(&mut parts.headers) {
             Some(encoding) => {
-                let caller: Caller = parts.extensions.get().cloned().unwrap_or_default();
-                let lane = around.pool.lane(caller.party(peer.party()));
+                let lane = around.pool.lane(party);
                 Body::new(Decompressed::new(reception, encoding, lane, peer.requests(), takes.max_bytes))
             }
             None => Body::new(reception),
@@ -190,9 +200,8 @@ where
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
                     let busy = response.extensions().get::<Busy>().cloned();
-                    response.map(|body| {
-                        Body::new(CallBody::new(Body::new(body), record, held, around, deadline, busy))
-                    })
+                    let ending = Ending { around, deadline, removed, busy };
+                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, held, ending)))
                 }
                 Err(panic) => {
                     let status = internal(panic, &record.method.name);
@@ -205,28 +214,31 @@ where
 }
 
 impl Around {
-    /// What the call holds from here to its end, or why it is not even tried.
-    fn admit(&self, path: &str, headers: &HeaderMap, method: &Method, peer: &Peer) -> Result<Held, Status> {
-        if let Some(refusal) = self.refusal(path, headers) {
-            return Err(refusal);
-        }
+    /// Whose call it is, if callers need tokens here, and what it holds from here to its end; or why it is not even tried.
+    fn admit(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+        method: &Method,
+        peer: &Peer,
+    ) -> Result<(Option<Pass>, Held), Status> {
+        let pass = self.pass(path, headers)?;
         let full = |_| Refusal::CallLimit { limit: self.network.calls.limit() };
         let place = self.network.calls.take(1).map_err(full)?;
         let answers = Answers::new(peer.answers(), method.bulk)?;
-        Ok(Held { answers, leaving: None, calling: peer.begin(), _place: place })
+        Ok((pass, Held { answers, leaving: None, calling: peer.begin(), _place: place }))
     }
 
-    /// Why the call is not even tried.
-    fn refusal(&self, path: &str, headers: &HeaderMap) -> Option<Status> {
+    /// Whose call it is, if callers need tokens here.
+    fn pass(&self, path: &str, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         if path.starts_with("/grpc.") {
-            return None; // health and reflection tell what anyone may know, and health is how draining is told
+            return Ok(None); // health and reflection say what anyone may know, and health is how draining shows
         }
-        if let Some(token) = &self.token
-            && !brings(headers, token)
-        {
-            return Some(Refusal::InvalidToken.into());
+        let pass = self.tokens.admit(headers)?;
+        if self.drain.is_cancelled() {
+            return Err(draining());
         }
-        self.drain.is_cancelled().then(draining)
+        Ok(pass)
     }
 }
 
@@ -280,16 +292,6 @@ fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// Whether the headers hold the token. Every byte is compared whatever the others were, so that the time it takes tells
-/// nothing.
-pub(super) fn brings(headers: &HeaderMap, token: &str) -> bool {
-    let brought = headers.get("authorization").and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    brought.is_some_and(|brought| {
-        let differences = brought.iter().zip(token.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-        brought.len() == token.len() && std::hint::black_box(differences) == 0
-    })
-}
-
 /// How long the caller waits at most, from its headers: up to eight digits and a unit.
 fn timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
@@ -313,44 +315,66 @@ struct CallBody {
     held: Held,
     /// Whether the client has to read before the connection asks for more.
     unread: bool,
-    around: Arc<Around>,
-    deadline: Option<Instant>,
-    /// Of a stream that answers request by request.
-    busy: Option<Busy>,
+    ending: Ending,
     /// Made when the body has nothing to say for the first time; calls with one answer never get there.
     ends: Option<Ends>,
     ended: bool,
 }
 
-/// What ends an answer that has nothing to say.
+/// What ends an answer from outside.
+struct Ending {
+    around: Arc<Around>,
+    deadline: Option<Instant>,
+    /// Of the token of a stream.
+    removed: Option<CancellationToken>,
+    /// Of a stream that answers request by request.
+    busy: Option<Busy>,
+}
+
+/// The same as futures, for an answer that has nothing to say.
 struct Ends {
     drained: Pin<Box<WaitForCancellationFutureOwned>>,
+    removed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
+impl Ending {
+    /// Whether a request is being worked on, which gets its answer.
+    fn is_busy(&self) -> bool {
+        self.busy.as_ref().is_some_and(Busy::is_busy)
+    }
+
+    /// Whether the token of the stream is gone and nothing is being worked on.
+    fn is_removed(&self) -> bool {
+        self.removed.as_ref().is_some_and(CancellationToken::is_cancelled) && !self.is_busy()
+    }
+
+    fn futures(&self) -> Ends {
+        Ends {
+            drained: Box::pin(self.around.drain.clone().cancelled_owned()),
+            removed: self.removed.clone().map(|removed| Box::pin(removed.cancelled_owned())),
+            deadline: self.deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
+        }
+    }
+}
+
 impl CallBody {
-    fn new(
-        inner: Body,
-        record: Record,
-        held: Held,
-        around: Arc<Around>,
-        deadline: Option<Instant>,
-        busy: Option<Busy>,
-    ) -> CallBody {
+    fn new(inner: Body, record: Record, held: Held, ending: Ending) -> CallBody {
         held.calling.waits_for_reader();
-        CallBody { inner, record, held, unread: true, around, deadline, busy, ends: None, ended: false }
+        CallBody { inner, record, held, unread: true, ending, ends: None, ended: false }
     }
 
     /// Waits for what ends the answer whether or not it has more to say.
     fn poll_ends(&mut self, cx: &mut Context<'_>) -> Poll<Status> {
-        let ends = self.ends.get_or_insert_with(|| Ends {
-            drained: Box::pin(self.around.drain.clone().cancelled_owned()),
-            deadline: self.deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
-        });
+        let ends = self.ends.get_or_insert_with(|| self.ending.futures());
         // What is being worked on gets its answer, whose end wakes this again.
-        let is_busy = self.busy.as_ref().is_some_and(Busy::is_busy);
+        let is_busy = self.ending.is_busy();
         if ends.drained.as_mut().poll(cx).is_ready() && !is_busy {
-            return Poll::Ready(draining());
+            return Poll::Ready(draining().into());
+        }
+        let removed = ends.removed.as_mut().map(|removed| removed.as_mut().poll(cx));
+        if removed.is_some_and(|removed| removed.is_ready()) && !is_busy {
+            return Poll::Ready(token_removed().into());
         }
         match ends.deadline.as_mut().map(|deadline| deadline.as_mut().poll(cx)) {
             Some(Poll::Ready(())) => {
@@ -392,6 +416,9 @@ impl http_body::Body for CallBody {
         if std::mem::take(&mut this.unread) {
             this.held.calling.is_read();
             this.held.leaving = None;
+        }
+        if this.ending.is_removed() {
+            return this.end(token_removed().into());
         }
         match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
             Ok(Poll::Ready(mut frame)) => {
@@ -457,8 +484,12 @@ fn internal(panic: Box<dyn Any + Send>, method: &str) -> Status {
     Refusal::internal(&format!("a panic in {method}: {text}")).into()
 }
 
-fn draining() -> Status {
-    Refusal::Draining { retry_after: RETRY_AFTER }.into()
+fn draining() -> Refusal {
+    Refusal::Draining { retry_after: RETRY_AFTER }
+}
+
+fn token_removed() -> Refusal {
+    Refusal::InvalidToken("the token of this stream has been removed")
 }
 
 /// The numbers kept of one method.
@@ -468,6 +499,8 @@ struct Method {
     takes: Takes,
     /// See [`BULKY_ANSWER_BYTES`].
     bulk: u64,
+    /// Whether its answer is a stream of messages, and not one.
+    answers_stream: bool,
     in_flight: Gauge,
     seconds: Histogram,
     /// By code, made when first needed: a page of zeros helps nobody.
@@ -475,12 +508,13 @@ struct Method {
 }
 
 impl Method {
-    fn new(name: String, stream: bool) -> Method {
+    fn new(name: String, stream: bool, answers_stream: bool) -> Method {
         super::web::install_metrics();
         let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
         Method {
             bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
             takes: Takes { stream, max_bytes: max_request_bytes(&name) },
+            answers_stream,
             in_flight: metrics::gauge!("tetrion_calls_in_flight", "method" => name.clone()),
             seconds: metrics::histogram!("tetrion_call_seconds", "method" => name.clone()),
             ended: Default::default(),
@@ -589,7 +623,8 @@ mod tests {
     fn layer() -> (CallLayer, CancellationToken) {
         let drain = CancellationToken::new();
         let network = Network::new(NetworkLimits::default(), Duration::MAX);
-        (CallLayer::new(drain.clone(), Some("token".to_owned()), network, Pool::new(1).unwrap()), drain)
+        let tokens = Tokens::single("token".to_owned().into());
+        (CallLayer::new(drain.clone(), tokens, network, Pool::new(1).unwrap()), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {

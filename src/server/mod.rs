@@ -19,6 +19,7 @@ mod hosts;
 mod incoming;
 mod reception;
 mod state_dir;
+mod token;
 mod web;
 
 use std::future::Future;
@@ -31,7 +32,7 @@ use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
-use tonic::transport::{Identity, ServerTlsConfig};
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tonic_web::GrpcWebLayer;
@@ -54,6 +55,7 @@ pub use hosts::Hosts;
 use hosts::is_loopback;
 use incoming::Incoming;
 use state_dir::StateDir;
+pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
 use web::Activity;
 
 /// The services that health answers for, besides "" for the whole server.
@@ -92,8 +94,8 @@ pub struct ServerConfig {
     pub network: NetworkLimits,
     /// How long open calls may go on after the shutdown began.
     pub drain_timeout: Duration,
-    /// The token that calls must bring as `authorization: Bearer TOKEN`; health and reflection stay open.
-    pub token: Option<String>,
+    /// The tokens of which calls must show one as `authorization: Bearer TOKEN`; health and reflection stay open.
+    pub tokens: Tokens,
     /// The certificate to encrypt with; without one, connections are plain.
     pub tls: Option<Tls>,
     /// Whose pages in browsers may call.
@@ -114,7 +116,7 @@ impl Default for ServerConfig {
             max_call_work: DEFAULT_MAX_CALL_WORK,
             network: NetworkLimits::default(),
             drain_timeout: Duration::from_secs(10),
-            token: None,
+            tokens: Tokens::default(),
             tls: None,
             origins: Origins::Loopback,
             state: None,
@@ -148,6 +150,9 @@ pub struct Tls {
     pub certificates: String,
     /// The key of the first certificate.
     pub key: String,
+    /// The authorities of which a client's certificate must come, as the text of a PEM file; without them, clients need no
+    /// certificate.
+    pub client_authorities: Option<String>,
 }
 
 impl std::fmt::Debug for Tls {
@@ -260,7 +265,11 @@ impl Server {
             .http2_keepalive_timeout(Some(KEEPALIVE.1));
         if let Some(tls) = &config.tls {
             let identity = Identity::from_pem(&tls.certificates, &tls.key);
-            transport = transport.tls_config(ServerTlsConfig::new().identity(identity))?;
+            let mut settings = ServerTlsConfig::new().identity(identity);
+            if let Some(authorities) = &tls.client_authorities {
+                settings = settings.client_ca_root(Certificate::from_pem(authorities));
+            }
+            transport = transport.tls_config(settings)?;
         }
         let services = Services::new(&config)?;
         let open =
@@ -334,7 +343,7 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let calls = calls::CallLayer::new(drain, config.token.clone(), network.clone(), services.pool);
+    let calls = calls::CallLayer::new(drain, config.tokens.clone(), network.clone(), services.pool);
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())
@@ -351,7 +360,7 @@ fn app(
         .layer(GrpcWebLayer::new())
         .layer(calls.clone());
     let activity = move || watched.activity(&watched_network);
-    let router = routes.layer(around).merge(web::routes(config.token.clone(), activity));
+    let router = routes.layer(around).merge(web::routes(config.tokens.clone(), activity));
     Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
 }
 

@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
-use super::calls::brings;
+use super::token::Tokens;
 use crate::engine::RULES_VERSION;
 
 /// What is going on in a server.
@@ -28,30 +28,34 @@ pub(super) struct Activity {
     pub answer_bytes: u64,
 }
 
-/// The routes, and 404 for every path that is nobody's. The metrics want the token, where there is one; the page does not.
+/// The routes, and 404 for every path that is nobody's. Where callers need a token, so do readers of the metrics; the page
+/// is for everyone, and says nothing of what callers do.
 pub(super) fn routes(
-    token: Option<String>,
+    tokens: Tokens,
     activity: impl Fn() -> Activity + Clone + Send + Sync + 'static,
 ) -> Router {
     let now = activity.clone();
-    let metrics = async move |headers: HeaderMap| match &token {
-        Some(token) if !brings(&headers, token) => {
-            (StatusCode::UNAUTHORIZED, "authorization: Bearer TOKEN\n").into_response()
-        }
-        _ => {
+    let is_open = !tokens.are_needed();
+    let metrics = async move |headers: HeaderMap| match tokens.admit(&headers) {
+        Err(_) => (StatusCode::UNAUTHORIZED, "authorization: Bearer TOKEN\n").into_response(),
+        Ok(_) => {
             let text = render_metrics(now());
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
         }
     };
     Router::new()
-        .route("/", get(async move || Html(page(activity()))))
+        .route("/", get(async move || Html(page(is_open.then(&activity)))))
         .route("/metrics", get(metrics))
         .fallback(async || (StatusCode::NOT_FOUND, "nothing here; / tells what this server is\n"))
 }
 
 /// What a person sees who opens the port in a browser.
-fn page(activity: Activity) -> String {
-    let Activity { sessions, environments, evaluations, .. } = activity;
+fn page(activity: Option<Activity>) -> String {
+    let activity = activity.map_or(String::new(), |Activity { sessions, environments, evaluations, .. }| {
+        format!(
+            "<p>At the moment: {sessions} sessions with {environments} environments, {evaluations} evaluations.</p>"
+        )
+    });
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -64,7 +68,7 @@ fn page(activity: Activity) -> String {
 <h1>Tetrion</h1>
 <p>A Tetris environment server for reinforcement learning, spoken to over gRPC.
 Version {version}, rules <code>{RULES_VERSION}</code>.</p>
-<p>At the moment: {sessions} sessions with {environments} environments, {evaluations} evaluations.</p>
+{activity}
 <p>This port speaks gRPC, gRPC-Web and, for this page and <a href="/metrics">the metrics</a>, plain HTTP.
 Server reflection is on, so no files are needed to look around:</p>
 <pre>buf curl --protocol grpc --http2-prior-knowledge --list-methods http://HOST:PORT

@@ -6,6 +6,8 @@ use tonic::Extensions;
 
 use crate::pool::Party;
 
+use super::status::Scope;
+
 /// The caller of a call: the token that it came with, by name. Without tokens, everything belongs to one caller.
 ///
 /// The layer around the calls puts it into the extensions of a request that came with a named token.
@@ -28,9 +30,34 @@ impl Caller {
         self.0.map_or(connection, Party::Token)
     }
 
+    /// What a limit of this caller is a limit of.
+    pub(super) fn scope(&self) -> Scope {
+        self.0.as_ref().map_or(Scope::Connection, |name| Scope::Token(name.clone()))
+    }
+
     /// The name of the token; empty where the server has no named tokens.
     pub fn name(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// How much one caller may have at one time of what the server has; `None` where the server's own limits are the only ones.
+///
+/// Like [`Caller`] it is in the extensions of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallerLimits {
+    /// Sessions.
+    pub max_sessions: Option<u32>,
+    /// Environments of all its sessions.
+    pub max_envs: Option<u32>,
+    /// Evaluations.
+    pub max_evaluations: Option<u32>,
+}
+
+impl CallerLimits {
+    /// The limits of the caller of the request with these extensions.
+    pub fn of(extensions: &Extensions) -> CallerLimits {
+        extensions.get().copied().unwrap_or_default()
     }
 }
 

@@ -23,7 +23,7 @@ use crate::wire::dm_env_rpc::pb::environment_server::{Environment, EnvironmentSe
 use crate::wire::dm_env_rpc::{settings, specs};
 use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 
-use super::caller::Caller;
+use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;
 use super::session::State;
 use super::sessions::{NewSession, Prepared, Session, SessionStore};
@@ -64,6 +64,7 @@ impl Environment for Worlds {
         let connection = Arc::new(Connection {
             store: self.store.clone(),
             caller: Caller::of(request.extensions()),
+            limits: CallerLimits::of(request.extensions()),
             presence: Mutex::default(),
         });
         let answers = request.into_inner().then(move |request| {
@@ -83,6 +84,7 @@ impl Environment for Worlds {
 struct Connection {
     store: Arc<SessionStore>,
     caller: Caller,
+    limits: CallerLimits,
     presence: Mutex<Presence>,
 }
 
@@ -118,6 +120,7 @@ impl Connection {
             settings::decode(&request.settings, random_seed)?;
         let new = NewSession {
             owner: self.caller.clone(),
+            limits: self.limits,
             request: None,
             num_envs: config.env.num_envs,
             ttl,

@@ -19,7 +19,7 @@ use crate::wire::session::decode_ttl;
 use crate::wire::{DecodeError, InField, pb, positions, session};
 
 use super::answers::Answers;
-use super::caller::{Caller, party_of};
+use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -41,6 +41,7 @@ pub struct Environments {
 struct Desk {
     service: Environments,
     caller: Caller,
+    limits: CallerLimits,
     lane: CallLane,
     answers: Answers,
 }
@@ -55,8 +56,8 @@ impl Environments {
     fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
         let extensions = request.extensions();
         let (caller, lane) = (Caller::of(extensions), self.calls.lane(party_of(extensions)));
-        let answers = Answers::of(extensions);
-        (Desk { service: self.clone(), caller, lane, answers }, request.into_inner())
+        let (limits, answers) = (CallerLimits::of(extensions), Answers::of(extensions));
+        (Desk { service: self.clone(), caller, limits, lane, answers }, request.into_inner())
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
@@ -81,7 +82,7 @@ impl Desk {
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let message = request.config.as_ref();
         let reading = cost_of_sequences(message.map_or(&[], |message| &message.piece_sequences));
-        let owner = self.caller.clone();
+        let (owner, limits) = (self.caller.clone(), self.limits);
         let decode = move || {
             let defaults = pb::SessionConfig::default();
             let message = request.config.as_ref().unwrap_or(&defaults);
@@ -91,7 +92,8 @@ impl Desk {
                 digest: xxh3_128(&request.encode_to_vec()),
             });
             let num_envs = config.env.num_envs;
-            let new = NewSession { owner, request, num_envs, ttl, config: (&config).into(), door: None };
+            let resolved = (&config).into();
+            let new = NewSession { owner, limits, request, num_envs, ttl, config: resolved, door: None };
             Ok((new, config, seeding))
         };
         let (new, config, seeding) = self.lane.run(reading, decode).await?;
@@ -207,7 +209,7 @@ impl EnvironmentService for Environments {
         request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
         let (desk, request) = self.desk(request);
-        desk.respond(self.facts.tell(self.store.limits(), &self.calls, &request)?)
+        desk.respond(self.facts.tell(self.store.limits(), &self.calls, desk.limits, &request)?)
     }
 
     async fn create_session(

@@ -38,9 +38,9 @@ use crate::wire::pb::evaluate_policies_response::Event;
 use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
 use crate::wire::{duration, pb};
 
-use super::caller::party_of;
+use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
-use super::status::Refusal;
+use super::status::{Refusal, Scope};
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
 const MAX_RESULTS: usize = 4096;
@@ -121,7 +121,8 @@ impl EvaluationService for Evaluations {
         request: Request<pb::EvaluatePoliciesRequest>,
     ) -> Result<Response<Answers>, Status> {
         let party = party_of(request.extensions());
-        let place = self.places.take(&party)?;
+        let (caller, limits) = (Caller::of(request.extensions()), CallerLimits::of(request.extensions()));
+        let place = self.places.take(&party, &caller, limits)?;
         let (request, kernel) = (request.into_inner(), self.kernel);
         let calls = self.calls.lane(party.clone());
         let request = calls.run_elsewhere(move || decode(&request, kernel)).await.map_err(Refusal::from)?;
@@ -174,19 +175,25 @@ struct Place {
 
 impl Places {
     /// A free place, or that of an evaluation whose answer has been lying there for too long.
-    fn take(self: &Arc<Places>, party: &Party) -> Result<Place, Refusal> {
+    fn take(
+        self: &Arc<Places>,
+        party: &Party,
+        caller: &Caller,
+        limits: CallerLimits,
+    ) -> Result<Place, Refusal> {
         let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.limits;
+        let max_own = limits.max_evaluations.unwrap_or(max_per_caller);
         let mut taken = self.taken();
         let own = taken.holders.values().filter(|holder| holder.party == *party).count();
-        let own_full = own >= max_per_caller as usize;
+        let own_full = own >= max_own as usize;
         if own_full || taken.holders.len() >= max_evaluations as usize {
             let lies = |holder: &Holder| holder.unread_since.filter(|since| since.elapsed() >= max_unread);
             let may_go = taken.holders.iter().filter(|(_, holder)| !own_full || holder.party == *party);
             let longest = may_go.filter_map(|(number, holder)| Some((lies(holder)?, *number))).min();
             let Some(loser) = longest.and_then(|(_, number)| taken.holders.remove(&number)) else {
-                let (limit, per_caller) =
-                    if own_full { (max_per_caller, true) } else { (max_evaluations, false) };
-                return Err(Refusal::EvaluationLimit { limit, per_caller, retry_after: RETRY_AFTER });
+                let (scope, limit) =
+                    if own_full { (caller.scope(), max_own) } else { (Scope::Server, max_evaluations) };
+                return Err(Refusal::EvaluationLimit { scope, limit, retry_after: RETRY_AFTER });
             };
             loser.lost.cancel();
         }

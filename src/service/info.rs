@@ -13,6 +13,7 @@ use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::{duration, features, fields, limits, pb};
 
+use super::caller::CallerLimits;
 use super::calls::CallPool;
 use super::evaluation::EvaluationLimits;
 use super::sessions::StoreLimits;
@@ -107,6 +108,7 @@ impl ServerFacts {
         &self,
         store: StoreLimits,
         calls: &CallPool,
+        caller: CallerLimits,
         request: &pb::GetServerInfoRequest,
     ) -> Result<pb::GetServerInfoResponse, Refusal> {
         let width = match u8::try_from(request.width) {
@@ -131,13 +133,13 @@ impl ServerFacts {
             agents: AGENTS.iter().map(agent).collect(),
             observation_fields: fields::infos(&Field::OBSERVATIONS),
             info_fields: fields::infos(&Field::INFOS),
-            limits: Some(self.limits(store, calls)),
+            limits: Some(self.limits(store, calls, caller)),
             kernel: Kernel::best().name().to_owned(),
             num_threads: self.num_threads,
         })
     }
 
-    fn limits(&self, store: StoreLimits, calls: &CallPool) -> pb::Limits {
+    fn limits(&self, store: StoreLimits, calls: &CallPool, caller: CallerLimits) -> pb::Limits {
         let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.evaluations;
         let Deadlines { first_request, request, answer, idle } = self.network.deadlines;
         pb::Limits {
@@ -170,7 +172,11 @@ impl ServerFacts {
             max_playouts: limits::MAX_PLAYOUTS,
             max_lookahead: limits::MAX_LOOKAHEAD,
             max_evaluations,
-            max_evaluations_per_caller: max_per_caller,
+            max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
+            max_sessions_per_caller: caller
+                .max_sessions
+                .map_or(store.max_sessions, |own| own.min(store.max_sessions)),
+            max_envs_per_caller: caller.max_envs.map_or(store.max_envs, |own| own.min(store.max_envs)),
             max_unread_time: duration::encode(max_unread),
             max_call_work: duration::encode(calls.max_work()),
             min_progress_interval: duration::encode(limits::MIN_PROGRESS_INTERVAL),

@@ -35,7 +35,7 @@ mod sequence;
 mod session;
 mod world;
 
-pub use caller::Caller;
+pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use dm_env_rpc::Worlds;

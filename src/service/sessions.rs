@@ -23,11 +23,11 @@ use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_SESSIO
 use crate::wire::{DecodeError, duration, pb};
 
 use super::budget::Budget;
-use super::caller::Caller;
+use super::caller::{Caller, CallerLimits};
 use super::calls::CallLane;
 use super::clock::Clock;
 use super::session::{Costs, State};
-use super::status::Refusal;
+use super::status::{Refusal, Scope};
 use super::world::Door;
 
 /// How many sessions that ended by their lease are remembered, to tell their clients what happened.
@@ -75,16 +75,23 @@ pub struct SessionStore {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
-    /// Sessions that are being made.
-    num_rooms: u32,
-    /// Of all sessions, those that are being made included.
-    num_envs: u32,
+    /// Of all callers.
+    taken: Taken,
+    /// Of each caller that has any.
+    taken_by: HashMap<Caller, Taken>,
     next_serial: u64,
     /// The sessions that were made with a request_id, by their caller and that name.
     requests: HashMap<(Caller, String), SessionId>,
     /// The last sessions that ended by their lease, the oldest first, and whose they were.
     reaped: VecDeque<SessionId>,
     reaped_owners: HashMap<SessionId, Caller>,
+}
+
+/// What sessions have taken of the limits, those that are being made included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Taken {
+    sessions: u32,
+    envs: u32,
 }
 
 /// 128 random bits.
@@ -126,6 +133,8 @@ pub(super) struct RequestId {
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub owner: Caller,
+    /// Of the owner.
+    pub limits: CallerLimits,
     pub request: Option<RequestId>,
     pub num_envs: u32,
     pub ttl: Duration,
@@ -152,7 +161,7 @@ impl SessionStore {
 
     /// How many environments they have together, with those that are being made.
     pub fn num_envs(&self) -> u32 {
-        self.read().num_envs
+        self.read().taken.envs
     }
 
     /// What the sessions take of [`StoreLimits::memory`].
@@ -181,10 +190,9 @@ impl SessionStore {
         {
             return Ok(Prepared::Made(session));
         }
-        self.check_room(&table, new.num_envs)?;
-        table.num_rooms += 1;
-        table.num_envs += new.num_envs;
-        Ok(Prepared::Room(Room { store: self, num_envs: new.num_envs }))
+        self.check_room(&table, new)?;
+        table.take(&new.owner, new.num_envs);
+        Ok(Prepared::Room(Room { store: self, taken: Some((new.owner.clone(), new.num_envs)) }))
     }
 
     /// The caller's session that a request's field names, its lease renewed.
@@ -280,20 +288,41 @@ impl SessionStore {
         Ok(Some(session.clone()))
     }
 
-    fn check_room(&self, table: &Table, wanted: u32) -> Result<(), Refusal> {
-        let StoreLimits { max_sessions, max_envs, .. } = self.limits;
-        let used = table.num_envs;
-        let full = table.sessions.len() + table.num_rooms as usize >= max_sessions as usize;
-        if !full && wanted <= max_envs.saturating_sub(used) {
+    fn check_room(&self, table: &Table, new: &NewSession) -> Result<(), Refusal> {
+        let NewSession { owner, limits, num_envs, .. } = new;
+        self.check_own_room(table, *num_envs)?;
+        let own = (limits.max_sessions.unwrap_or(u32::MAX), limits.max_envs.unwrap_or(u32::MAX));
+        self.check_limits(table, Some(owner), own, *num_envs)
+    }
+
+    /// Whether the server has room for one more session, whoever makes it.
+    fn check_own_room(&self, table: &Table, num_envs: u32) -> Result<(), Refusal> {
+        self.check_limits(table, None, (self.limits.max_sessions, self.limits.max_envs), num_envs)
+    }
+
+    /// Whether one more session is within these limits: those of a caller, or of all together.
+    fn check_limits(
+        &self,
+        table: &Table,
+        owner: Option<&Caller>,
+        (max_sessions, max_envs): (u32, u32),
+        wanted: u32,
+    ) -> Result<(), Refusal> {
+        let taken = owner.map_or(table.taken, |owner| table.taken_by.get(owner).copied().unwrap_or_default());
+        let full = taken.sessions >= max_sessions;
+        if !full && wanted <= max_envs.saturating_sub(taken.envs) {
             return Ok(());
         }
-        let next = table.sessions.values().map(|session| session.expires.load(Ordering::Relaxed)).min();
+        let sessions = table.sessions.values();
+        let counted = sessions.filter(|session| owner.is_none_or(|owner| session.owner == *owner));
+        let next = counted.map(|session| session.expires.load(Ordering::Relaxed)).min();
         let next = Duration::from_nanos(next.unwrap_or(0));
         let retry_after = next.saturating_sub(self.clock.elapsed()).max(Duration::from_millis(1));
+        let scope = owner.map_or(Scope::Server, Caller::scope);
         Err(if full {
-            Refusal::SessionLimit { limit: max_sessions, retry_after }
+            Refusal::SessionLimit { scope, limit: max_sessions, retry_after }
         } else {
-            Refusal::EnvLimit { used, limit: max_envs, wanted, retry_after }
+            Refusal::EnvLimit { scope, used: taken.envs, limit: max_envs, wanted, retry_after }
         })
     }
 
@@ -320,13 +349,14 @@ pub(super) enum Prepared<'a> {
 #[derive(Debug)]
 pub(super) struct Room<'a> {
     store: &'a SessionStore,
-    num_envs: u32,
+    /// Whose room it is and for how many environments; nothing once it is the session's.
+    taken: Option<(Caller, u32)>,
 }
 
 impl Room<'_> {
     /// Makes the session. If the same request has made it meanwhile, that one is the session.
-    pub fn fill(self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
-        let NewSession { owner, request, num_envs, ttl, config, door } = new;
+    pub fn fill(mut self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
+        let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
         let store = self.store;
         let now = store.clock.elapsed();
         let mut table = store.write();
@@ -352,9 +382,7 @@ impl Room<'_> {
             costs: state.costs(),
             state: Arc::new(tokio::sync::Mutex::new(state)),
         });
-        // The room is the session's from now on.
-        table.num_rooms -= 1;
-        std::mem::forget(self);
+        self.taken = None;
         table.insert(session.clone());
         Ok(session)
     }
@@ -362,9 +390,9 @@ impl Room<'_> {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        let mut table = self.store.write();
-        table.num_rooms -= 1;
-        table.num_envs -= self.num_envs;
+        if let Some((owner, num_envs)) = self.taken.take() {
+            self.store.write().give_back(&owner, num_envs);
+        }
     }
 }
 
@@ -391,9 +419,28 @@ impl Table {
         self.sessions.insert(session.id, session);
     }
 
+    /// Counts a session that is being made.
+    fn take(&mut self, owner: &Caller, num_envs: u32) {
+        for taken in [&mut self.taken, self.taken_by.entry(owner.clone()).or_default()] {
+            taken.sessions += 1;
+            taken.envs += num_envs;
+        }
+    }
+
+    fn give_back(&mut self, owner: &Caller, num_envs: u32) {
+        let Some(own) = self.taken_by.get_mut(owner) else { return };
+        for taken in [&mut self.taken, own] {
+            taken.sessions -= 1;
+            taken.envs -= num_envs;
+        }
+        if *own == Taken::default() {
+            self.taken_by.remove(owner);
+        }
+    }
+
     fn remove(&mut self, id: SessionId) {
         let Some(session) = self.sessions.remove(&id) else { return };
-        self.num_envs -= session.num_envs;
+        self.give_back(&session.owner, session.num_envs);
         if let Some(request) = &session.request {
             self.requests.remove(&(session.owner.clone(), request.name.clone()));
         }

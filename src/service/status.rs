@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
@@ -54,17 +55,21 @@ pub enum Refusal {
     /// A request_id that came with another request before.
     #[error("request_id {0:?} came with another request before")]
     RequestIdReused(String),
-    /// As many sessions as the server may have.
-    #[error("the server has {limit} sessions, as many as it may")]
+    /// As many sessions as the server or the caller may have.
+    #[error("{scope} has {limit} sessions, as many as it may")]
     SessionLimit {
+        /// Whose limit it is.
+        scope: Scope,
         /// How many that is.
         limit: u32,
         /// When the next lease may run out.
         retry_after: Duration,
     },
-    /// As many environments as the server may have.
-    #[error("the server has {used} environments and may have {limit}; {wanted} more were asked for")]
+    /// As many environments as the server or the caller may have.
+    #[error("{scope} has {used} environments and may have {limit}; {wanted} more were asked for")]
     EnvLimit {
+        /// Whose limit it is.
+        scope: Scope,
         /// How many there are.
         used: u32,
         /// How many there may be.
@@ -75,12 +80,12 @@ pub enum Refusal {
         retry_after: Duration,
     },
     /// As many evaluations as may run.
-    #[error("{limit} evaluations {}run, as many as may", if *per_caller { "of this caller " } else { "" })]
+    #[error("{scope} has {limit} evaluations running, as many as it may")]
     EvaluationLimit {
+        /// Whose limit it is.
+        scope: Scope,
         /// How many that is.
         limit: u32,
-        /// Whether those of the caller are meant, and not those of the server.
-        per_caller: bool,
         /// When to come again.
         retry_after: Duration,
     },
@@ -191,9 +196,9 @@ pub enum Refusal {
     /// A world of dm_env_rpc that somebody is in.
     #[error("somebody has joined world {0:?}")]
     WorldInUse(String),
-    /// The server wants a bearer token, and the call has none or another one.
-    #[error("this server wants the metadata `authorization: Bearer TOKEN`")]
-    InvalidToken,
+    /// The server expects a token that it knows, and the call has none such.
+    #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
+    InvalidToken(&'static str),
     /// A request to a host that this server is not.
     #[error(
         "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
@@ -214,6 +219,27 @@ pub enum Refusal {
         /// Where to find it in the log.
         id: String,
     },
+}
+
+/// Whose limit has been reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The server's: other callers may have taken all of it.
+    Server,
+    /// The caller's, a connection where tokens have no names.
+    Connection,
+    /// The caller's, a token with this name.
+    Token(Arc<str>),
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scope::Server => f.write_str("the server"),
+            Scope::Connection => f.write_str("this connection"),
+            Scope::Token(name) => write!(f, "the token {name:?}"),
+        }
+    }
 }
 
 impl Refusal {
@@ -409,7 +435,7 @@ impl Refusal {
             Refusal::TooMuchWork { work, limit } => Row::new(InvalidArgument, "TOO_MUCH_WORK")
                 .with("seconds", work.as_secs_f64())
                 .with("max_seconds", limit.as_secs_f64()),
-            Refusal::InvalidToken => Row::new(Unauthenticated, "INVALID_TOKEN"),
+            Refusal::InvalidToken(_) => Row::new(Unauthenticated, "INVALID_TOKEN"),
             Refusal::UnknownHost { host } => Row::new(PermissionDenied, "UNKNOWN_HOST").with("host", host),
             Refusal::SessionNotFound(name) => Row::new(NotFound, "SESSION_NOT_FOUND").session(name, message),
             Refusal::SessionExpired(name) => Row::new(NotFound, "SESSION_EXPIRED").session(name, message),

@@ -251,7 +251,7 @@ async fn a_caller_has_so_many_evaluations_and_leaves_room_for_others() {
     }
     let told =
         refused(greedy.evaluate_policies(endless()).await, Code::ResourceExhausted, "EVALUATION_LIMIT");
-    assert_eq!(told.message, "2 evaluations of this caller run, as many as may");
+    assert_eq!(told.message, "this connection has 2 evaluations running, as many as it may");
     ask(&mut served.evaluations().await, request()).await.expect("room for another caller");
 }
 

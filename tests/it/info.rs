@@ -50,6 +50,7 @@ async fn it_tells_what_it_was_started_with() {
     let limits = info.limits.unwrap();
     assert_eq!((limits.max_evaluations, limits.max_sessions, limits.max_envs), (7, 1024, 262_144));
     assert_eq!(limits.max_evaluations_per_caller, 5);
+    assert_eq!((limits.max_sessions_per_caller, limits.max_envs_per_caller), (1024, 262_144));
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
     assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
     assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// Who may know whom: a room, and the rooms below it that it may name. Read from the bottom up.
 const ARROWS: &[(&str, &[&str])] = &[
     ("names", &[]),
+    ("secret", &[]),
     ("engine", &[]),
     ("features", &["names", "engine"]),
     ("env", &["engine", "features"]),
@@ -33,8 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wire",
         ],
     ),
-    ("server", &["engine", "pool", "wire", "service"]),
-    ("client", &["engine", "wire"]),
+    ("server", &["secret", "engine", "pool", "wire", "service"]),
+    ("client", &["secret", "engine", "wire"]),
     // Who compares a call over the network with the same work done directly has to know both.
     ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
     // The rules and the agents are for what needs no server: `perft` counts, `bench` measures the engine itself, on
@@ -43,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "names",
+            "secret",
             "engine",
             "features",
             "agents",

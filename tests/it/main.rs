@@ -97,6 +97,9 @@ mod lost_output;
 /// The tables of documents and papers, from the command line.
 mod reproduce;
 
+/// Tokens with names, certificates of both sides, and what is shown of them.
+mod access;
+
 /// The server as a process: its one line, its signals, and whom it lets in.
 mod server;
 

@@ -23,7 +23,8 @@ use crate::evaluation::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 pub struct Process {
-    child: Child,
+    /// The process itself.
+    pub child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<std::process::ChildStdout>,
     /// Where it listens.
@@ -33,13 +34,12 @@ pub struct Process {
 impl Process {
     /// Starts a server on a free port, with these flags, and waits for its line.
     pub fn start(flags: &[&str]) -> Process {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tetrion"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .args(flags)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Process::spawn(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(flags))
+    }
+
+    /// Starts a command that is a server, and waits for its line.
+    pub fn spawn(command: &mut Command) -> Process {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -50,6 +50,7 @@ impl Process {
         Process { child, stdin, stdout, address }
     }
 
+    /// A connection without encryption.
     pub async fn channel(&self) -> Channel {
         Channel::from_shared(format!("http://{}", self.address)).unwrap().connect().await.unwrap()
     }
@@ -68,7 +69,7 @@ impl Process {
     }
 
     /// Sends a request of plain HTTP and reads the answer to its end.
-    fn http(&self, request: &[u8]) -> Vec<u8> {
+    pub fn http(&self, request: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(request).unwrap();
         let mut answer = Vec::new();
@@ -76,7 +77,8 @@ impl Process {
         answer
     }
 
-    fn get(&self, path: &str) -> String {
+    /// The answer to a GET.
+    pub fn get(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         String::from_utf8(self.http(request.as_bytes())).unwrap()
     }

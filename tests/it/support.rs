@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tetrion::pool::Pool;
 use tetrion::service::{
-    CallPool, Caller, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds,
+    CallPool, Caller, CallerLimits, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds,
 };
 use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
 use tetrion::wire::pb;
@@ -81,10 +81,17 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
     TestServer { addr, clock, store, serving }
 }
 
+/// What the caller `small` may have; other callers have the limits of the server.
+pub const SMALL: CallerLimits =
+    CallerLimits { max_sessions: Some(2), max_envs: Some(5), max_evaluations: Some(1) };
+
 /// Makes the caller the one that the metadata name, as the layer around the calls does by the token.
 fn name_caller(mut request: Request<()>) -> Result<Request<()>, Status> {
     if let Some(name) = request.metadata().get("x-caller") {
         let caller = Caller::named(name.to_str().expect("a name"));
+        if caller.name() == "small" {
+            request.extensions_mut().insert(SMALL);
+        }
         request.extensions_mut().insert(caller);
     }
     Ok(request)

@@ -242,8 +242,8 @@ def test_connections():
         with pytest.raises(tetrion.InvalidArgument) as caught:
             tetrion.Client("127.0.0.1:1", **given)
         assert str(caught.value).startswith(said)
-    with pytest.raises(tetrion.InvalidArgument, match="args is '--token x', expected a list of flags"):
-        tetrion.Server(args="--token x")
+    with pytest.raises(tetrion.InvalidArgument, match="args is '--threads 2', expected a list of flags"):
+        tetrion.Server(args="--threads 2")
     with pytest.raises(tetrion.InvalidArgument, match="timeout is '5', expected seconds"):
         tetrion.Server(timeout="5")
     with pytest.raises(tetrion.InvalidArgument, match="addresses is \\[\\], expected at least one address"):

@@ -232,8 +232,8 @@ impl SessionStore {
         if table.sessions.contains_key(&session.id) {
             return Err(format!("{} is there already", session.name()));
         }
-        self.check_room(&table, num_envs).map_err(|refusal| refusal.to_string())?;
-        table.num_envs += num_envs;
+        self.check_own_room(&table, num_envs).map_err(|refusal| refusal.to_string())?;
+        table.take(&session.owner, num_envs);
         table.insert(session);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tetrion::service::StoreLimits;
 use tetrion::wire::dm_env_rpc::pb as dm;
 use tetrion::wire::dm_env_rpc::pb::environment_client::EnvironmentClient;
 use tetrion::wire::dm_env_rpc::pb::environment_request::Payload;
@@ -9,7 +10,7 @@ use tetrion::wire::dm_env_rpc::pb::environment_response::Payload as Answered;
 use tetrion::wire::pb;
 use tonic::Code;
 
-use crate::support::{Client, by, config, refused, reset, save, start, step};
+use crate::support::{Client, SMALL, by, config, refused, reset, save, start, start_with, step};
 
 async fn made_by(client: &mut Client, caller: &'static str, request: pb::CreateSessionRequest) -> String {
     client.create_session(by(caller, request)).await.unwrap().into_inner().session.unwrap().name
@@ -115,4 +116,68 @@ async fn a_world_is_joined_by_its_caller_only() {
     requests.send(join()).await.unwrap();
     let answer = ann.message().await.unwrap().unwrap().payload;
     assert!(matches!(answer, Some(Answered::JoinWorld(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_caller_has_its_own_sessions_and_environments_at_most() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let request =
+        |num_envs| pb::CreateSessionRequest { config: Some(config(num_envs, 1)), ..Default::default() };
+    made_by(&mut client, "other", request(5)).await;
+    let five = made_by(&mut client, "small", request(5)).await;
+    let refusal = client.create_session(by("small", request(1))).await;
+    let told = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
+    assert_eq!(told.message, "the token \"small\" has 5 environments and may have 5; 1 more were asked for");
+    let delete = pb::DeleteSessionRequest { name: five, allow_missing: false };
+    client.delete_session(by("small", delete)).await.unwrap();
+
+    made_by(&mut client, "small", request(2)).await;
+    made_by(&mut client, "small", request(2)).await;
+    let refusal = client.create_session(by("small", request(1))).await;
+    let told = refused(refusal, Code::ResourceExhausted, "SESSION_LIMIT");
+    assert_eq!(told.message, "the token \"small\" has 2 sessions, as many as it may");
+    made_by(&mut client, "other", request(5)).await;
+    // The lease of one of its own gives room, and a refusal says when.
+    let retry = told.details.retry_info().unwrap().retry_delay.unwrap();
+    server.clock.advance(retry);
+    made_by(&mut client, "small", request(2)).await;
+
+    // A world is a session.
+    let ask =
+        dm::EnvironmentRequest { payload: Some(Payload::CreateWorld(dm::CreateWorldRequest::default())) };
+    let mut door = EnvironmentClient::new(server.channel().await);
+    let asks = vec![ask; 2];
+    let mut answers = door.process(by("small", tokio_stream::iter(asks))).await.unwrap().into_inner();
+    let answer = answers.message().await.unwrap().unwrap().payload;
+    assert!(matches!(answer, Some(Answered::CreateWorld(_))), "{answer:?}");
+    let answer = answers.message().await.unwrap().unwrap().payload;
+    let Some(Answered::Error(error)) = answer else { panic!("{answer:?}") };
+    assert_eq!(error.code, Code::ResourceExhausted as i32);
+}
+
+#[tokio::test]
+async fn the_limits_of_the_server_hold_for_a_caller_with_more_of_its_own() {
+    let server = start_with(StoreLimits { max_sessions: 1, max_envs: 3, ..Default::default() }).await;
+    let mut client = server.client().await;
+    let request =
+        |num_envs| pb::CreateSessionRequest { config: Some(config(num_envs, 1)), ..Default::default() };
+    let refusal = client.create_session(by("small", request(4))).await;
+    let told = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
+    assert!(told.message.starts_with("the server has 0 environments and may have 3"), "{}", told.message);
+    let limits = async |client: &mut Client, caller| {
+        let info = client.get_server_info(by(caller, pb::GetServerInfoRequest::default())).await.unwrap();
+        info.into_inner().limits.unwrap()
+    };
+    let told = limits(&mut client, "small").await;
+    assert_eq!((told.max_sessions_per_caller, told.max_envs_per_caller), (1, 3));
+    assert_eq!(Some(told.max_evaluations_per_caller), SMALL.max_evaluations);
+
+    let server = start().await;
+    let mut client = server.client().await;
+    let told = limits(&mut client, "small").await;
+    let own = (Some(told.max_sessions_per_caller), Some(told.max_envs_per_caller));
+    assert_eq!(own, (SMALL.max_sessions, SMALL.max_envs));
+    let told = limits(&mut client, "other").await;
+    assert_eq!((told.max_sessions_per_caller, told.max_envs_per_caller), (told.max_sessions, told.max_envs));
 }

@@ -15,7 +15,7 @@ Both start a server of their own when they are given no address. What there is:
   `Games`, or an `EvaluationRun` while it goes on.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
-- `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
+- `Tls`, the files of an encrypted connection; `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
 - `TetrionError` and its kinds, each of which says what to do.
 
 `help(tetrion.TetrisEnv)`, and so on, tells shapes, types, ranges and errors. Shapes are written N for environments or
@@ -64,6 +64,7 @@ from tetrion.server import Server, ServerNotFound, ServerNotStarted
 from tetrion.servers import Servers
 from tetrion.session import Session
 from tetrion.stream import StepStream
+from tetrion.tls import Tls
 from tetrion.training import TrainedGeneration, train
 from tetrion.vector_env import TetrisVectorEnv
 from tetrion.versions import VERSION, VersionWarning
@@ -115,6 +116,7 @@ __all__ = [
     "TetrionError",
     "TetrisEnv",
     "TetrisVectorEnv",
+    "Tls",
     "TrainedGeneration",
     "Unauthenticated",
     "UnknownHost",

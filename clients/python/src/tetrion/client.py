@@ -33,6 +33,7 @@ from tetrion.requests import (
 )
 from tetrion.server import Server, shared_server
 from tetrion.session import Session
+from tetrion.tls import Tls
 from tetrion.versions import check, stranger
 
 _OPTIONS: list[tuple[str, Any]] = [
@@ -64,7 +65,7 @@ class Client:
         address: str | Server | None = None,
         *,
         token: str | None = None,
-        tls: grpc.ChannelCredentials | bool = False,
+        tls: Tls | grpc.ChannelCredentials | bool = False,
         timeout: float = 60.0,
         patience: float = 60.0,
         options: Sequence[tuple[str, Any]] = (),
@@ -78,7 +79,7 @@ class Client:
         Args:
             address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this process.
             token: The bearer token that the server wants.
-            tls: Encrypt: True to trust the system's certificates, or credentials of your own.
+            tls: Encrypt: True to trust the system's certificates, `Tls` with files of your own, or credentials of gRPC.
             timeout: Seconds that a call may take; evaluations and streams have no limit.
             patience: Seconds to wait for a server that went away to come back. What it has lost is made again, sessions
                 from snapshots and evaluations by asking for the missing games, so that a server may be killed and
@@ -107,6 +108,8 @@ class Client:
             _check_address(address)
         if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
             raise InvalidArgument("token", "cannot be sent, expected printable ASCII characters")
+        if not isinstance(tls, (Tls, grpc.ChannelCredentials, bool)):
+            raise arguments.wrong("tls", tls, "True, False, a tetrion.Tls or credentials of gRPC")
         self._server = address if isinstance(address, Server) else None
         self.address = address.address if isinstance(address, Server) else address
         self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
@@ -119,7 +122,7 @@ class Client:
             del ours["grpc.default_authority"]
         merged = list({**ours, **dict(options)}.items())
         if tls:
-            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else grpc.ssl_channel_credentials()
+            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else (Tls() if tls is True else tls).credentials()
             self._channel = grpc.secure_channel(self.address, credentials, merged)
         else:
             self._channel = grpc.insecure_channel(self.address, merged)
@@ -149,7 +152,7 @@ class Client:
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickle keeps: the arguments, the token among them. Without an address it starts a server where it wakes."""
         if isinstance(self.arguments["tls"], grpc.ChannelCredentials):
-            raise TypeError("a Client with tls credentials of its own cannot be pickled; make one where it is needed")
+            raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
         return _client, (self.arguments,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Client:

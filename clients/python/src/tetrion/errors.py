@@ -146,9 +146,9 @@ class ServerFull(TetrionError):
 
 
 class Unauthenticated(TetrionError, PermissionError):
-    """The server wants a token, and it got none or another one."""
+    """The server expects a token that it knows, and the client has none or another one, or the token was removed."""
 
-    advice = "give the server's token as Client(address, token=...)"
+    advice = "give a token that the server knows as Client(address, token=...)"
 
 
 class UnknownHost(TetrionError, PermissionError):
@@ -161,8 +161,8 @@ class ServerUnavailable(TetrionError, ConnectionError):
     """The server cannot be reached, or is going down."""
 
     advice = (
-        "check that the server runs, that the address is `host:port` without a scheme, and that tls=True is said if and "
-        "only if it has a certificate; snapshots (`Session.save`) can be restored on another one"
+        "check that the server runs, that the address is `host:port` without a scheme, that tls= is given if and only if "
+        "it has a certificate, and tls=tetrion.Tls(client_cert=...) if it wants one of its clients; snapshots (`Session.save`) can be restored on another one"
     )
 
 

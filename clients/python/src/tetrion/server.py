@@ -69,6 +69,12 @@ def find_binary() -> Path:
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
+def _without_secrets(command: Sequence[str]) -> list[str]:
+    """A command line as it may be shown."""
+    shown = ["--token=..." if flag.startswith("--token=") else flag for flag in command]
+    return ["..." if before == "--token" else flag for before, flag in zip(["", *shown], shown, strict=False)]
+
+
 class Server:
     """A server on a free loopback port that lives as long as this object, and never longer than this process."""
 
@@ -101,7 +107,7 @@ class Server:
         }
         self._environment = environment
         self._program = str(program)
-        self._args = [str(flag) for flag in arguments.items("args", args, "a list of flags such as ['--token', 'x']")]
+        self._args = [str(flag) for flag in arguments.items("args", args, "a list of flags such as ['--threads', '2']")]
         self._timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         _servers.add(self)
         self._start("127.0.0.1:0")
@@ -124,7 +130,7 @@ class Server:
         if not line.startswith(_READY):
             self._end(10.0)
             said = f"said {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
-            raise ServerNotStarted(f"`{' '.join(command)}` {said} within {self._timeout:g} s instead of listening")
+            raise ServerNotStarted(f"`{' '.join(_without_secrets(command))}` {said} within {self._timeout:g} s instead of listening")
         self.address = line.removeprefix(_READY).strip()
 
     def revive(self) -> None:

@@ -29,6 +29,7 @@ from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
+from tetrion.tls import Tls
 from tetrion.tensors import from_numpy, to_numpy
 
 # gRPC tries another server where one fails. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
@@ -62,7 +63,7 @@ class Servers(Client):
         *,
         num_servers: int | None = None,
         token: str | None = None,
-        tls: grpc.ChannelCredentials | bool = False,
+        tls: Tls | grpc.ChannelCredentials | bool = False,
         timeout: float = 60.0,
         patience: float = 60.0,
         options: Sequence[tuple[str, Any]] = (),
@@ -75,8 +76,8 @@ class Servers(Client):
                 takes calls without sessions.
             num_servers: How many servers there are, for a name that does not tell; a guess is good enough.
             token: The bearer token that the servers want.
-            tls: Encrypt: True to trust the system's certificates, or credentials of your own. For a list of addresses
-                the option `grpc.ssl_target_name_override` says which name their certificates have.
+            tls: Encrypt: True to trust the system's certificates, `Tls` with files of your own, or credentials of gRPC.
+                For a list of addresses the option `grpc.ssl_target_name_override` says which name their certificates have.
             timeout: Seconds that a call may take; evaluations and streams have no limit.
             patience: Seconds to wait when none of the servers answers any more.
             options: Further options of the gRPC channels; they go before ours.

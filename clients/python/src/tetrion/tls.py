@@ -1,0 +1,54 @@
+"""What an encrypted connection is made with."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from tetrion.errors import InvalidArgument
+
+File = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files in PEM form, read whenever a connection is made. Unlike credentials of gRPC it can be pickled.
+
+    Attributes:
+        ca_cert: The authorities that may vouch for the server. None: those that gRPC trusts.
+        client_cert: The certificate for a server that wants one of its clients, and those that vouch for it.
+        client_key: The key of that certificate.
+    """
+
+    ca_cert: File | None = None
+    client_cert: File | None = None
+    client_key: File | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """The same as gRPC wants it.
+
+        Raises:
+            InvalidArgument: A file cannot be read or holds something else, or a certificate has no key.
+        """
+        if (self.client_cert is None) != (self.client_key is None):
+            raise InvalidArgument("tls", "needs client_cert and client_key, or neither")
+        return grpc.ssl_channel_credentials(
+            _read("tls.ca_cert", self.ca_cert, b"CERTIFICATE"),
+            _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
+            _read("tls.client_cert", self.client_cert, b"CERTIFICATE"),
+        )
+
+
+def _read(field: str, file: File | None, label: bytes) -> bytes | None:
+    if file is None:
+        return None
+    try:
+        text = Path(file).read_bytes()
+    except (OSError, TypeError, ValueError) as error:
+        raise InvalidArgument(field, f"cannot be read: {error}") from None
+    if b"-----BEGIN " not in text or label + b"-----" not in text:
+        raise InvalidArgument(field, f"is {os.fspath(file)!r}, which holds no {label.decode()} in PEM form")
+    return text

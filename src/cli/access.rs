@@ -1,0 +1,176 @@
+//! Who may use a server: its certificate, the clients' certificates, and tokens.
+//!
+//! A server that other machines can reach has TLS and tokens, or refuses to start.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tracing::{info, warn};
+
+use super::args::{UsageError, read_pem, secret};
+use super::token_file::{exposure, follow, read_token, read_tokens};
+use crate::secret::Secret;
+use crate::server::{ServerError, Tls, Tokens};
+
+/// The options of `tetrion serve` that say who may use it.
+#[derive(Debug, clap::Args)]
+pub struct AccessArgs {
+    /// A TOML file of tokens, each with a name and limits of its own, one of which callers must show as
+    /// `authorization: Bearer TOKEN`. It is read again when it changes, and on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+
+    /// A file with one token for all callers
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// The token itself. Other users of the machine see it here, not in a file or in the environment
+    #[arg(long, value_name = "TOKEN", value_parser = secret())]
+    pub token: Option<Secret>,
+
+    /// A PEM file with the certificate to encrypt with, and those that vouch for it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// A PEM file with the key of the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// A PEM file with the authorities of which clients must have a certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_client_ca: Option<PathBuf>,
+
+    /// Listen beyond this machine without TLS or without tokens, where a proxy or a closed network stands in for them
+    #[arg(long)]
+    pub insecure: bool,
+}
+
+/// What the options say, read from their files.
+#[derive(Debug)]
+pub struct Access {
+    /// The certificates, if there are any.
+    pub tls: Option<Tls>,
+    /// The tokens, if callers need one.
+    pub tokens: Tokens,
+    /// The file of tokens to read again, with the text that it had.
+    file: Option<(PathBuf, String)>,
+}
+
+impl AccessArgs {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// A file that cannot be read or used, options that contradict each other, and too little to listen on an address that
+    /// other machines can reach.
+    pub fn open(&self, listen: SocketAddr) -> anyhow::Result<Access> {
+        let access = self.read()?;
+        self.check(listen, &access)?;
+        Ok(access)
+    }
+
+    fn read(&self) -> anyhow::Result<Access> {
+        let tls = self.read_tls()?;
+        if let Some(exposure) = self.tokens.iter().chain(&self.token_file).find_map(|path| exposure(path)) {
+            warn!("{exposure}");
+        }
+        let single = |tls, secret| Access { tls, tokens: Tokens::single(secret), file: None };
+        match (&self.token, &self.token_file, &self.tokens) {
+            (None, None, None) => Ok(Access { tls, tokens: Tokens::default(), file: None }),
+            (Some(token), None, None) if token.is_sendable() => Ok(single(tls, token.clone())),
+            (Some(_), None, None) => {
+                let expected = "expected printable ASCII characters, no space at either end";
+                Err(UsageError(format!("--token cannot be sent, {expected}")).into())
+            }
+            (None, Some(path), None) => Ok(single(tls, read_token(path)?)),
+            (None, None, Some(path)) => {
+                let (file, text) = read_tokens(path)?;
+                info!(file = %path.display(), tokens = file.num_tokens(), "tokens read");
+                Ok(Access { tls, tokens: Tokens::named(file), file: Some((path.clone(), text)) })
+            }
+            _ => Err(UsageError(
+                "--tokens, --token-file and --token exclude each other: --tokens is for tokens with names, the others \
+                 are for a single one; each can come from a flag, from the environment and from the file of --config"
+                    .to_owned(),
+            )
+            .into()),
+        }
+    }
+
+    fn read_tls(&self) -> anyhow::Result<Option<Tls>> {
+        let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None); // clap saw to it that there are both or none
+        };
+        let certificates = read_pem(certificates, "CERTIFICATE")?;
+        let key = read_pem(key, "PRIVATE KEY")?;
+        let authorities = self.tls_client_ca.as_ref();
+        let client_authorities = authorities.map(|path| read_pem(path, "CERTIFICATE")).transpose()?;
+        Ok(Some(Tls { certificates, key, client_authorities }))
+    }
+
+    /// Refuses to serve other machines without TLS and tokens, unless that is wanted.
+    fn check(&self, listen: SocketAddr, access: &Access) -> Result<(), UsageError> {
+        let mut missing = Vec::new();
+        if access.tls.is_none() {
+            missing.push("no certificate (--tls-cert FILE --tls-key FILE)");
+        }
+        if !access.tokens.are_needed() {
+            missing.push("no tokens (--tokens FILE, or --token-file FILE for a single one)");
+        }
+        if listen.ip().is_loopback() || missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(" and ");
+        if self.insecure {
+            warn!("other machines can reach {listen}, and the server has {missing}");
+            return Ok(());
+        }
+        Err(UsageError(format!(
+            "other machines can reach {listen}, and the server would have {missing}; --insecure serves all the same"
+        )))
+    }
+
+    /// Says which files certificates and keys that cannot be used came from.
+    pub fn name_files(&self, error: ServerError) -> anyhow::Error {
+        let (ServerError::Transport(_), Some(cert), Some(key)) = (&error, &self.tls_cert, &self.tls_key)
+        else {
+            return error.into();
+        };
+        let mut files = format!("the certificate of {}, the key of {}", cert.display(), key.display());
+        if let Some(authorities) = &self.tls_client_ca {
+            files += &format!(", the authorities of {}", authorities.display());
+        }
+        anyhow::Error::new(error).context(files)
+    }
+}
+
+impl Access {
+    /// From now on takes up what changes in the file of tokens, in a task of its own.
+    ///
+    /// # Errors
+    /// If SIGHUP cannot be listened to.
+    pub fn follow_file(&mut self) -> std::io::Result<()> {
+        let Some((path, text)) = self.file.take() else { return Ok(()) };
+        let reload = Arc::new(Notify::new());
+        notify_on_hangup(reload.clone())?;
+        tokio::spawn(follow(self.tokens.clone(), path, text, reload));
+        Ok(())
+    }
+}
+
+/// Notifies on SIGHUP, where there is one.
+fn notify_on_hangup(reload: Arc<Notify>) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                reload.notify_one();
+            }
+        });
+    }
+    #[cfg(not(unix))]
+    drop(reload);
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Tokens on disk: one in a file, or a table of them that is read again when it changes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use tokio::sync::Notify;
+use tracing::{info, warn};
+
+use crate::secret::Secret;
+use crate::server::{Replaced, TokenFile, Tokens};
+
+/// Bytes of a file of tokens.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// How often the file is looked at.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Reads the token of a file that holds nothing else but a line end.
+///
+/// # Errors
+/// With the file's name, if it cannot be read, or its text cannot be sent as a token.
+pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
+    let text = read(path)?;
+    let secret = Secret::from(text.trim_end_matches(['\r', '\n']).to_owned());
+    if !secret.is_sendable() {
+        bail!(
+            "{} holds no token: expected one line of printable ASCII characters, no space at either end",
+            path.display()
+        );
+    }
+    Ok(secret)
+}
+
+/// Reads a table of tokens; also returns its text.
+///
+/// # Errors
+/// With the file's name and the line, if it cannot be read or used.
+pub fn read_tokens(path: &Path) -> anyhow::Result<(TokenFile, String)> {
+    let text = read(path)?;
+    let file = TokenFile::parse(&text).with_context(|| path.display().to_string())?;
+    Ok((file, text))
+}
+
+/// Why the file is less of a secret than its content, if other users can read it.
+pub fn exposure(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).ok()?.permissions().mode();
+        if mode & 0o044 != 0 {
+            let path = path.display();
+            return Some(format!(
+                "other users of this machine can read {path}: `chmod 600 {path}` makes it private"
+            ));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    None
+}
+
+/// Takes up changes of the file for as long as it is polled.
+///
+/// A text counts when it is read twice in a row, so that a file in the middle of being written does not; or at once
+/// when the process is asked to reload. One that cannot be used is logged, and the tokens before it stay.
+pub async fn follow(tokens: Tokens, path: PathBuf, text: String, reload: Arc<Notify>) {
+    let mut known = Ok(text);
+    let mut seen = known.clone();
+    loop {
+        let asked = tokio::select! {
+            () = reload.notified() => true,
+            () = tokio::time::sleep(INTERVAL) => false,
+        };
+        let file = path.clone();
+        let read = move || read(&file).map_err(|error| format!("{error:#}"));
+        // Elsewhere, for the file may lie on a disk that does not answer.
+        let Ok(text) = tokio::task::spawn_blocking(read).await else { return };
+        let is_new = text == seen && text != known;
+        seen = text;
+        if is_new || asked {
+            known = seen.clone();
+            take_up(&tokens, &path, &known);
+        }
+    }
+}
+
+fn take_up(tokens: &Tokens, path: &Path, text: &Result<String, String>) {
+    let parsed = text.as_ref().map_err(Clone::clone);
+    let parsed = parsed.and_then(|text| TokenFile::parse(text).map_err(|error| error.to_string()));
+    let path_shown = path.display();
+    match parsed {
+        Ok(file) => {
+            let Replaced { tokens, added, removed } = tokens.replace(file);
+            info!(file = %path_shown, tokens, added, removed, "tokens read again");
+            if let Some(exposure) = exposure(path) {
+                warn!("{exposure}");
+            }
+        }
+        Err(problem) => {
+            warn!(file = %path_shown, problem, "the file of tokens cannot be used, those read before stay");
+        }
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let cannot = || format!("cannot read {}", path.display());
+    let mut text = String::new();
+    let file = std::fs::File::open(path).with_context(cannot)?;
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
+    if text.len() as u64 > MAX_BYTES {
+        bail!("{} has more than {MAX_BYTES} bytes", path.display());
+    }
+    Ok(text)
+}

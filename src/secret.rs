@@ -1,0 +1,42 @@
+//! Texts that are shown nowhere: neither in logs nor in errors, and not by `{:?}` either.
+
+use subtle::{Choice, ConstantTimeEq};
+
+/// A token or a password.
+///
+/// ```
+/// use tetrion::secret::Secret;
+/// assert_eq!(format!("{:?}", Secret::from("open sesame".to_owned())), "Secret(..)");
+/// ```
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl From<String> for Secret {
+    fn from(text: String) -> Secret {
+        Secret(text)
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Secret {
+    /// The text itself, for the one who sends or keeps it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it can be sent in a header and comes out as it went in: printable ASCII, no space at either end.
+    pub fn is_sendable(&self) -> bool {
+        let printable = self.0.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+        printable && !self.0.is_empty() && self.0.trim() == self.0
+    }
+
+    /// Whether these bytes are the secret. How long the answer takes depends on the lengths alone.
+    pub fn matches(&self, shown: &[u8]) -> Choice {
+        self.0.as_bytes().ct_eq(shown)
+    }
+}

@@ -1,0 +1,310 @@
+//! Tokens: which callers the server serves, what each is called, and how much it may have.
+//!
+//! A server has no tokens and serves every caller; or one without a name, whose holders are all one caller; or a file of
+//! tokens with names. The table of the file is replaced while the server runs: a new call is looked up in the newest one,
+//! and the streams of a token that is gone end.
+//!
+//! A caller's token is compared with every token of the table in constant time, so that neither which one it resembles nor
+//! how much of it is right can be measured.
+//!
+//! The surprising decision: no error of the file quotes anything from it. A value in the wrong place may be a secret, so
+//! errors name lines and keys.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use axum::http::HeaderMap;
+use subtle::ConditionallySelectable;
+use tokio_util::sync::CancellationToken;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::secret::Secret;
+use crate::service::status::Refusal;
+use crate::service::{Caller, CallerLimits};
+
+/// Tokens of one file: each call is compared with all of them.
+const MAX_TOKENS: usize = 1000;
+/// Characters of a token's name.
+const MAX_NAME: usize = 64;
+/// Characters of the secret of a token with a name.
+const SECRET_LENGTHS: Range<usize> = 16..513;
+
+/// What callers have to show. Clones share one table.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    /// Nothing where callers need no token.
+    table: Option<Arc<RwLock<Arc<[Token]>>>>,
+}
+
+/// A token of the table.
+#[derive(Clone, Debug)]
+struct Token {
+    secret: Secret,
+    pass: Pass,
+}
+
+/// What the server around the calls knows of the caller of one.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    pub caller: Caller,
+    pub limits: CallerLimits,
+    /// Cancelled when the token is removed.
+    pub removed: CancellationToken,
+}
+
+/// The tokens of a file, which are sound.
+#[derive(Debug)]
+pub struct TokenFile(Vec<Token>);
+
+/// Why a file of tokens cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct TokenFileError {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong there. It quotes nothing from the file.
+    pub problem: String,
+}
+
+/// How many tokens came and went with a new file. One whose secret has changed did both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Tokens of the new file.
+    pub tokens: usize,
+    /// Those that were not in the old one.
+    pub added: usize,
+    /// Those of the old one that are gone.
+    pub removed: usize,
+}
+
+impl Tokens {
+    /// One token, whose holders are all the same caller, without a name and without limits of its own.
+    pub fn single(secret: Secret) -> Tokens {
+        Tokens::of(vec![Token::new(secret, Caller::default(), CallerLimits::default())])
+    }
+
+    /// The tokens of a file.
+    pub fn named(file: TokenFile) -> Tokens {
+        Tokens::of(file.0)
+    }
+
+    fn of(tokens: Vec<Token>) -> Tokens {
+        Tokens { table: Some(Arc::new(RwLock::new(tokens.into()))) }
+    }
+
+    /// Whether callers need a token.
+    pub fn are_needed(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// Makes the tokens of another file the ones that callers need from now on. Streams of tokens that are not in it end.
+    pub fn replace(&self, file: TokenFile) -> Replaced {
+        let TokenFile(mut tokens) = file;
+        let Some(table) = &self.table else {
+            return Replaced { tokens: 0, added: 0, removed: 0 };
+        };
+        let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut removed: Vec<&Token> = table.iter().collect();
+        let mut added = 0;
+        for token in &mut tokens {
+            match removed.iter().position(|old| old.is_same(token)) {
+                Some(same) => token.pass.removed = removed.swap_remove(same).pass.removed.clone(),
+                None => added += 1,
+            }
+        }
+        removed.iter().for_each(|token| token.pass.removed.cancel());
+        let replaced = Replaced { tokens: tokens.len(), added, removed: removed.len() };
+        *table = tokens.into();
+        replaced
+    }
+
+    /// The caller with these headers; nothing where callers need no token.
+    pub(super) fn admit(&self, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
+        let Some(table) = &self.table else { return Ok(None) };
+        let shown = headers.get("authorization").ok_or(Refusal::InvalidToken("the call has no token"))?;
+        let shown = shown.as_bytes().strip_prefix(b"Bearer ");
+        let shown = shown.ok_or(Refusal::InvalidToken("the call's authorization is no bearer token"))?;
+        let table = table.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut found = u32::MAX;
+        for (number, token) in (0..).zip(table.iter()) {
+            found.conditional_assign(&number, token.secret.matches(shown));
+        }
+        match table.get(found as usize) {
+            Some(token) => Ok(Some(token.pass.clone())),
+            None => Err(Refusal::InvalidToken("the server does not know the call's token")),
+        }
+    }
+}
+
+impl Token {
+    fn new(secret: Secret, caller: Caller, limits: CallerLimits) -> Token {
+        Token { secret, pass: Pass { caller, limits, removed: CancellationToken::new() } }
+    }
+
+    /// Whether both admit the same holder as the same caller.
+    fn is_same(&self, other: &Token) -> bool {
+        self.pass.caller == other.pass.caller && self.secret.matches(other.secret.expose().as_bytes()).into()
+    }
+}
+
+impl TokenFile {
+    /// Reads the text of a file:
+    ///
+    /// ```
+    /// use tetrion::server::TokenFile;
+    /// let file = r#"
+    ///     max_sessions = 100       # of each token that does not say otherwise
+    ///
+    ///     [[token]]
+    ///     name = "alice"
+    ///     secret = "mUVyi0ci7yCFMkHhqYzmQjyD"
+    ///
+    ///     [[token]]
+    ///     name = "bob"
+    ///     secret = "8JkAuv3ZlqWkrkTe3xNnFqtP"
+    ///     max_sessions = 4
+    ///     max_envs = 1000
+    ///     max_evaluations = 1
+    /// "#;
+    /// assert_eq!(TokenFile::parse(file)?.num_tokens(), 2);
+    /// # Ok::<_, tetrion::server::TokenFileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A text that is no TOML, a key or a value that there is not, a secret or a name that another token has.
+    pub fn parse(text: &str) -> Result<TokenFile, TokenFileError> {
+        let lines = Lines(text);
+        let file = DeTable::parse(text).map_err(|error| {
+            // The error's own words may quote the file.
+            lines.error(
+                &error.span().unwrap_or_default(),
+                "is no TOML: expected `key = \"text\"`, `key = number` or `[[token]]`",
+            )
+        })?;
+        let (mut defaults, mut listed) = (CallerLimits::default(), None);
+        for (key, value) in file.get_ref() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("token", DeValue::Array(tokens)) => listed = Some(tokens),
+                ("token", _) => return Err(lines.error(&key.span(), "token is a value, expected [[token]]")),
+                (name, _) if set_limit(&mut defaults, name, value, &lines)? => {}
+                _ => {
+                    let known = LIMITS.join(", ");
+                    let problem = format!("an unknown key, expected {known} or [[token]]");
+                    return Err(lines.error(&key.span(), problem));
+                }
+            }
+        }
+        let listed = listed.filter(|tokens| !tokens.is_empty());
+        let listed = listed.ok_or_else(|| lines.error(&(0..0), "the file has no [[token]]"))?;
+        let mut tokens: Vec<(Token, Range<usize>)> = Vec::new();
+        for listed in listed.iter() {
+            let DeValue::Table(table) = listed.get_ref() else {
+                return Err(lines.error(&listed.span(), "token is a value, expected [[token]]"));
+            };
+            if tokens.len() == MAX_TOKENS {
+                return Err(lines.error(&listed.span(), format!("one token more than {MAX_TOKENS}")));
+            }
+            let token = lines.token(table, &listed.span(), defaults)?;
+            for (other, place) in &tokens {
+                let line = lines.number(place);
+                if other.pass.caller == token.pass.caller {
+                    let problem = format!("the name is that of the token on line {line}");
+                    return Err(lines.error(&listed.span(), problem));
+                }
+                if other.secret.matches(token.secret.expose().as_bytes()).into() {
+                    let problem = format!("the secret is that of the token on line {line}");
+                    return Err(lines.error(&listed.span(), problem));
+                }
+            }
+            tokens.push((token, listed.span()));
+        }
+        Ok(TokenFile(tokens.into_iter().map(|(token, _)| token).collect()))
+    }
+
+    /// How many tokens it has, at least one.
+    pub fn num_tokens(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The keys of [`CallerLimits`].
+const LIMITS: [&str; 3] = ["max_sessions", "max_envs", "max_evaluations"];
+
+/// Reads a limit into its place; false if the key is none.
+fn set_limit(
+    limits: &mut CallerLimits,
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    lines: &Lines<'_>,
+) -> Result<bool, TokenFileError> {
+    let place = match key {
+        "max_sessions" => &mut limits.max_sessions,
+        "max_envs" => &mut limits.max_envs,
+        "max_evaluations" => &mut limits.max_evaluations,
+        _ => return Ok(false),
+    };
+    let number = match value.get_ref() {
+        DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    };
+    let problem = || format!("{key}: expected a whole number from 0 to {}", u32::MAX);
+    *place = Some(number.ok_or_else(|| lines.error(&value.span(), problem()))?);
+    Ok(true)
+}
+
+/// A text of which errors tell lines.
+struct Lines<'a>(&'a str);
+
+impl Lines<'_> {
+    fn number(&self, place: &Range<usize>) -> usize {
+        self.0.bytes().take(place.start).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    fn error(&self, place: &Range<usize>, problem: impl Display) -> TokenFileError {
+        TokenFileError { line: self.number(place), problem: problem.to_string() }
+    }
+
+    fn token(
+        &self,
+        table: &DeTable<'_>,
+        place: &Range<usize>,
+        defaults: CallerLimits,
+    ) -> Result<Token, TokenFileError> {
+        let (mut name, mut secret, mut limits) = (None, None, defaults);
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "name" => name = Some(self.name(value)?),
+                "secret" => secret = Some(self.secret(value)?),
+                key if set_limit(&mut limits, key, value, self)? => {}
+                _ => {
+                    let known = LIMITS.join(", ");
+                    let problem = format!("an unknown key of a token, expected name, secret, {known}");
+                    return Err(self.error(&key.span(), problem));
+                }
+            }
+        }
+        let missing = |key: &str| self.error(place, format!("the token has no {key}"));
+        let name = name.ok_or_else(|| missing("name"))?;
+        Ok(Token::new(secret.ok_or_else(|| missing("secret"))?, Caller::named(name), limits))
+    }
+
+    fn name<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Result<&'v str, TokenFileError> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+        let name = value.get_ref().as_str();
+        let name = name.filter(|name| (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain));
+        let problem = || format!("name: expected 1 to {MAX_NAME} letters, digits, or any of - _ . @");
+        name.ok_or_else(|| self.error(&value.span(), problem()))
+    }
+
+    fn secret(&self, value: &Spanned<DeValue<'_>>) -> Result<Secret, TokenFileError> {
+        let secret = value.get_ref().as_str().map(|text| Secret::from(text.to_owned()));
+        let secret =
+            secret.filter(|secret| SECRET_LENGTHS.contains(&secret.expose().len()) && secret.is_sendable());
+        let (min, max) = (SECRET_LENGTHS.start, SECRET_LENGTHS.end - 1);
+        let problem =
+            || format!("secret: expected {min} to {max} printable ASCII characters, no space at either end");
+        secret.ok_or_else(|| self.error(&value.span(), problem()))
+    }
+}
