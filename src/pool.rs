@@ -10,6 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The system gives no threads.
 pub use rayon::ThreadPoolBuildError as PoolError;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tracing::error;
+use tracing::Span;
 
 /// Threads of a pool that a user can ask for: more than all but the largest machines have cores. Each one that idles looks for
 /// work at all the others first, so that 4,096 of them take half a minute to start on two cores.
@@ -55,6 +56,18 @@ pub struct Pool {
 pub struct Lane {
     pool: Arc<Pool>,
     party: Party,
+    span: Span,
+}
+
+/// What the threads of a pool do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolActivity {
+    /// Jobs that wait for a thread.
+    pub waiting: usize,
+    /// Jobs that threads are doing.
+    pub running: usize,
+    /// Jobs that are done.
+    pub done: u64,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -68,6 +81,7 @@ struct Queues {
     now: Duration,
     /// Numbers the callers in the order in which they came.
     next_serial: u64,
+    num_done: u64,
 }
 
 struct Queue {
@@ -104,12 +118,6 @@ impl Pool {
             .num_threads(num_threads)
             .thread_name(move |i| format!("{name}-{i}"))
             .start_handler(move |_| give_way(niceness))
-            // The job is lost, and whoever waits for it sees that; the thread goes on.
-            .panic_handler(|panic| {
-                let text = panic.downcast_ref::<&str>().copied();
-                let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-                error!(panic = text.unwrap_or("no message"), "a job panicked");
-            })
             .build()?;
         Ok(Arc::new(Pool { threads, queues: Mutex::default() }))
     }
@@ -121,14 +129,27 @@ impl Pool {
 
     /// The pool as this caller uses it.
     pub fn lane(self: &Arc<Pool>, party: Party) -> Lane {
-        Lane { pool: self.clone(), party }
+        Lane { pool: self.clone(), party, span: Span::none() }
+    }
+
+    /// What the threads are doing.
+    pub fn activity(&self) -> PoolActivity {
+        let queues = self.queues();
+        let mut activity = PoolActivity { done: queues.num_done, ..Default::default() };
+        for queue in queues.parties.values() {
+            activity.waiting += queue.jobs.len();
+            activity.running += queue.running as usize;
+        }
+        activity
     }
 
     /// Does the job whose turn it is.
     fn work(&self) {
         let (party, job) = self.queues().take().expect("a job for each ticket");
-        let _running = Running { pool: self, party, start: Instant::now() };
-        job();
+        let start = Instant::now();
+        // A job that panics is lost, and the task that waits for it sees that; the thread goes on. The panic hook has logged it.
+        let _ = catch_unwind(AssertUnwindSafe(job));
+        self.queues().done(&party, start.elapsed());
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {
@@ -142,9 +163,15 @@ impl Lane {
         self.pool.num_threads()
     }
 
+    /// The same for jobs whose lines in the log show this span.
+    pub fn in_span(self, span: Span) -> Lane {
+        Lane { span, ..self }
+    }
+
     /// Hands in a job. It is begun when all that this caller handed in before have been.
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
-        self.pool.queues().put(&self.party, Box::new(job));
+        let span = self.span.clone();
+        self.pool.queues().put(&self.party, Box::new(move || span.in_scope(job)));
         let pool = self.pool.clone();
         self.pool.threads.spawn(move || pool.work());
     }
@@ -174,25 +201,13 @@ impl Queues {
     }
 
     fn done(&mut self, party: &Party, took: Duration) {
+        self.num_done += 1;
         let Some(queue) = self.parties.get_mut(party) else { return };
         queue.running -= 1;
         queue.used += took;
         if queue.running == 0 && queue.jobs.is_empty() {
             self.parties.remove(party);
         }
-    }
-}
-
-/// A job that a thread is doing; its time is counted even if it panics.
-struct Running<'a> {
-    pool: &'a Pool,
-    party: Party,
-    start: Instant,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.pool.queues().done(&self.party, self.start.elapsed());
     }
 }
 

@@ -15,7 +15,7 @@ use super::args::UsageError;
 use super::interrupt::INTERRUPTED;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
-use crate::server::{Hosts, Origins, Server, ServerConfig};
+use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
 use crate::service::{Deadlines, EvaluationLimits, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
@@ -127,6 +127,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
     pub allow_host: Vec<String>,
 
+    /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`. Without it:
+    /// that of OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT, or no traces
+    #[arg(long, value_name = "URL", value_parser = collector)]
+    pub otlp: Option<String>,
+
     /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
@@ -189,6 +194,32 @@ fn host(text: &str) -> Result<String, String> {
     } else {
         Err("expected a name without a scheme, a port or a path, or *".to_owned())
     }
+}
+
+/// The URL of a collector.
+fn collector(text: &str) -> Result<String, String> {
+    let is_url = text.parse::<axum::http::Uri>().is_ok_and(|url| {
+        matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
+    });
+    if is_url {
+        Ok(text.to_owned())
+    } else {
+        Err("expected http://HOST:PORT or https://HOST:PORT".to_owned())
+    }
+}
+
+/// The collector that the flag names, or the variables that every program with OpenTelemetry knows.
+fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
+    if args.otlp.is_some() {
+        return Ok(args.otlp.clone());
+    }
+    for name in ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
+        if let Some(url) = std::env::var(name).ok().filter(|url| !url.is_empty()) {
+            let url = collector(&url).map_err(|error| UsageError(format!("{name}={url:?}: {error}")))?;
+            return Ok(Some(url));
+        }
+    }
+    Ok(None)
 }
 
 /// Serves until told to stop.
@@ -267,6 +298,7 @@ fn config(args: &ServeArgs, access: Access) -> anyhow::Result<ServerConfig> {
         origins,
         state: args.state.clone(),
         hosts,
+        otlp: otlp(args)?,
     })
 }
 
@@ -294,6 +326,7 @@ fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
     }
+    log_panics();
     Ok(())
 }
 

@@ -6,53 +6,50 @@
 //! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
 //! * Without a token that the server knows, where it wants one, it is refused, and a stream whose token is removed ends.
 //!   Health and reflection stay open.
-//! * A panic in it, before or in the middle of its answer, becomes INTERNAL with an id that is in the log beside the
+//! * It has an id, given by its caller or made here, which its answer, its errors and its lines in the log show
+//!   ([`request_id`]).
+//! * A panic in it, before or in the middle of its answer, becomes INTERNAL with that id, which is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
 //! * Bytes that are no message become INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
 //! * A stream whose deadline has passed is ended; tonic itself looks at deadlines until a call begins to answer only.
 //! * While the server drains it is refused; if it is a stream that waits with nothing to say, it is ended. A call that is
 //!   being worked on gets its answer.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::future::{Future, poll_fn, ready};
+use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
-use std::sync::{Arc, OnceLock};
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderMap, Request, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use metrics::{Counter, Gauge, Histogram};
-use prost::Message;
 use tokio::time::{Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::body::Body;
 use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
 use tower::{BoxError, Layer, Service};
-use tracing::error;
 
-use super::connection::{Calling, Network, Peer};
+use super::connection::{Network, Peer};
 use super::decompress::{Decompressed, Encoding};
-use super::reception::{Reception, Takes};
+use super::held::Held;
+use super::panics::{self, Panic, caught, drop_caught};
+use super::reception::Reception;
+use super::record::{CODES, Method, Record, code_of, methods};
+use super::request_id;
 use super::token::{Pass, Tokens};
+use super::traces::Traces;
 use crate::pool::Pool;
-use crate::service::answers::Answers;
-use crate::service::budget::Share;
-use crate::service::status::Refusal;
-use crate::service::{Busy, Caller};
+use crate::service::status::{Refusal, count};
+use crate::service::{Busy, CallContext};
 use crate::wire;
-use crate::wire::limits::max_request_bytes;
 
 /// What a caller is told to wait when the server goes down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// What a call of reflection or an evaluation may have on its way besides: their answers take no room by size. These are
-/// descriptions of files, and results of games, two messages at a time.
-const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 
 /// The layer: wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
@@ -75,18 +72,21 @@ struct Around {
     network: Arc<Network>,
     /// Where large messages are decompressed.
     pool: Arc<Pool>,
+    traces: Option<Traces>,
     /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
     methods: HashMap<String, Arc<Method>>,
     unknown: Arc<Method>,
 }
 
 impl CallLayer {
-    /// A layer that refuses calls once `drain` is cancelled, and calls without one of the tokens at all times.
+    /// A layer that refuses calls once `drain` is cancelled, and calls without one of the tokens at all times, and that tells
+    /// a collector of traces about all of them, where there is one.
     pub(super) fn new(
         drain: CancellationToken,
         tokens: Tokens,
         network: Arc<Network>,
         pool: Arc<Pool>,
+        traces: Option<Traces>,
     ) -> CallLayer {
         let descriptors = [
             wire::FILE_DESCRIPTOR_SET,
@@ -96,25 +96,10 @@ impl CallLayer {
         ];
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
-        let unknown = Arc::new(Method::new("unknown".to_owned(), false, false));
-        CallLayer { around: Arc::new(Around { drain, tokens, network, pool, methods, unknown }) }
+        let unknown = Arc::new(Method::new("unknown", false, false));
+        let around = Around { drain, tokens, network, pool, traces, methods, unknown };
+        CallLayer { around: Arc::new(around) }
     }
-}
-
-/// Each method of an encoded descriptor set, as `package.Service/Method`.
-fn methods(encoded: &[u8]) -> Vec<Method> {
-    let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
-    let mut methods = Vec::new();
-    for file in &set.file {
-        for service in &file.service {
-            let method = |m: &prost_types::MethodDescriptorProto| {
-                let name = format!("{}.{}/{}", file.package(), service.name(), m.name());
-                Method::new(name, m.client_streaming(), m.server_streaming())
-            };
-            methods.extend(service.method.iter().map(method));
-        }
-    }
-    methods
 }
 
 impl<S> Layer<S> for CallLayer {
@@ -145,17 +130,20 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let around = self.around.clone();
         let path = request.uri().path();
-        let mut record = Record::of(around.methods.get(path).unwrap_or(&around.unknown).clone());
+        let method = around.methods.get(path).unwrap_or(&around.unknown).clone();
+        let call = Arc::new(CallContext::new(request_id::of(request.headers()), method.name.clone()));
+        let span = around.traces.as_ref().map(|traces| traces.begin(request.headers()));
+        let mut record = Record::of(method, call.clone(), span);
         if let Some(response) = wrong_type(request.headers()) {
             record.end(Some(Code::InvalidArgument));
-            return Box::pin(ready(Ok(response)));
+            return Box::pin(ready(Ok(with_id(response, &call))));
         }
         let peer = Peer::of(request.extensions()).clone();
-        let (pass, held) = match around.admit(path, request.headers(), &record.method, &peer) {
+        let (pass, held) = match call.scope(|| around.admit(path, request.headers(), &record.method, &peer)) {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 record.end(Some(refusal.code()));
-                return Box::pin(ready(Ok(refusal.into_http())));
+                return Box::pin(ready(Ok(with_id(refusal.into_http(), &call))));
             }
         };
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
@@ -172,7 +160,8 @@ where
             removed = Some(token_removed).filter(|_| record.method.answers_stream);
         }
         let takes = record.method.takes;
-        let reception = Reception::new(Body::new(body), takes, &peer);
+        let body = Body::new(record.received(Body::new(body)));
+        let reception = Reception::new(body, takes, &peer);
         let body = match Encoding::take(&mut parts.headers) {
             Some(encoding) => {
                 let lane = around.pool.lane(party);
@@ -181,32 +170,23 @@ where
             None => Body::new(reception),
         };
         let request = Request::from_parts(parts, body);
-        let future = catch_unwind(AssertUnwindSafe(|| self.inner.call(request)));
+        let future = catch_unwind(AssertUnwindSafe(|| call.scope(|| self.inner.call(request))));
         Box::pin(async move {
-            let answered = match future {
-                Ok(future) => {
-                    let mut future = pin!(future);
-                    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-                        Ok(poll) => poll.map(Ok),
-                        Err(panic) => Poll::Ready(Err(panic)),
-                    })
-                    .await
-                }
-                Err(panic) => Err(panic),
-            };
+            let answered = CallContext::follow(Some(call.clone()), caught(future)).await;
             Ok(match answered {
                 Ok(Ok(mut response)) => {
-                    reword(response.headers_mut());
+                    call.scope(|| complete(response.headers_mut()));
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
                     let busy = response.extensions().get::<Busy>().cloned();
                     let ending = Ending { around, deadline, removed, busy };
-                    response.map(|body| Body::new(CallBody::new(Body::new(body), record, held, ending)))
+                    with_id(response, &call)
+                        .map(|body| Body::new(CallBody::new(Body::new(body), record, held, ending)))
                 }
                 Err(panic) => {
-                    let status = internal(panic, &record.method.name);
+                    let status = call.scope(|| internal(panic));
                     record.end(Some(status.code()));
-                    status.into_http()
+                    with_id(status.into_http(), &call)
                 }
             })
         })
@@ -223,10 +203,7 @@ impl Around {
         peer: &Peer,
     ) -> Result<(Option<Pass>, Held), Status> {
         let pass = self.pass(path, headers)?;
-        let full = |_| Refusal::CallLimit { limit: self.network.calls.limit() };
-        let place = self.network.calls.take(1).map_err(full)?;
-        let answers = Answers::new(peer.answers(), method.bulk)?;
-        Ok((pass, Held { answers, leaving: None, calling: peer.begin(), _place: place }))
+        Ok((pass, Held::take(&self.network, peer, method.bulk)?))
     }
 
     /// Whose call it is, if callers need tokens here.
@@ -239,42 +216,6 @@ impl Around {
             return Err(draining());
         }
         Ok(pass)
-    }
-}
-
-/// What a call holds until it ends.
-#[derive(Debug)]
-struct Held {
-    answers: Answers,
-    /// The room of what has left last.
-    leaving: Option<Arc<Share>>,
-    calling: Calling,
-    _place: Share,
-}
-
-impl Held {
-    /// Data takes its room along, and gives it back when the connection has written the last of it. Where gRPC-Web makes text
-    /// of it on the way, the call has the room until the connection asks for more.
-    fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
-        frame.map_data(|data| {
-            self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
-            match &self.leaving {
-                Some(room) => Bytes::from_owner(Leaving { data, _room: room.clone() }),
-                None => data,
-            }
-        })
-    }
-}
-
-/// Bytes of an answer between the call and the connection.
-struct Leaving {
-    data: Bytes,
-    _room: Arc<Share>,
-}
-
-impl AsRef<[u8]> for Leaving {
-    fn as_ref(&self) -> &[u8] {
-        &self.data
     }
 }
 
@@ -313,8 +254,6 @@ struct CallBody {
     inner: Body,
     record: Record,
     held: Held,
-    /// Whether the client has to read before the connection asks for more.
-    unread: bool,
     ending: Ending,
     /// Made when the body has nothing to say for the first time; calls with one answer never get there.
     ends: Option<Ends>,
@@ -359,9 +298,9 @@ impl Ending {
 }
 
 impl CallBody {
-    fn new(inner: Body, record: Record, held: Held, ending: Ending) -> CallBody {
-        held.calling.waits_for_reader();
-        CallBody { inner, record, held, unread: true, ending, ends: None, ended: false }
+    fn new(inner: Body, record: Record, mut held: Held, ending: Ending) -> CallBody {
+        held.waits_for_reader();
+        CallBody { inner, record, held, ending, ends: None, ended: false }
     }
 
     /// Waits for what ends the answer whether or not it has more to say.
@@ -386,17 +325,48 @@ impl CallBody {
 
     /// Ends the answer here with this status.
     fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        self.ended = true;
         self.record.end(Some(status.code()));
-        // What the body holds is let go now and not when the connection gets to it.
-        let inner = std::mem::replace(&mut self.inner, Body::empty());
-        if catch_unwind(AssertUnwindSafe(|| drop(inner))).is_err() {
-            error!(method = self.record.method.name, "a second panic, while cleaning up after the first");
-        }
+        self.let_go();
         let mut trailers = HeaderMap::new();
         match status.add_header(&mut trailers) {
-            Ok(()) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            Ok(()) => {
+                complete(&mut trailers);
+                Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+            }
             Err(status) => Poll::Ready(Some(Err(status))),
+        }
+    }
+
+    /// Lets go of what the body holds now, and not when the connection gets to it.
+    fn let_go(&mut self) {
+        self.ended = true;
+        drop_caught(std::mem::replace(&mut self.inner, Body::empty()));
+    }
+
+    /// The next frame of the answer, or its end.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        self.held.is_read();
+        if self.ending.is_removed() {
+            return self.end(token_removed().into());
+        }
+        match catch_unwind(AssertUnwindSafe(|| http_body::Body::poll_frame(Pin::new(&mut self.inner), cx))) {
+            Ok(Poll::Ready(mut frame)) => {
+                if let Some(Ok(frame)) = &mut frame {
+                    if let Some(trailers) = frame.trailers_mut() {
+                        complete(trailers);
+                        self.record.end(code_of(trailers));
+                    } else if let Some(data) = frame.data_ref() {
+                        self.record.sent(data.len());
+                    }
+                }
+                self.held.waits_for_reader();
+                Poll::Ready(frame.map(|frame| frame.map(|frame| self.held.leave(frame))))
+            }
+            Ok(Poll::Pending) => match self.poll_ends(cx) {
+                Poll::Ready(status) => self.end(status),
+                Poll::Pending => Poll::Pending,
+            },
+            Err(panic) => self.end(internal(panic)),
         }
     }
 }
@@ -409,38 +379,11 @@ impl http_body::Body for CallBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let this = &mut *self;
-        if this.ended {
+        if self.ended {
             return Poll::Ready(None);
         }
-        if std::mem::take(&mut this.unread) {
-            this.held.calling.is_read();
-            this.held.leaving = None;
-        }
-        if this.ending.is_removed() {
-            return this.end(token_removed().into());
-        }
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut this.inner).poll_frame(cx))) {
-            Ok(Poll::Ready(mut frame)) => {
-                if let Some(Ok(frame)) = &mut frame
-                    && let Some(trailers) = frame.trailers_mut()
-                {
-                    reword(trailers);
-                    this.record.end(code_of(trailers));
-                }
-                this.unread = true;
-                this.held.calling.waits_for_reader();
-                Poll::Ready(frame.map(|frame| frame.map(|frame| this.held.leave(frame))))
-            }
-            Ok(Poll::Pending) => match this.poll_ends(cx) {
-                Poll::Ready(status) => this.end(status),
-                Poll::Pending => Poll::Pending,
-            },
-            Err(panic) => {
-                let status = internal(panic, &this.record.method.name);
-                this.end(status)
-            }
-        }
+        let call = self.record.call.clone();
+        call.scope(|| self.poll_answer(cx))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -452,36 +395,56 @@ impl http_body::Body for CallBody {
     }
 }
 
-/// Says in our own words what tonic calls INTERNAL: what cannot be read is the caller's mistake, an answer that cannot be
-/// written a bug.
-fn reword(headers: &mut HeaderMap) {
-    if code_of(headers) != Some(Code::Internal) {
-        return;
+impl Drop for CallBody {
+    fn drop(&mut self) {
+        let call = self.record.call.clone();
+        call.scope(|| self.let_go());
     }
-    // A bug of ours has been logged and given its id, which is in the details.
+}
+
+/// An answer with the id of its request.
+fn with_id<B>(mut response: Response<B>, call: &CallContext) -> Response<B> {
+    let id = HeaderValue::from_str(call.request_id()).expect("an id of visible ASCII");
+    response.headers_mut().insert(request_id::HEADER, id);
+    response
+}
+
+/// An error that no service has made, with the id of its request.
+fn with_request(code: Code, message: &str) -> Status {
+    count(CODES[code as usize]);
+    let mut details = ErrorDetails::new();
+    if let Some(call) = CallContext::current() {
+        details.set_request_info(call.request_id(), "");
+    }
+    Status::with_error_details(code, message, details)
+}
+
+/// Adds to an error that no service has made what all errors have, and says in our own words what tonic calls INTERNAL: what
+/// cannot be read is the caller's mistake, an answer that cannot be written a bug.
+fn complete(headers: &mut HeaderMap) {
+    let Some(code) = code_of(headers).filter(|code| *code != Code::Ok) else { return };
+    // Errors of ours have details.
     let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
         return;
     };
     let is_answer =
         ["Error encoding", "Error compressing"].iter().any(|what| status.message().starts_with(what));
-    let refusal = if is_answer {
-        Refusal::internal(status.message())
-    } else {
-        Refusal::Unreadable(status.message().to_owned())
+    let status = match code {
+        Code::Internal if is_answer => Refusal::internal(status.message()).into(),
+        Code::Internal => Refusal::Unreadable(status.message().to_owned()).into(),
+        code => with_request(code, status.message()),
     };
-    let mut reworded = HeaderMap::new();
-    if Status::from(refusal).add_header(&mut reworded).is_ok() {
-        for (name, value) in &reworded {
+    let mut completed = HeaderMap::new();
+    if status.add_header(&mut completed).is_ok() {
+        for (name, value) in &completed {
             headers.insert(name, value.clone());
         }
     }
 }
 
-/// Logs a panic under an id and makes the status that tells the id.
-fn internal(panic: Box<dyn Any + Send>, method: &str) -> Status {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    Refusal::internal(&format!("a panic in {method}: {text}")).into()
+/// Logs a panic and makes the status that tells of it.
+fn internal(panic: Panic) -> Status {
+    Refusal::internal(&format!("a panic: {}", panics::text(&*panic))).into()
 }
 
 fn draining() -> Refusal {
@@ -492,99 +455,13 @@ fn token_removed() -> Refusal {
     Refusal::InvalidToken("the token of this stream has been removed")
 }
 
-/// The numbers kept of one method.
-#[derive(Debug)]
-struct Method {
-    name: String,
-    takes: Takes,
-    /// See [`BULKY_ANSWER_BYTES`].
-    bulk: u64,
-    /// Whether its answer is a stream of messages, and not one.
-    answers_stream: bool,
-    in_flight: Gauge,
-    seconds: Histogram,
-    /// By code, made when first needed: a page of zeros helps nobody.
-    ended: [OnceLock<Counter>; CODES.len()],
-}
-
-impl Method {
-    fn new(name: String, stream: bool, answers_stream: bool) -> Method {
-        super::web::install_metrics();
-        let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
-        Method {
-            bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
-            takes: Takes { stream, max_bytes: max_request_bytes(&name) },
-            answers_stream,
-            in_flight: metrics::gauge!("tetrion_calls_in_flight", "method" => name.clone()),
-            seconds: metrics::histogram!("tetrion_call_seconds", "method" => name.clone()),
-            ended: Default::default(),
-            name,
-        }
-    }
-}
-
-/// One call, written into its method's numbers when it is over.
-struct Record {
-    method: Arc<Method>,
-    start: Instant,
-    /// How it ended; nothing if the caller left before.
-    code: Option<Code>,
-}
-
-impl Record {
-    fn of(method: Arc<Method>) -> Record {
-        method.in_flight.increment(1);
-        Record { method, start: Instant::now(), code: None }
-    }
-
-    /// Notes the code that the call ends with, which is told last.
-    fn end(&mut self, code: Option<Code>) {
-        self.code = code;
-    }
-}
-
-impl Drop for Record {
-    fn drop(&mut self) {
-        let code = self.code.unwrap_or(Code::Cancelled) as usize;
-        let labels = || metrics::counter!("tetrion_calls_total", "method" => self.method.name.clone(), "code" => CODES[code]);
-        self.method.ended[code].get_or_init(labels).increment(1);
-        self.method.seconds.record(self.start.elapsed());
-        self.method.in_flight.decrement(1);
-    }
-}
-
-/// The canonical names, by number.
-const CODES: [&str; 17] = [
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-];
-
-/// The code that an answer ends with: in its trailers, or in its headers if it has no body.
-fn code_of(headers: &HeaderMap) -> Option<Code> {
-    headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
     use super::*;
     use crate::service::NetworkLimits;
     use axum::http::HeaderName;
-    use tonic_types::StatusExt;
     use tower::{ServiceExt, service_fn};
 
     /// What the inner service does.
@@ -624,7 +501,7 @@ mod tests {
         let drain = CancellationToken::new();
         let network = Network::new(NetworkLimits::default(), Duration::MAX);
         let tokens = Tokens::single("token".to_owned().into());
-        (CallLayer::new(drain.clone(), tokens, network, Pool::new(1).unwrap()), drain)
+        (CallLayer::new(drain.clone(), tokens, network, Pool::new(1).unwrap(), None), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {

@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::http::Extensions;
+use metrics::{Gauge, counter, gauge};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
@@ -21,6 +22,7 @@ use tonic::transport::server::{Connected, TlsConnectInfo};
 
 use crate::pool::Party;
 use crate::service::budget::{Budget, Share};
+use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
 use crate::service::{Deadlines, NetworkLimits};
 use crate::wire::limits::CONNECTION_MEMORY;
 
@@ -45,7 +47,12 @@ pub(super) struct Connection {
     alarm: Pin<Box<Sleep>>,
     /// Its place among the connections.
     _place: Share,
+    _counted: Counted,
 }
+
+/// A connection in the metrics, for as long as it is open.
+#[derive(Debug)]
+struct Counted(Gauge);
 
 /// What the calls of a connection share.
 #[derive(Clone, Debug)]
@@ -61,6 +68,21 @@ struct Shared {
     deadlines: Deadlines,
     max_unread: Duration,
     life: Mutex<Life>,
+}
+
+impl Counted {
+    fn new() -> Counted {
+        counter!(CONNECTIONS_ACCEPTED).increment(1);
+        let open = gauge!(CONNECTIONS);
+        open.increment(1);
+        Counted(open)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.decrement(1);
+    }
 }
 
 /// What happened on a connection lately.
@@ -133,14 +155,14 @@ impl Connection {
         let peer = network.peer();
         // The first look says when to look again.
         let alarm = Box::pin(sleep_until(Instant::now().into()));
-        Connection { stream, peer, alarm, _place: place }
+        Connection { stream, peer, alarm, _place: place, _counted: Counted::new() }
     }
 
     /// Fails if a deadline has passed; else wakes the task when the next one is due.
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         while self.alarm.as_mut().poll(cx).is_ready() {
             let next = self.peer.check(Instant::now()).map_err(|overdue| {
-                metrics::counter!("tetrion_connections_closed_total", "reason" => overdue.name()).increment(1);
+                counter!(CONNECTIONS_CLOSED, "reason" => overdue.name()).increment(1);
                 tracing::info!(reason = overdue.name(), peer = ?self.stream.peer_addr().ok(), "connection closed");
                 io::Error::new(io::ErrorKind::TimedOut, overdue.name())
             })?;

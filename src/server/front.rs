@@ -8,16 +8,19 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::http::{HeaderMap, Request, Response, StatusCode, header};
+use axum::response::IntoResponse;
 use tonic::body::Body;
 use tower::Service;
 
 use super::calls::Calls;
 use super::connection::Peer;
 use super::hosts::Hosts;
+use super::panics::caught;
 use crate::service::Environments;
 use crate::service::status::Refusal;
 use crate::wire::pb::environment_service_server::{EnvironmentServiceServer, SERVICE_NAME};
@@ -47,8 +50,14 @@ impl Service<Request<Body>> for Front {
             return self.environments.call(request);
         }
         Peer::of(request.extensions()).touch();
-        let answer = self.router.call(request);
-        Box::pin(async { answer.await.map(|response| response.map(Body::new)) })
+        // Calls behind the router are caught one by one; a page or a layer that panics costs its own answer.
+        let answer = catch_unwind(AssertUnwindSafe(|| self.router.call(request)));
+        Box::pin(async {
+            match caught(answer).await {
+                Ok(answer) => answer.map(|response| response.map(Body::new)),
+                Err(_) => Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(Body::new)),
+            }
+        })
     }
 }
 

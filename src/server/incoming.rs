@@ -18,6 +18,7 @@ use tokio_stream::Stream;
 use tracing::warn;
 
 use super::connection::{Connection, Network};
+use crate::service::metrics::CONNECTIONS_REFUSED;
 
 /// How long the server waits before it accepts again when the system refuses.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -46,7 +47,7 @@ impl Incoming {
 
     /// Notes a connection that was not let in.
     fn refuse(&mut self, reason: &'static str, error: Option<&io::Error>) {
-        metrics::counter!("tetrion_connections_refused_total", "reason" => reason).increment(1);
+        metrics::counter!(CONNECTIONS_REFUSED, "reason" => reason).increment(1);
         self.refused += 1;
         if self.logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
             let (refused, open) = (self.refused, self.network.connections.taken());

@@ -15,18 +15,25 @@ mod calls;
 mod connection;
 mod decompress;
 mod front;
+mod held;
 mod hosts;
 mod incoming;
+mod metrics;
+mod panics;
+mod process;
 mod reception;
+mod record;
+mod request_id;
 mod state_dir;
 mod token;
+mod traces;
 mod web;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::net::TcpListener;
@@ -40,6 +47,7 @@ use tower::Layer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tracing::{info, warn};
 
+use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
 use crate::service::{
     CallPool, Clock, Environments, EvaluationLimits, Evaluations, NetworkLimits, ServerFacts, SessionStore,
@@ -56,7 +64,9 @@ use hosts::is_loopback;
 use incoming::Incoming;
 use state_dir::StateDir;
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
-use web::Activity;
+pub use panics::log_panics;
+pub use traces::CollectorError;
+use traces::Traces;
 
 /// The services that health answers for, besides "" for the whole server.
 const SERVICES: [&str; 3] = [
@@ -104,6 +114,8 @@ pub struct ServerConfig {
     pub state: Option<PathBuf>,
     /// The names under which the server may be called.
     pub hosts: Hosts,
+    /// The URL of a collector that takes traces over OTLP; without one there are no traces.
+    pub otlp: Option<String>,
 }
 
 impl Default for ServerConfig {
@@ -121,6 +133,7 @@ impl Default for ServerConfig {
             origins: Origins::Loopback,
             state: None,
             hosts: Hosts::Local(Vec::new()),
+            otlp: None,
         }
     }
 }
@@ -183,6 +196,9 @@ pub enum ServerError {
         /// What is wrong with it.
         source: std::io::Error,
     },
+    /// The URL of the collector cannot be used.
+    #[error("cannot send traces")]
+    Traces(#[from] CollectorError),
     /// A certificate or key that cannot be used, or a failure of the listening socket.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),
@@ -197,50 +213,61 @@ pub struct Server {
     transport: tonic::transport::Server,
     services: Services,
     state: Option<StateDir>,
+    traces: Option<Traces>,
     config: ServerConfig,
 }
 
 /// What answers.
 #[derive(Clone, Debug)]
 struct Services {
-    /// Where long calls are worked on.
-    pool: Arc<Pool>,
     store: Arc<SessionStore>,
     environments: Environments,
     worlds: Worlds,
     evaluations: Evaluations,
+    players: Arc<Pool>,
+    callers: Arc<Pool>,
+    max_evaluations: u32,
 }
 
 impl Services {
     fn new(config: &ServerConfig) -> Result<Services, ServerError> {
-        let pool = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
-        let call_pool = Pool::with_niceness(0, "caller", NICENESS.0)?;
-        let calls = CallPool::new(call_pool.clone(), config.max_call_work);
+        metrics::install();
+        let players = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
+        let callers = Pool::with_niceness(0, "caller", NICENESS.0)?;
+        let calls = CallPool::new(callers.clone(), config.max_call_work);
         let facts = ServerFacts {
             evaluations: config.evaluations,
-            num_threads: pool.num_threads() as u32,
+            num_threads: players.num_threads() as u32,
             network: config.network,
         };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
-            pool: call_pool,
             environments: Environments::new(store.clone(), calls.clone(), facts),
             worlds: Worlds::new(store.clone()),
-            evaluations: Evaluations::new(pool, calls, config.evaluations),
+            evaluations: Evaluations::new(players.clone(), calls, config.evaluations),
+            players,
+            callers,
+            max_evaluations: config.evaluations.max_evaluations,
             store,
         })
     }
 
     fn activity(&self, network: &Network) -> Activity {
         let (request_bytes, answer_bytes) = network.memory();
+        let limits = self.store.limits();
+        let threads =
+            |name, pool: &Pool| Threads { pool: name, number: pool.num_threads(), activity: pool.activity() };
         Activity {
             session_bytes: self.store.memory().taken(),
-            connections: network.connections.taken(),
             request_bytes,
             answer_bytes,
             sessions: self.store.num_sessions(),
+            max_sessions: limits.max_sessions,
             environments: self.store.num_envs(),
+            max_environments: limits.max_envs,
             evaluations: self.evaluations.num_running(),
+            max_evaluations: self.max_evaluations,
+            pools: [threads("player", &self.players), threads("caller", &self.callers)],
         }
     }
 }
@@ -249,8 +276,8 @@ impl Server {
     /// Takes the port, starts the threads, and takes up the sessions that the server before this one has left.
     ///
     /// # Errors
-    /// If the address cannot be bound, the threads cannot be started, or the certificate or the folder for sessions cannot be
-    /// used.
+    /// If the address cannot be bound, the threads cannot be started, or the certificate, the collector's URL or the folder
+    /// for sessions cannot be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };
@@ -276,7 +303,8 @@ impl Server {
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
         let network = Network::new(config.network, config.evaluations.max_unread);
-        Ok(Server { local_addr, listener, network, transport, services, state, config })
+        let traces = config.otlp.as_deref().map(Traces::start).transpose()?;
+        Ok(Server { local_addr, listener, network, transport, services, state, traces, config })
     }
 
     /// Where the server listens, with the port that it got.
@@ -298,9 +326,11 @@ impl Server {
             state.begin().map_err(|error| self.config.state_error(error))?;
         }
         let reaper = reap_forever(store.clone());
-        let app = app(self.services, &self.config, &self.network, &health, drain.clone());
+        let app = app(self.services, &self.config, &self.network, self.traces.clone(), &health, drain.clone());
+        let mut drain_ends = None;
         let begin_drain = async {
             shutdown.await;
+            drain_ends = Some(Instant::now() + self.config.drain_timeout);
             info!("draining: no new calls, open streams end");
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
@@ -314,12 +344,19 @@ impl Server {
         tokio::select! {
             served = serving => served?,
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
-            never = web::keep_metrics_small() => match never {},
+            never = metrics::keep_small() => match never {},
             () = reaper => {}
         }
-        if let Some(state) = &self.state {
-            state.put_away(&store).await.map_err(|error| self.config.state_error(error))?;
+        let kept = match &self.state {
+            Some(state) => state.put_away(&store).await,
+            None => Ok(()),
+        };
+        if let Some(traces) = self.traces {
+            let left = drain_ends
+                .map_or(self.config.drain_timeout, |end| end.saturating_duration_since(Instant::now()));
+            traces.finish(left).await;
         }
+        kept.map_err(|error| self.config.state_error(error))?;
         info!("stopped");
         Ok(())
     }
@@ -330,6 +367,7 @@ fn app(
     services: Services,
     config: &ServerConfig,
     network: &Arc<Network>,
+    traces: Option<Traces>,
     health: &HealthReporter,
     drain: CancellationToken,
 ) -> Front {
@@ -343,7 +381,13 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let calls = calls::CallLayer::new(drain, config.tokens.clone(), network.clone(), services.pool);
+    let calls = calls::CallLayer::new(
+        drain,
+        config.tokens.clone(),
+        network.clone(),
+        services.callers,
+        traces,
+    );
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())
@@ -367,7 +411,7 @@ fn app(
 /// Which pages may call, and what they may read of the answer. A page that is not let in can send nothing either: calls are of
 /// a content type for which browsers ask before they send.
 fn cors(origins: &Origins) -> CorsLayer {
-    let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
+    let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id"];
     let origins = match origins {
         Origins::Loopback => AllowOrigin::predicate(|origin, _| is_of_loopback(origin)),
         Origins::Listed(listed) => AllowOrigin::list(listed.iter().cloned()),

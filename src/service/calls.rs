@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::pool::{Lane, Party, Pool};
 
+use super::context::CallContext;
 use super::status::Refusal;
 
 /// Work that is done where the call arrives.
@@ -92,7 +93,7 @@ impl CallLane {
         slice: impl FnMut() -> Option<T> + Send + 'static,
     ) -> T {
         let (sender, done) = oneshot::channel();
-        queue(self.lane.clone(), slice, sender);
+        queue(self.lane.clone().in_span(CallContext::current_span()), slice, sender);
         match done.await {
             Ok(Ok(done)) => done,
             // The call's panic, as if it had happened here.

@@ -25,6 +25,7 @@ use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 
 use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;
+use super::metrics::Counters;
 use super::session::State;
 use super::sessions::{NewSession, Prepared, Session, SessionStore};
 use super::status::Refusal;
@@ -34,12 +35,13 @@ use super::world::Door;
 #[derive(Clone, Debug)]
 pub struct Worlds {
     store: Arc<SessionStore>,
+    counters: Counters,
 }
 
 impl Worlds {
     /// A service on a store.
     pub fn new(store: Arc<SessionStore>) -> Worlds {
-        Worlds { store }
+        Worlds { store, counters: Counters::new() }
     }
 
     /// The service as tonic serves it, with the bound on requests set.
@@ -63,6 +65,7 @@ impl Environment for Worlds {
     ) -> Result<Response<Self::ProcessStream>, Status> {
         let connection = Arc::new(Connection {
             store: self.store.clone(),
+            counters: self.counters.clone(),
             caller: Caller::of(request.extensions()),
             limits: CallerLimits::of(request.extensions()),
             presence: Mutex::default(),
@@ -83,6 +86,7 @@ impl Environment for Worlds {
 #[derive(Debug)]
 struct Connection {
     store: Arc<SessionStore>,
+    counters: Counters,
     caller: Caller,
     limits: CallerLimits,
     presence: Mutex<Presence>,
@@ -159,7 +163,9 @@ impl Connection {
     }
 
     async fn step(&self, request: &pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
-        self.joined()?.call(|state| state.step_world(request)).await
+        let answer = self.joined()?.call(|state| state.step_world(request)).await?;
+        self.counters.steps.increment(1);
+        Ok(answer)
     }
 
     async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {

@@ -24,6 +24,7 @@ use super::calls::{Busy, CallLane, CallPool};
 use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
+use super::metrics::Counters;
 use super::session::{State, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 use super::status::Refusal;
@@ -34,6 +35,7 @@ pub struct Environments {
     store: Arc<SessionStore>,
     calls: CallPool,
     facts: ServerFacts,
+    counters: Counters,
 }
 
 /// The service as one caller has it.
@@ -49,7 +51,7 @@ struct Desk {
 impl Environments {
     /// A service on a store, with threads for what takes long, of a server of which it tells the rest.
     pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
-        Environments { store, calls, facts }
+        Environments { store, calls, facts, counters: Counters::new() }
     }
 
     /// The desk of a request's caller, and the request itself.
@@ -122,9 +124,12 @@ impl Desk {
 
     async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_step(&request.env_ids);
+        let (work, rows) =
+            (session.costs().of_step(&request.env_ids), session.costs().rows(&request.env_ids));
         let answers = self.answers.clone();
-        session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await
+        let answer = session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await?;
+        self.service.counters.steps.increment(rows);
+        Ok(answer)
     }
 
     async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
@@ -171,7 +176,10 @@ impl Desk {
             None => return Err(DecodeError::missing("source").into()),
         };
         // Outside of the session's lock: whoever steps it meanwhile does not wait for this.
-        question.answer(&self.lane, self.answers.clone()).await
+        let answer = question.answer(&self.lane, self.answers.clone()).await?;
+        let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
+        self.service.counters.placements.increment(rows.copied().unwrap_or(0).into());
+        Ok(answer)
     }
 
     /// The response with an answer that is made already.

@@ -40,6 +40,8 @@ use crate::wire::{duration, pb};
 
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
+use super::context::CallContext;
+use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
 use super::status::{Refusal, Scope};
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
@@ -131,14 +133,14 @@ impl EvaluationService for Evaluations {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
         }
         let (answers, messages) = mpsc::channel(1);
-        let lane = self.pool.lane(party);
-        let task = tokio::spawn(async move {
+        let lane = self.pool.lane(party).in_span(CallContext::current_span());
+        let task = tokio::spawn(CallContext::follow(CallContext::current(), async move {
             let teller = Teller { answers, place: &place };
             tokio::select! {
                 told = evaluate(&lane, request, &teller) => told,
                 () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.places.limits.max_unread).into()),
             }
-        });
+        }));
         Ok(Response::new(Answers { messages, task: Some(task) }))
     }
 }
@@ -314,7 +316,10 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) 
         }
         tokio::select! {
             () = games.shared.news.notified() => {}
-            _ = ticks.tick() => teller.look(),
+            _ = ticks.tick() => {
+                teller.look();
+                games.count();
+            }
         }
     }
     teller.tell(|| Event::Progress(games.progress(start))).await?;
@@ -342,6 +347,8 @@ struct Shared {
 struct Inbox {
     table: Table,
     games_done: u64,
+    /// Games and pieces that the metrics have.
+    counted: (u64, u64),
     unread: Vec<GameResult>,
     /// What begins the games that wait until someone has read.
     waiting: Vec<Next>,
@@ -402,6 +409,7 @@ impl Games {
         let inbox = Inbox {
             table: Table::new(num_games),
             games_done: 0,
+            counted: (0, 0),
             unread: Vec::new(),
             waiting: Vec::new(),
             ended: false,
@@ -440,6 +448,16 @@ impl Games {
         }
     }
 
+    /// Counts what has been played since the last time.
+    fn count(&self) {
+        let mut inbox = self.inbox();
+        let (games, pieces) = (inbox.games_done, self.progress.pieces.load(Ordering::Relaxed));
+        let (counted_games, counted_pieces) = std::mem::replace(&mut inbox.counted, (games, pieces));
+        drop(inbox);
+        metrics::counter!(EVALUATION_GAMES).increment(games - counted_games);
+        metrics::counter!(EVALUATION_PIECES).increment(pieces - counted_pieces);
+    }
+
     /// The summary of all games. It is added up on the pool, for there may be a million of them.
     async fn summary(
         &self,
@@ -465,9 +483,7 @@ impl Games {
 impl Drop for Games {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        metrics::counter!("tetrion_evaluation_games_total").increment(self.inbox().games_done);
-        metrics::counter!("tetrion_evaluation_pieces_total")
-            .increment(self.progress.pieces.load(Ordering::Relaxed));
+        self.count();
         // They hold the evaluation, which holds the inbox that holds them.
         let waiting = std::mem::take(&mut self.inbox().waiting);
         drop(waiting);

@@ -11,20 +11,25 @@
 //! * [`answers`] bounds what clients have not read.
 //! * [`budget`] is so much for all and so much of it for each: bytes, calls, connections.
 //! * [`caller`] says whose call it is.
+//! * [`context`] is what errors and log lines say of the current call; [`brake`] bounds these lines.
+//! * [`metrics`] has the one table of what is counted.
 //! * [`status`] has the one table from what went wrong to what the caller is told.
 //!
-//! Nothing in here knows the rules of the game. The services do not know about tokens, panics, metrics or the end of the
-//! server either: that is around every call, in the server.
+//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the end of the server either:
+//! that is around every call, in the server.
 
 pub mod answers;
+pub mod brake;
 pub mod budget;
 pub mod caller;
 pub mod calls;
 pub mod clock;
+pub mod context;
 pub mod dm_env_rpc;
 pub mod environment;
 pub mod evaluation;
 pub mod info;
+pub mod metrics;
 pub mod sessions;
 pub mod status;
 
@@ -38,6 +43,7 @@ mod world;
 pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;
+pub use context::CallContext;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationLimits, Evaluations};

@@ -57,9 +57,13 @@ impl Costs {
         self.of(env_ids, 60)
     }
 
+    /// Environments that a call names: these, or all if none is named.
+    pub fn rows(&self, env_ids: &[u32]) -> u64 {
+        if env_ids.is_empty() { self.num_envs.into() } else { env_ids.len() as u64 }
+    }
+
     fn of(&self, env_ids: &[u32], nanoseconds: u64) -> Duration {
-        let rows = if env_ids.is_empty() { self.num_envs as usize } else { env_ids.len() };
-        Duration::from_nanos(rows as u64 * nanoseconds)
+        Duration::from_nanos(self.rows(env_ids) * nanoseconds)
     }
 }
 

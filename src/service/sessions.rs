@@ -14,6 +14,7 @@
 pub mod stored;
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
@@ -26,6 +27,8 @@ use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
 use super::calls::CallLane;
 use super::clock::Clock;
+use super::context::CallContext;
+use super::metrics::Counters;
 use super::session::{Costs, State};
 use super::status::{Refusal, Scope};
 use super::world::Door;
@@ -69,6 +72,7 @@ pub struct SessionStore {
     limits: StoreLimits,
     memory: Arc<Budget>,
     clock: Clock,
+    counters: Counters,
     table: RwLock<Table>,
 }
 
@@ -146,7 +150,8 @@ pub(super) struct NewSession {
 impl SessionStore {
     /// An empty store.
     pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
-        SessionStore { memory: Budget::new(limits.memory), limits, clock, table: RwLock::default() }
+        let memory = Budget::new(limits.memory);
+        SessionStore { memory, limits, clock, counters: Counters::new(), table: RwLock::default() }
     }
 
     /// How much it may hold.
@@ -178,6 +183,7 @@ impl SessionStore {
         for id in &over {
             table.reap(*id);
         }
+        self.counters.sessions_expired.increment(over.len() as u64);
         over.len()
     }
 
@@ -199,6 +205,7 @@ impl SessionStore {
     pub(super) fn find(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
+        CallContext::note_session(id);
         if let Some(session) = self.read().sessions.get(&id)
             && session.owner == *caller
             && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
@@ -209,6 +216,7 @@ impl SessionStore {
         let mut table = self.write();
         if table.sessions.get(&id).is_some_and(|session| session.is_over(now)) {
             table.reap(id);
+            self.counters.sessions_expired.increment(1);
         }
         match table.sessions.get(&id) {
             Some(session) if session.owner == *caller => {
@@ -233,7 +241,9 @@ impl SessionStore {
     pub(super) fn remove(&self, caller: &Caller, field: &str, name: &str) -> Result<(), Refusal> {
         let session = self.find(caller, field, name)?;
         session.ended.store(true, Ordering::Release);
-        self.write().remove(session.id);
+        if self.write().remove(session.id) {
+            self.counters.sessions_deleted.increment(1);
+        }
         Ok(())
     }
 
@@ -384,6 +394,8 @@ impl Room<'_> {
         });
         self.taken = None;
         table.insert(session.clone());
+        store.counters.sessions_created.increment(1);
+        CallContext::note_session(session.id);
         Ok(session)
     }
 }
@@ -402,9 +414,10 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
-        let reaped = store.reap();
-        if reaped > 0 {
-            tracing::info!(reaped, "sessions ended by their lease");
+        // A panic in here would end the server. The panic hook has logged it.
+        match catch_unwind(AssertUnwindSafe(|| store.reap())) {
+            Ok(reaped @ 1..) => tracing::info!(reaped, "sessions ended by their lease"),
+            Ok(0) | Err(_) => {}
         }
     }
 }
@@ -438,12 +451,14 @@ impl Table {
         }
     }
 
-    fn remove(&mut self, id: SessionId) {
-        let Some(session) = self.sessions.remove(&id) else { return };
+    /// Ends a session; whether it was there.
+    fn remove(&mut self, id: SessionId) -> bool {
+        let Some(session) = self.sessions.remove(&id) else { return false };
         self.give_back(&session.owner, session.num_envs);
         if let Some(request) = &session.request {
             self.requests.remove(&(session.owner.clone(), request.name.clone()));
         }
+        true
     }
 
     fn reap(&mut self, id: SessionId) {

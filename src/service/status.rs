@@ -8,7 +8,6 @@
 //! else, so whatever a request had in it is cut here before it comes back: details never exceed [`MAX_DETAILS_BYTES`].
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +20,10 @@ use crate::env::{
     WrongLength,
 };
 use crate::wire::{DecodeError, Fault, InField, rpc};
+
+use super::brake::Brake;
+use super::context::CallContext;
+use super::metrics::REFUSALS;
 
 /// `ErrorInfo.domain` of every error of ours.
 pub const DOMAIN: &str = "tetrion";
@@ -36,6 +39,9 @@ const SHORTLY: Duration = Duration::from_secs(1);
 
 /// Bytes of a text in details or of a message, which may repeat what a request said: room for the names of all features.
 const MAX_TEXT_BYTES: usize = 1000;
+
+/// Lines about bugs in a second.
+static BUGS: Brake = Brake::new(20);
 
 /// Why a call was refused: everything that a handler can answer instead of an answer.
 #[derive(Debug, thiserror::Error)]
@@ -213,11 +219,11 @@ pub enum Refusal {
         /// When to come again.
         retry_after: Duration,
     },
-    /// A bug. What it was is in the server's log, beside the id.
-    #[error("internal error {id}")]
+    /// A bug. What it was is in the server's log, beside the id of the request.
+    #[error("internal error{}", .id.as_ref().map(|id| format!(" in request {id}")).unwrap_or_default())]
     Internal {
-        /// Where to find it in the log.
-        id: String,
+        /// The id of the request; none in a service that no server is around.
+        id: Option<String>,
     },
 }
 
@@ -259,12 +265,13 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a call in which something went wrong that never should; logs what it was, under the id that the caller
-    /// is told.
+    /// The refusal of a call in which something went wrong that never should; logs what it was, with the id of the request,
+    /// which the caller gets too.
     pub fn internal(what: &str) -> Refusal {
-        let id = format!("{:016x}", RandomState::new().hash_one(what));
-        tracing::error!(id, what, "a bug");
-        Refusal::Internal { id }
+        if let Some(withheld) = BUGS.pass() {
+            CallContext::log(|| tracing::error!(what, withheld, "a bug"));
+        }
+        Refusal::Internal { id: CallContext::current().map(|call| call.request_id().to_owned()) }
     }
 }
 
@@ -398,11 +405,6 @@ impl Row {
         self.details.set_quota_failure(vec![tonic_types::QuotaViolation::new(subject, cut(message))]);
         self
     }
-
-    fn request(mut self, id: &str) -> Row {
-        self.details.set_request_info(id, "");
-        self
-    }
 }
 
 impl Refusal {
@@ -488,7 +490,7 @@ impl Refusal {
             Refusal::SlowRequest { .. } => Row::new(DeadlineExceeded, "SLOW_REQUEST"),
             Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),
             Refusal::Decode(DecodeError::NotImplemented(_)) => Row::new(Unimplemented, "NOT_IMPLEMENTED"),
-            Refusal::Internal { id } => Row::new(Internal, "INTERNAL").request(id),
+            Refusal::Internal { .. } => Row::new(Internal, "INTERNAL"),
         }
     }
 }
@@ -498,6 +500,10 @@ impl From<Refusal> for Status {
         let message = cut(&refusal.to_string());
         let Row { code, reason, mut details, metadata } = refusal.row(&message);
         details.set_error_info(reason, DOMAIN, metadata);
+        if let Some(call) = CallContext::current() {
+            details.set_request_info(call.request_id(), "");
+        }
+        count(reason);
         let status = Status::with_error_details(code, message, details);
         debug_assert!(
             status.details().len() <= MAX_DETAILS_BYTES,
@@ -506,6 +512,12 @@ impl From<Refusal> for Status {
         );
         status
     }
+}
+
+/// Notes in the metrics and in the current call that a caller gets this error.
+pub fn count(reason: &'static str) {
+    metrics::counter!(REFUSALS, "reason" => reason).increment(1);
+    CallContext::note_reason(reason);
 }
 
 /// The same as a message, for streams that go on after it.

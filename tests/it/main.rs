@@ -122,6 +122,8 @@ mod answers;
 
 /// Connections and calls are bounded in number and in time.
 mod connections;
+/// What an operator sees: metrics, log lines, traces.
+mod seeing;
 
 /// Requests on their way in have so much room and no more.
 mod reception;

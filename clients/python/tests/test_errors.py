@@ -199,3 +199,23 @@ def test_seeds_that_are_none_are_named(client, seeds, said):
     with pytest.raises(TypeError) as caught:
         client.evaluate("bcts", seeds=seeds)
     assert str(caught.value) == f"{said}, expected an integer from 0 to {2**64 - 1}"
+
+
+def test_errors_show_the_id_of_their_request(client):
+    def refused(own):
+        with pytest.raises(tetrion.InvalidRequest) as caught:
+            own.create_session(rules="no_such_preset")
+        return caught.value
+
+    with tetrion.Client(client.address) as own:
+        made = refused(own)
+        assert len(made.request_id) == 32
+        assert f"(INVALID_ARGUMENT UNKNOWN_NAME, request {made.request_id}); " in str(made)
+        own.request_id = "run-7"
+        assert refused(own).request_id == "run-7"
+        for wrong in ("two words", "\u00e9", "a" * 129, 5):
+            with pytest.raises(tetrion.InvalidArgument, match="request_id is .*, expected at most 128 visible ASCII"):
+                own.request_id = wrong
+        assert own.request_id == "run-7"
+        own.request_id = ""
+        assert refused(own).request_id not in ("", "run-7", made.request_id)

@@ -127,9 +127,33 @@ class Client:
         else:
             self._channel = grpc.insecure_channel(self.address, merged)
         self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
+        self._request_id = ""
         self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
+
+    @property
+    def request_id(self) -> str:
+        """The id of this client's calls from now on: the server's log, its traces and `TetrionError.request_id` show it.
+
+        At most 128 visible ASCII characters. Empty, as it is at first: the server makes an id for each call.
+
+        Raises:
+            InvalidArgument: It is set to what cannot be an id.
+        """
+        return self._request_id
+
+    @request_id.setter
+    def request_id(self, request_id: str) -> None:
+        fits = isinstance(request_id, str) and len(request_id) <= 128 and all("!" <= letter <= "~" for letter in request_id)
+        if not fits:
+            raise InvalidArgument("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
+        self._request_id = request_id
+
+    @property
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        """What all calls send."""
+        return (*self._token, ("x-request-id", self._request_id)) if self._request_id else self._token
 
     @property
     def forked(self) -> bool:
@@ -164,7 +188,9 @@ class Client:
         if self._info is None and method != "GetServerInfo":
             self.server_info()
         try:
-            response = getattr(self._environment, method)(request, timeout=self.timeout, metadata=(*self._token, *metadata))
+            response = getattr(self._environment, method)(
+                request, timeout=self.timeout, metadata=(*self._metadata, *metadata)
+            )
         except grpc.RpcError as error:
             raise from_rpc_error(error) from None
         self.connected = True
@@ -194,7 +220,7 @@ class Client:
     ) -> Iterator[pb.StepStreamResponse]:
         self.check_process()
         responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
-            requests, metadata=(*self._token, *metadata)
+            requests, metadata=(*self._metadata, *metadata)
         )
         return responses
 
@@ -411,7 +437,7 @@ class Client:
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
         self.check_process()
         self.server_info()
-        call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._token)
+        call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._metadata)
         try:
             for message in call:
                 self.connected = True

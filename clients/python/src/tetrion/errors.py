@@ -28,6 +28,7 @@ class TetrionError(Exception):
         metadata: What belongs to the reason, such as `{"env_ids": "3,17"}`.
         violations: Pairs of a field's path and what is wrong with it.
         retry_after: Seconds after which trying again may help, where the server says so.
+        request_id: The id under which the server's log shows the call; empty where no server has answered.
     """
 
     advice = ""
@@ -41,6 +42,7 @@ class TetrionError(Exception):
         metadata: dict[str, str] | None = None,
         violations: list[tuple[str, str]] | None = None,
         retry_after: float | None = None,
+        request_id: str = "",
     ) -> None:
         """Joins the server's message and this class's advice."""
         self.details = message
@@ -49,7 +51,8 @@ class TetrionError(Exception):
         self.metadata = metadata or {}
         self.violations = violations or []
         self.retry_after = retry_after
-        label = f"{code} {reason}".strip()
+        self.request_id = request_id
+        label = f"{code} {reason}".strip() + (f", request {request_id}" if request_id else "")
         super().__init__(f"{message} ({label})" + (f"; {self.advice}" if self.advice else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -202,7 +205,7 @@ class DeadlineExceeded(TetrionError, TimeoutError):
 class InternalError(TetrionError):
     """A bug in the server."""
 
-    advice = "please report it with the id in this message and the server's log"
+    advice = "please report it with the lines of the server's log that show this request"
 
 
 _BY_REASON: dict[str, type[TetrionError]] = {
@@ -271,10 +274,12 @@ def _from_details(code: str, message: str, details: Iterable[AnyMessage]) -> Tet
     info = error_details_pb2.ErrorInfo()
     bad_request = error_details_pb2.BadRequest()
     retry = error_details_pb2.RetryInfo()
+    request = error_details_pb2.RequestInfo()
     retry_after = None
     for detail in details:
         detail.Unpack(info)
         detail.Unpack(bad_request)
+        detail.Unpack(request)
         if detail.Unpack(retry):
             retry_after = retry.retry_delay.ToTimedelta().total_seconds()
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, TetrionError)
@@ -285,4 +290,5 @@ def _from_details(code: str, message: str, details: Iterable[AnyMessage]) -> Tet
         metadata=dict(info.metadata),
         violations=[(violation.field, violation.description) for violation in bad_request.field_violations],
         retry_after=retry_after,
+        request_id=request.request_id,
     )

@@ -1,0 +1,75 @@
+//! What a call holds of what all calls share: its place, and the room of its answers until the connection has written them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body::Frame;
+use tonic::Status;
+
+use super::connection::{Calling, Network, Peer};
+use crate::service::answers::Answers;
+use crate::service::budget::Share;
+use crate::service::status::Refusal;
+
+/// What a call holds until it ends.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub answers: Answers,
+    /// The room of what has left last.
+    leaving: Option<Arc<Share>>,
+    /// Whether the client has to read before the connection asks for more.
+    unread: bool,
+    calling: Calling,
+    _place: Share,
+}
+
+impl Held {
+    /// Takes a place among the calls in progress, and `room` bytes for answers that take none of their own.
+    ///
+    /// # Errors
+    /// If there is no place or no room.
+    pub fn take(network: &Network, peer: &Peer, room: u64) -> Result<Held, Status> {
+        let full = |_| Refusal::CallLimit { limit: network.calls.limit() };
+        let place = network.calls.take(1).map_err(full)?;
+        let answers = Answers::new(peer.answers(), room)?;
+        Ok(Held { answers, leaving: None, unread: false, calling: peer.begin(), _place: place })
+    }
+
+    /// From here on the call waits until the client has read what there is.
+    pub fn waits_for_reader(&mut self) {
+        self.unread = true;
+        self.calling.waits_for_reader();
+    }
+
+    /// The connection asks for more, so the client has read what there was.
+    pub fn is_read(&mut self) {
+        if std::mem::take(&mut self.unread) {
+            self.calling.is_read();
+            self.leaving = None;
+        }
+    }
+
+    /// Data takes its room along, and gives it back when the connection has written the last of it. Where gRPC-Web makes text
+    /// of it on the way, the call has the room until the connection asks for more.
+    pub fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
+        frame.map_data(|data| {
+            self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
+            match &self.leaving {
+                Some(room) => Bytes::from_owner(Leaving { data, _room: room.clone() }),
+                None => data,
+            }
+        })
+    }
+}
+
+/// Bytes of an answer between the call and the connection.
+struct Leaving {
+    data: Bytes,
+    _room: Arc<Share>,
+}
+
+impl AsRef<[u8]> for Leaving {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
+}

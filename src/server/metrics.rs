@@ -1,0 +1,131 @@
+//! The metrics of this process as Prometheus reads them.
+
+use std::convert::Infallible;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use metrics::{counter, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+use super::process;
+use crate::engine::RULES_VERSION;
+use crate::pool::PoolActivity;
+use crate::service::metrics as names;
+
+/// The upper bounds of the buckets that calls are counted in, in seconds: from a step of one environment to an evaluation
+/// that goes on for minutes.
+const BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, 100.0];
+
+/// How often measurements are folded into their buckets; between that they pile up.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What is going on in a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activity {
+    pub sessions: u32,
+    pub max_sessions: u32,
+    pub environments: u32,
+    pub max_environments: u32,
+    pub evaluations: u32,
+    pub max_evaluations: u32,
+    /// Bytes of all sessions.
+    pub session_bytes: u64,
+    /// Bytes of requests on their way in.
+    pub request_bytes: u64,
+    /// Bytes of answers on their way out.
+    pub answer_bytes: u64,
+    pub pools: [Threads; 2],
+}
+
+/// A pool of threads and what it does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threads {
+    pub pool: &'static str,
+    pub number: usize,
+    pub activity: PoolActivity,
+}
+
+/// The process' metrics, installed by the first server in it; several servers in one process count together.
+fn handle() -> &'static PrometheusHandle {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    HANDLE.get_or_init(|| {
+        let recorder = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS)
+            .expect("a list of buckets that is not empty")
+            .build_recorder();
+        let handle = recorder.handle();
+        if metrics::set_global_recorder(recorder).is_err() {
+            // A program that embeds the server keeps its own recorder, and gets our numbers there.
+            tracing::warn!("the process has a metrics recorder already; /metrics stays empty");
+        }
+        names::describe();
+        // What cannot have happened yet is zero from the start, so that its first time shows as a change.
+        for metric in names::METRICS {
+            if metric.kind == names::Kind::Counter
+                && metric.labels.is_empty()
+                && metric.name != names::PROCESS_CPU
+            {
+                counter!(metric.name).increment(0);
+            }
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        gauge!(names::BUILD_INFO, "version" => version, "rules_version" => RULES_VERSION).set(1);
+        if let Ok(start) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+            gauge!(names::PROCESS_START).set(start.as_secs_f64().round());
+        }
+        handle
+    })
+}
+
+/// Makes sure that whatever is counted from here on is counted.
+pub(super) fn install() {
+    handle();
+}
+
+/// The metrics as Prometheus reads them. What is the case now is looked up now.
+pub(super) fn render(activity: Activity) -> String {
+    let handle = handle();
+    gauge!(names::SESSIONS).set(activity.sessions);
+    gauge!(names::SESSIONS_LIMIT).set(activity.max_sessions);
+    gauge!(names::ENVIRONMENTS).set(activity.environments);
+    gauge!(names::ENVIRONMENTS_LIMIT).set(activity.max_environments);
+    gauge!(names::EVALUATIONS).set(activity.evaluations);
+    gauge!(names::EVALUATIONS_LIMIT).set(activity.max_evaluations);
+    gauge!(names::SESSION_BYTES).set(activity.session_bytes as f64);
+    gauge!(names::REQUEST_BYTES).set(activity.request_bytes as f64);
+    gauge!(names::ANSWER_BYTES).set(activity.answer_bytes as f64);
+    for Threads { pool, number, activity } in activity.pools {
+        gauge!(names::POOL_THREADS, "pool" => pool).set(number as f64);
+        gauge!(names::JOBS_WAITING, "pool" => pool).set(activity.waiting as f64);
+        gauge!(names::JOBS_RUNNING, "pool" => pool).set(activity.running as f64);
+        counter!(names::JOBS, "pool" => pool).absolute(activity.done);
+    }
+    let process = process::usage();
+    for (name, value) in [
+        (names::PROCESS_MEMORY, process.memory),
+        (names::PROCESS_OPEN_FDS, process.open_fds),
+        (names::PROCESS_MAX_FDS, process.max_fds),
+    ] {
+        if let Some(value) = value {
+            gauge!(name).set(value as f64);
+        }
+    }
+    let mut text = handle.render();
+    if let Some(seconds) = process.cpu {
+        // The recorder's counters are whole numbers.
+        let metric = names::METRICS.iter().find(|metric| metric.name == names::PROCESS_CPU).expect("a row");
+        let names::Metric { name, kind, help, .. } = metric;
+        let kind = kind.name();
+        text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {seconds}\n"));
+    }
+    text
+}
+
+/// Folds the single measurements of histograms into their buckets now and then, and never returns.
+pub(super) async fn keep_small() -> Infallible {
+    let mut interval = tokio::time::interval(UPKEEP_INTERVAL);
+    loop {
+        interval.tick().await;
+        handle().run_upkeep();
+    }
+}

@@ -1,0 +1,68 @@
+//! Panics: a bug costs the call that it happens in, and leaves a line in the log.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::Poll;
+use std::thread;
+
+use tracing::error;
+
+use crate::service::CallContext;
+use crate::service::brake::Brake;
+use crate::service::metrics::PANICS;
+
+/// What a panic leaves behind.
+pub(super) type Panic = Box<dyn Any + Send>;
+
+/// Lines about panics in a second.
+static LINES: Brake = Brake::new(20);
+
+/// Logs every panic of this process from here on as one line with the id of the request, in place of the lines that Rust
+/// itself prints, and counts it.
+pub fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        metrics::counter!(PANICS).increment(1);
+        let Some(withheld) = LINES.pass() else { return };
+        let text = text(panic.payload());
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let thread = thread::current();
+        let thread = thread.name().unwrap_or_default();
+        CallContext::log(|| error!(place, thread, withheld, "a panic: {text}"));
+    }));
+}
+
+/// The message of a panic.
+pub(super) fn text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// Waits for a future that may panic, or may have when it was made. It may panic on its way out too, when nothing waits for
+/// it any more.
+pub(super) async fn caught<F: Future>(future: thread::Result<F>) -> Result<F::Output, Panic> {
+    let mut future = Caught(Some(Box::pin(future?)));
+    poll_fn(|cx| {
+        let future = future.0.as_mut().expect("a future until it is dropped");
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
+}
+
+struct Caught<F>(Option<Pin<Box<F>>>);
+
+impl<F> Drop for Caught<F> {
+    fn drop(&mut self) {
+        drop_caught(self.0.take());
+    }
+}
+
+/// Drops what may panic on its way out.
+pub(super) fn drop_caught<T>(value: T) {
+    // The panic hook has logged it, and there is no one left to tell.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}

@@ -1,0 +1,52 @@
+//! What the process takes of the machine, where the system tells it in files.
+
+use std::fs;
+
+/// What the process takes; nothing of what the system does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Bytes of memory that it holds.
+    pub memory: Option<u64>,
+    /// Seconds of processor time.
+    pub cpu: Option<f64>,
+    pub open_fds: Option<u64>,
+    pub max_fds: Option<u64>,
+}
+
+/// Looks at the process as it is now.
+pub(super) fn usage() -> Usage {
+    Usage { memory: memory(), cpu: cpu(), open_fds: open_fds(), max_fds: max_fds() }
+}
+
+fn memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
+    Some(kib.parse::<u64>().ok()? * 1024)
+}
+
+fn cpu() -> Option<f64> {
+    /// Linux reports times in this unit whatever its own ticks are.
+    const TICKS_A_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program stands in brackets and may contain anything. Behind it the fields are numbered from 3.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(14 - 3);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some((user + system) as f64 / TICKS_A_SECOND)
+}
+
+fn open_fds() -> Option<u64> {
+    // The listing has a descriptor itself.
+    Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
+}
+
+fn max_fds() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}

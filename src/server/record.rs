@@ -1,0 +1,215 @@
+//! What is kept of every call: its numbers, its line in the log if it failed, its span if traces are on.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use prost::Message;
+use tonic::Code;
+use tracing::{Level, debug, error, info, warn};
+
+use super::metrics::install;
+use super::reception::Takes;
+use super::traces::CallSpan;
+use crate::service::CallContext;
+use crate::service::brake::Brake;
+use crate::service::metrics as names;
+use crate::wire::limits::max_request_bytes;
+
+/// What a call of reflection or an evaluation may have on its way besides: their answers take no room by size. These are
+/// descriptions of files, and results of games, two messages at a time.
+const BULKY_ANSWER_BYTES: u64 = 512 << 10;
+
+/// Lines about failed calls in a second.
+static LINES: Brake = Brake::new(20);
+
+/// The numbers kept of one method.
+#[derive(Debug)]
+pub(super) struct Method {
+    pub name: Arc<str>,
+    pub takes: Takes,
+    /// Whether its answer is a stream of messages, and not one.
+    pub answers_stream: bool,
+    /// See [`BULKY_ANSWER_BYTES`].
+    pub bulk: u64,
+    in_flight: Gauge,
+    seconds: Histogram,
+    received: Counter,
+    sent: Counter,
+    /// By code, made when first needed: a page of zeros helps nobody.
+    ended: [OnceLock<Counter>; CODES.len()],
+}
+
+impl Method {
+    pub fn new(name: &str, stream: bool, answers_stream: bool) -> Method {
+        install();
+        let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
+        let name = Arc::<str>::from(name);
+        Method {
+            answers_stream,
+            bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
+            takes: Takes { stream, max_bytes: max_request_bytes(&name) },
+            in_flight: gauge!(names::CALLS_IN_FLIGHT, "method" => name.clone()),
+            seconds: histogram!(names::CALL_SECONDS, "method" => name.clone()),
+            received: counter!(names::RECEIVED_BYTES, "method" => name.clone()),
+            sent: counter!(names::SENT_BYTES, "method" => name.clone()),
+            ended: Default::default(),
+            name,
+        }
+    }
+}
+
+/// Each method of an encoded descriptor set, as `package.Service/Method`.
+pub(super) fn methods(encoded: &[u8]) -> Vec<Method> {
+    let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
+    let mut methods = Vec::new();
+    for file in &set.file {
+        for service in &file.service {
+            let method = |m: &prost_types::MethodDescriptorProto| {
+                let name = format!("{}.{}/{}", file.package(), service.name(), m.name());
+                Method::new(&name, m.client_streaming(), m.server_streaming())
+            };
+            methods.extend(service.method.iter().map(method));
+        }
+    }
+    methods
+}
+
+/// One call, written down when it is over.
+pub(super) struct Record {
+    pub method: Arc<Method>,
+    pub call: Arc<CallContext>,
+    pub start: Instant,
+    /// How it ended; nothing if the caller left before.
+    code: Option<Code>,
+    /// Bytes of the answer.
+    sent: u64,
+    span: Option<CallSpan>,
+}
+
+impl Record {
+    pub fn of(method: Arc<Method>, call: Arc<CallContext>, span: Option<CallSpan>) -> Record {
+        method.in_flight.increment(1);
+        Record { method, call, start: Instant::now(), code: None, sent: 0, span }
+    }
+
+    /// Notes the code that the call ends with, which is told last.
+    pub fn end(&mut self, code: Option<Code>) {
+        self.code = code;
+    }
+
+    /// Notes bytes of the answer.
+    pub fn sent(&mut self, bytes: usize) {
+        self.sent += bytes as u64;
+        self.method.sent.increment(bytes as u64);
+    }
+
+    /// The body of the call's request, whose bytes are counted.
+    pub fn received<B>(&self, inner: B) -> Received<B> {
+        Received { inner, method: self.method.clone(), call: self.call.clone() }
+    }
+
+    /// Logs a call that failed: what callers do wrong is worth a line, what the server does wrong an error.
+    fn log(&self, code: Code) {
+        // A caller that leaves is worth a line to those only who want to see everything.
+        if code == Code::Ok || code == Code::Cancelled && !tracing::enabled!(Level::DEBUG) {
+            return;
+        }
+        let Some(withheld) = LINES.pass() else { return };
+        let reason = self.call.reason().unwrap_or_default();
+        let (code, seconds) = (CODES[code as usize], self.start.elapsed().as_secs_f64());
+        macro_rules! line {
+            ($level:ident) => {
+                $level!(code, reason, seconds, withheld, "a call failed")
+            };
+        }
+        self.call.scope(|| {
+            CallContext::log(|| match code {
+                "CANCELLED" => line!(debug),
+                "INTERNAL" | "UNKNOWN" | "DATA_LOSS" => line!(error),
+                "UNAUTHENTICATED" | "PERMISSION_DENIED" | "RESOURCE_EXHAUSTED" => line!(warn),
+                _ => line!(info),
+            });
+        });
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let code = self.code.unwrap_or(Code::Cancelled);
+        let name = CODES[code as usize];
+        let ended = || counter!(names::CALLS, "method" => self.method.name.clone(), "code" => name);
+        self.method.ended[code as usize].get_or_init(ended).increment(1);
+        self.method.seconds.record(self.start.elapsed());
+        self.method.in_flight.decrement(1);
+        self.log(code);
+        if let Some(span) = self.span.take() {
+            span.end(&self.method.name, &self.call, code, self.sent);
+        }
+    }
+}
+
+/// The body of a request, whose bytes are counted.
+pub(super) struct Received<B> {
+    inner: B,
+    method: Arc<Method>,
+    call: Arc<CallContext>,
+}
+
+impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Received<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let frame = Pin::new(&mut self.inner).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            self.method.received.increment(data.len() as u64);
+            self.call.note_received(data.len());
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// The canonical names, by number.
+pub(super) const CODES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// The code that an answer ends with: in its trailers, or in its headers if it has no body.
+pub(super) fn code_of(headers: &HeaderMap) -> Option<Code> {
+    headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
+}

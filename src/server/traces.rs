@@ -1,0 +1,195 @@
+//! Traces: a span for each call, sent to a collector over OTLP.
+//!
+//! Spans are made when calls end, so a call in progress carries the trace of its caller and nothing else. They wait for their
+//! batch in a queue of [`QUEUE`]; a thread of the SDK sends them. When the collector is away they are lost: the metrics count
+//! them, a line in the log says so now and then, and calls go on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use axum::http::HeaderMap;
+use opentelemetry::propagation::{Extractor, TextMapPropagator};
+use opentelemetry::trace::{Span, SpanBuilder, SpanKind, Status, Tracer, TracerProvider};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, WithTonicConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, SdkTracer, SdkTracerProvider, SpanData, SpanExporter as Export,
+};
+use tonic::Code;
+use tonic::transport::ClientTlsConfig;
+use tracing::warn;
+
+use crate::service::CallContext;
+use crate::service::brake::Brake;
+use crate::service::metrics::SPANS;
+
+/// Spans that wait to be sent, each of about a kilobyte.
+const QUEUE: usize = 8192;
+
+/// How long the first span of a batch waits for others.
+const BATCH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Lines about a collector that is away.
+static LINES: Brake = Brake::every(Duration::from_secs(60));
+
+/// Why no traces can be sent.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CollectorError(#[from] ExporterBuildError);
+
+/// The way to a collector.
+#[derive(Clone, Debug)]
+pub(super) struct Traces {
+    provider: SdkTracerProvider,
+    tracer: SdkTracer,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// The span of a call in progress.
+pub(super) struct CallSpan {
+    traces: Traces,
+    parent: Context,
+    start: SystemTime,
+}
+
+impl Traces {
+    /// Starts to send to the collector at this URL.
+    pub fn start(endpoint: &str) -> Result<Traces, CollectorError> {
+        let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint);
+        let exporter = if endpoint.starts_with("https://") {
+            exporter.with_tls_config(ClientTlsConfig::new().with_enabled_roots())
+        } else {
+            exporter
+        };
+        for outcome in ["sent", "lost"] {
+            metrics::counter!(SPANS, "outcome" => outcome).increment(0);
+        }
+        let waiting = Arc::<AtomicUsize>::default();
+        let exporter = Counted { inner: exporter.build()?, waiting: waiting.clone() };
+        let batches = BatchConfigBuilder::default()
+            .with_max_queue_size(QUEUE)
+            .with_scheduled_delay(BATCH_INTERVAL)
+            .build();
+        let processor = BatchSpanProcessor::builder(exporter).with_batch_config(batches).build();
+        let provider =
+            SdkTracerProvider::builder().with_resource(resource()).with_span_processor(processor).build();
+        Ok(Traces { tracer: provider.tracer("tetrion"), provider, waiting })
+    }
+
+    /// The span of a call with these headers, under that of its caller if they name one.
+    pub fn begin(&self, headers: &HeaderMap) -> CallSpan {
+        let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+        CallSpan { traces: self.clone(), parent, start: SystemTime::now() }
+    }
+
+    /// Sends what waits, for so long at most.
+    pub async fn finish(self, within: Duration) {
+        let finish = move || self.provider.shutdown_with_timeout(within);
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(finish).await {
+            warn!("the last spans were not sent: {error}");
+        }
+    }
+}
+
+impl CallSpan {
+    /// The call has ended.
+    pub fn end(self, method: &Arc<str>, call: &CallContext, code: Code, sent: u64) {
+        let CallSpan { traces, parent, start } = self;
+        if traces.waiting.fetch_add(1, Ordering::Relaxed) >= QUEUE {
+            traces.waiting.fetch_sub(1, Ordering::Relaxed);
+            return lost(1, "too many spans wait for the collector");
+        }
+        let (service, name) = method.split_once('/').unwrap_or(("", method));
+        let mut attributes = vec![
+            KeyValue::new("rpc.system", "grpc"),
+            KeyValue::new("rpc.service", service.to_owned()),
+            KeyValue::new("rpc.method", name.to_owned()),
+            KeyValue::new("rpc.grpc.status_code", code as i64),
+            KeyValue::new("tetrion.request_id", call.request_id().to_owned()),
+            KeyValue::new("tetrion.received_bytes", call.received() as i64),
+            KeyValue::new("tetrion.sent_bytes", sent as i64),
+        ];
+        attributes.extend(call.session().map(|session| KeyValue::new("tetrion.session", session)));
+        attributes.extend(call.reason().map(|reason| KeyValue::new("error.type", reason)));
+        let builder = SpanBuilder::from_name(method.to_string())
+            .with_kind(SpanKind::Server)
+            .with_start_time(start)
+            .with_attributes(attributes);
+        let mut span = traces.tracer.build_with_context(builder, &parent);
+        if !span.is_recording() {
+            // The caller, or the sampler that OTEL_TRACES_SAMPLER names, does not want it.
+            traces.waiting.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        if is_fault(code) {
+            span.set_status(Status::error(""));
+        }
+        span.end();
+    }
+}
+
+/// Whether a code is the server's fault, by the conventions for spans of gRPC servers.
+fn is_fault(code: Code) -> bool {
+    use Code::*;
+    matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)
+}
+
+/// What is the same for all spans: the name of the service, unless the environment gives another one, and the version.
+fn resource() -> Resource {
+    let named = Resource::builder().build();
+    let name = named.get(&"service.name".into()).map(|name| name.to_string());
+    let name =
+        name.filter(|name| !name.starts_with("unknown_service")).unwrap_or_else(|| "tetrion".to_owned());
+    Resource::builder()
+        .with_service_name(name)
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .build()
+}
+
+fn lost(spans: usize, why: &str) {
+    metrics::counter!(SPANS, "outcome" => "lost").increment(spans as u64);
+    if let Some(withheld) = LINES.pass() {
+        warn!(withheld, "traces are lost: {why}");
+    }
+}
+
+/// An exporter whose success is counted.
+#[derive(Debug)]
+struct Counted {
+    inner: SpanExporter,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Export for Counted {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let spans = batch.len();
+        self.waiting.fetch_sub(spans, Ordering::Relaxed);
+        let sent = self.inner.export(batch).await;
+        match &sent {
+            Ok(()) => metrics::counter!(SPANS, "outcome" => "sent").increment(spans as u64),
+            Err(error) => lost(spans, &error.to_string()),
+        }
+        sent
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.inner.set_resource(resource);
+    }
+}
+
+/// Headers, where a propagator looks for the caller's trace.
+struct Headers<'a>(&'a HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(|name| name.as_str()).collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! A bound on lines in the log that callers can cause.
+//!
+//! A caller can be refused tens of thousands of times a second. A line for each of them would fill the disk behind the log
+//! and hide what matters, so only the first ones of every second are written; the next one says how many were not.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::metrics::LOG_LINES_WITHHELD;
+
+/// A brake for one kind of lines.
+#[derive(Debug)]
+pub struct Brake {
+    lines: u32,
+    /// How long it counts before it begins anew.
+    window: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    began: Option<Instant>,
+    lines: u32,
+    withheld: u64,
+}
+
+impl Brake {
+    /// A brake that lets so many lines through in a second.
+    pub const fn new(lines: u32) -> Brake {
+        Brake::of(lines, Duration::from_secs(1))
+    }
+
+    /// A brake that lets one line through in such a time.
+    pub const fn every(window: Duration) -> Brake {
+        Brake::of(1, window)
+    }
+
+    const fn of(lines: u32, window: Duration) -> Brake {
+        Brake { lines, window, state: Mutex::new(State { began: None, lines: 0, withheld: 0 }) }
+    }
+
+    /// Whether a line may be written, and how many were withheld since the last one.
+    pub fn pass(&self) -> Option<u64> {
+        let now = Instant::now();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.began.is_none_or(|began| now.duration_since(began) >= self.window) {
+            (state.began, state.lines) = (Some(now), 0);
+        }
+        if state.lines >= self.lines {
+            state.withheld += 1;
+            metrics::counter!(LOG_LINES_WITHHELD).increment(1);
+            return None;
+        }
+        state.lines += 1;
+        Some(std::mem::take(&mut state.withheld))
+    }
+}

@@ -1,0 +1,119 @@
+//! Which call a task is working for: what its errors and its lines in the log say of it.
+//!
+//! The server puts a context around every call. Where a service starts a task of its own it takes the context along.
+//!
+//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments, and most
+//! calls log nothing. It is made when there is something to log ([`CallContext::log`]); with debug lines on it is open all
+//! the time, so that lines of libraries have it too.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tracing::{Level, Span};
+use xxhash_rust::xxh3::xxh3_64;
+
+tokio::task_local! {
+    static CURRENT: Arc<CallContext>;
+}
+
+/// A call, as logs, errors and traces show it.
+#[derive(Debug, Default)]
+pub struct CallContext {
+    request_id: String,
+    method: Arc<str>,
+    /// A digest of the session's name, once it is known; 0 before.
+    session: AtomicU64,
+    /// Why the call was refused.
+    reason: OnceLock<&'static str>,
+    /// Bytes of the request that have come.
+    received: AtomicU64,
+}
+
+impl CallContext {
+    /// A call of this method, under the id that its caller or the server gave it.
+    pub fn new(request_id: String, method: Arc<str>) -> CallContext {
+        CallContext { request_id, method, ..Default::default() }
+    }
+
+    /// The id that the answer, the errors and the log show.
+    pub fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// The session that the call is about, as logs and traces show it. A session's name opens the session, so it must not
+    /// be seen; this digest is the same for all calls on it.
+    pub fn session(&self) -> Option<String> {
+        let session = self.session.load(Ordering::Relaxed);
+        (session != 0).then(|| format!("{session:016x}"))
+    }
+
+    /// Why the call was refused, if it was.
+    pub fn reason(&self) -> Option<&'static str> {
+        self.reason.get().copied()
+    }
+
+    /// Bytes of the request that have come.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Notes that so many more have come.
+    pub fn note_received(&self, bytes: usize) {
+        self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// The call that this task is working for.
+    pub fn current() -> Option<Arc<CallContext>> {
+        CURRENT.try_with(Arc::clone).ok()
+    }
+
+    /// Notes the session that the current call is about.
+    pub(super) fn note_session(id: u128) {
+        let _ = CURRENT.try_with(|call| call.session.store(xxh3_64(&id.to_le_bytes()), Ordering::Relaxed));
+    }
+
+    /// Notes why the current call is refused.
+    pub fn note_reason(reason: &'static str) {
+        let _ = CURRENT.try_with(|call| call.reason.set(reason));
+    }
+
+    /// Works for this call.
+    pub fn scope<T>(self: &Arc<CallContext>, work: impl FnOnce() -> T) -> T {
+        let _open = tracing::enabled!(Level::DEBUG).then(|| self.span().entered());
+        CURRENT.sync_scope(self.clone(), work)
+    }
+
+    /// A future that works for a call, if there is one.
+    pub async fn follow<F: Future>(call: Option<Arc<CallContext>>, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|cx| match &call {
+            Some(call) => call.scope(|| work.as_mut().poll(cx)),
+            None => work.as_mut().poll(cx),
+        })
+        .await
+    }
+
+    /// Logs lines that show the current call, if there is one.
+    pub fn log(lines: impl FnOnce()) {
+        CallContext::current_span().in_scope(lines);
+    }
+
+    /// A span that shows the current call, or the span that is open where there is none.
+    pub fn current_span() -> Span {
+        match CallContext::current() {
+            Some(call) if !tracing::enabled!(Level::DEBUG) => call.span(),
+            _ => Span::current(),
+        }
+    }
+
+    fn span(&self) -> Span {
+        let CallContext { request_id, method, .. } = self;
+        let span = tracing::error_span!("call", request_id, %method, session = tracing::field::Empty);
+        if let Some(session) = self.session() {
+            span.record("session", session);
+        }
+        span
+    }
+}

@@ -1,0 +1,163 @@
+//! Every metric by name: its kind, its labels, and what it counts.
+//!
+//! This is the one table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and tests compare
+//! both with it. Services count once for each call, never for each environment, so that counting costs a step nothing.
+
+use metrics::{Counter, counter};
+
+/// What a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number that grows until the process ends.
+    Counter,
+    /// A number as it is now.
+    Gauge,
+    /// How many measurements fell below each of a few bounds.
+    Histogram,
+}
+
+impl Kind {
+    /// The word for it in Prometheus' text format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The name that Prometheus knows it by.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// What it is counted by.
+    pub labels: &'static [&'static str],
+    /// What it counts, for people.
+    pub help: &'static str,
+}
+
+macro_rules! table {
+    ($($row:ident: $kind:ident $name:literal [$($label:literal),*] $help:literal;)*) => {
+        $(#[doc = $help] pub const $row: &str = $name;)*
+
+        /// All metrics.
+        pub const METRICS: &[Metric] =
+            &[$(Metric { name: $name, kind: Kind::$kind, labels: &[$($label),*], help: $help }),*];
+    };
+}
+
+table! {
+    CALLS: Counter "tetrion_calls_total" ["method", "code"]
+        "Calls that have ended, by the code that they ended with.";
+    CALL_SECONDS: Histogram "tetrion_call_seconds" ["method"]
+        "Seconds from the headers of a call to the end of its answer. A stream is one call.";
+    CALLS_IN_FLIGHT: Gauge "tetrion_calls_in_flight" ["method"]
+        "Calls that have begun and not ended.";
+    RECEIVED_BYTES: Counter "tetrion_received_bytes_total" ["method"]
+        "Bytes of requests as they arrived, without headers.";
+    SENT_BYTES: Counter "tetrion_sent_bytes_total" ["method"]
+        "Bytes of answers as they left, without headers.";
+    REFUSALS: Counter "tetrion_refusals_total" ["reason"]
+        "Errors that callers received, also within streams, by the reason in ErrorInfo, or by the code where there is no reason.";
+    PANICS: Counter "tetrion_panics_total" []
+        "Panics, which are bugs. A panic costs the call that it happens in.";
+    CONNECTIONS: Gauge "tetrion_connections" []
+        "Open connections.";
+    CONNECTIONS_ACCEPTED: Counter "tetrion_connections_total" []
+        "Connections that were accepted.";
+    CONNECTIONS_REFUSED: Counter "tetrion_connections_refused_total" ["reason"]
+        "Connections that were closed at once: beyond the limit, or without a file descriptor.";
+    CONNECTIONS_CLOSED: Counter "tetrion_connections_closed_total" ["reason"]
+        "Connections that were closed because their client was silent or did not read for too long.";
+    REQUEST_BYTES: Gauge "tetrion_request_bytes" []
+        "Bytes of requests on their way in, of the request memory.";
+    ANSWER_BYTES: Gauge "tetrion_answer_bytes" []
+        "Bytes of answers that are made or being made and not read, of the answer memory.";
+    SESSION_BYTES: Gauge "tetrion_session_bytes" []
+        "Bytes of all sessions, of the session memory.";
+    SESSIONS: Gauge "tetrion_sessions" []
+        "Sessions.";
+    SESSIONS_LIMIT: Gauge "tetrion_sessions_limit" []
+        "Sessions that there may be.";
+    SESSIONS_CREATED: Counter "tetrion_sessions_created_total" []
+        "Sessions that were created, worlds of dm_env_rpc included.";
+    SESSIONS_ENDED: Counter "tetrion_sessions_ended_total" ["cause"]
+        "Sessions that have ended: deleted by a caller, or expired with their lease.";
+    ENVIRONMENTS: Gauge "tetrion_environments" []
+        "Environments of all sessions.";
+    ENVIRONMENTS_LIMIT: Gauge "tetrion_environments_limit" []
+        "Environments that there may be.";
+    STEPS: Counter "tetrion_steps_total" []
+        "Steps of single environments.";
+    PLACEMENTS: Counter "tetrion_placements_total" []
+        "Placements in answers of EnumeratePlacements.";
+    EVALUATIONS: Gauge "tetrion_evaluations" []
+        "Evaluations that run.";
+    EVALUATIONS_LIMIT: Gauge "tetrion_evaluations_limit" []
+        "Evaluations that may run.";
+    EVALUATION_GAMES: Counter "tetrion_evaluation_games_total" []
+        "Games that evaluations have played.";
+    EVALUATION_PIECES: Counter "tetrion_evaluation_pieces_total" []
+        "Pieces that evaluations have placed.";
+    POOL_THREADS: Gauge "tetrion_pool_threads" ["pool"]
+        "Threads for long calls (caller) and for the games of evaluations (player).";
+    JOBS: Counter "tetrion_jobs_total" ["pool"]
+        "Jobs that the threads of a pool have done. A job takes a few milliseconds.";
+    JOBS_RUNNING: Gauge "tetrion_jobs_running" ["pool"]
+        "Jobs that threads of a pool are doing.";
+    JOBS_WAITING: Gauge "tetrion_jobs_waiting" ["pool"]
+        "Jobs that wait for a thread of a pool.";
+    LOG_LINES_WITHHELD: Counter "tetrion_log_lines_withheld_total" []
+        "Lines about what goes wrong that were not logged, because there were too many in a second.";
+    SPANS: Counter "tetrion_spans_total" ["outcome"]
+        "Spans of calls that were sent to the collector of traces, or lost.";
+    BUILD_INFO: Gauge "tetrion_build_info" ["version", "rules_version"]
+        "Always 1: the labels say what is running.";
+    PROCESS_CPU: Counter "process_cpu_seconds_total" []
+        "Seconds of processor time that the process has used.";
+    PROCESS_MEMORY: Gauge "process_resident_memory_bytes" []
+        "Bytes of memory that the process holds.";
+    PROCESS_OPEN_FDS: Gauge "process_open_fds" []
+        "File descriptors that are open.";
+    PROCESS_MAX_FDS: Gauge "process_max_fds" []
+        "File descriptors that may be open.";
+    PROCESS_START: Gauge "process_start_time_seconds" []
+        "When the server started, in seconds since 1970.";
+}
+
+/// Gives the recorder of this process the help text of every metric.
+pub fn describe() {
+    for Metric { name, kind, help, .. } in METRICS {
+        match kind {
+            Kind::Counter => metrics::describe_counter!(*name, *help),
+            Kind::Gauge => metrics::describe_gauge!(*name, *help),
+            Kind::Histogram => metrics::describe_histogram!(*name, *help),
+        }
+    }
+}
+
+/// What sessions do, counted for the recorder that the process has when a service is made.
+#[derive(Clone, Debug)]
+pub(super) struct Counters {
+    pub steps: Counter,
+    pub placements: Counter,
+    pub sessions_created: Counter,
+    pub sessions_deleted: Counter,
+    pub sessions_expired: Counter,
+}
+
+impl Counters {
+    pub fn new() -> Counters {
+        Counters {
+            steps: counter!(STEPS),
+            placements: counter!(PLACEMENTS),
+            sessions_created: counter!(SESSIONS_CREATED),
+            sessions_deleted: counter!(SESSIONS_ENDED, "cause" => "deleted"),
+            sessions_expired: counter!(SESSIONS_ENDED, "cause" => "expired"),
+        }
+    }
+}
