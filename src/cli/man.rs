@@ -28,11 +28,22 @@ pub fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let mut program = args::command().disable_help_subcommand(true);
     program.build(); // names the subcommands `tetrion-serve` and so on
     for command in once(&program).chain(program.get_subcommands()) {
-        let page = Man::new(command.clone())
+        let page = Man::new(with_variables(command.clone()))
             .source(concat!("tetrion ", env!("CARGO_PKG_VERSION")))
             .manual("Tetrion");
         let path = dir.join(page.get_filename());
         page.generate_to(dir).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the environment variable of each option in its help, as `--help` does; clap_mangen leaves them out.
+fn with_variables(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| match (arg.get_env(), arg.get_help()) {
+        (Some(variable), Some(help)) => {
+            let help = format!("{help} [env: {}]", variable.display());
+            arg.help(help)
+        }
+        _ => arg,
+    })
 }

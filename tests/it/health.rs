@@ -41,15 +41,18 @@ fn a_server_that_serves_is_healthy_without_a_token() {
 }
 
 #[test]
-fn a_probe_of_localhost_names_the_certificate_of_the_service() {
+fn a_certificate_must_have_the_name_that_a_probe_expects() {
     let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
     let (certificate, key, authority) = (file("cert.pem"), file("key.pem"), file("ca.pem"));
     let process = Process::start(&["--tls-cert", &certificate, "--tls-key", &key]);
-    let address = format!("https://{}", process.address); // the certificate is for localhost, not for 127.0.0.1
+    let address = format!("https://{}", process.address);
     let probe = ["--server", &address, "--ca-cert", &authority];
-    serving(&health(&[&probe[..], &["--server-name", "localhost"]].concat()).output().unwrap());
-    fails(&health(&probe).output().unwrap(), "no server answers at https://127.0.0.1:");
-    fails(&health(&probe[..2]).output().unwrap(), "no server answers at https://127.0.0.1:");
+    let named = |name| health(&[&probe[..], &["--server-name", name]].concat()).output().unwrap();
+    serving(&health(&probe).output().unwrap());
+    serving(&named("localhost"));
+    let why = format!("no server answers at {address}: ");
+    fails(&named("tetrion.example"), &why);
+    fails(&health(&probe[..2]).output().unwrap(), &why);
     let plain = process.address.to_string();
     fails(&health(&["--server", &plain]).output().unwrap(), &plain);
 }

@@ -105,6 +105,7 @@ mod server;
 
 /// Servers that stop and start again with the same folder.
 mod restart;
+
 /// Whether a server serves, as an exit code.
 mod health;
 

@@ -41,7 +41,7 @@ fn folder(test: &str) -> PathBuf {
 fn completions_know_every_subcommand_and_its_flags() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = prints(&mut tetrion(&["completions", shell]));
-        for word in subcommands().iter().map(String::as_str).chain(["listen", "tls-cert", "leiden-1"]) {
+        for word in subcommands().iter().map(String::as_str).chain(["listen", "tls-cert", "log-format"]) {
             assert!(script.contains(word), "{shell} knows no {word}");
         }
     }
@@ -98,7 +98,7 @@ fn the_program_and_every_subcommand_have_a_page() {
     }
     let page = fs::read_to_string(folder.join("tetrion-serve.1")).unwrap();
     assert!(page.contains(".TH tetrion-serve 1"), "{page}");
-    for part in ["TETRION_SERVE_DRAIN_TIMEOUT", "tls\\-cert", "127.0.0.1:50451"] {
+    for part in ["[env: TETRION_SERVE_DRAIN_TIMEOUT]", "tls\\-cert", "127.0.0.1:50451"] {
         assert!(page.contains(part), "no {part} in {page}");
     }
     let index = fs::read_to_string(folder.join("tetrion.1")).unwrap();
