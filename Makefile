@@ -85,6 +85,24 @@ doc: ## the crate's documentation, warnings refused
 bench: ## micro-benchmarks with named playfields
 	cargo bench
 
+.PHONY: fuzz load
+FUZZ_TARGETS = calls worlds evaluations positions tensors snapshots files
+FUZZ_SECONDS = 60
+
+fuzz: ## every fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)
+	@if cargo +nightly fuzz --version > /dev/null 2>&1; then \
+		[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock; \
+		for target in $(FUZZ_TARGETS); do \
+			cargo +nightly fuzz run --sanitizer none $$target -- \
+				-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 || exit 1; \
+		done; \
+	else \
+		echo "fuzzing was skipped: it needs 'rustup toolchain install nightly' and 'cargo install cargo-fuzz'"; \
+	fi
+
+load: ## ten minutes of load on a server built for release; docs/load.md has a table
+	cargo test --release --locked --test attacks -- --load 10
+
 # Pinned, and out of git's sight.
 BUF_VERSION = 1.75.0
 BUF_FOLDER = .tools/buf-$(BUF_VERSION)

@@ -319,7 +319,9 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 }
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
-    let filter = EnvFilter::try_new(&args.log).map_err(|error| UsageError(format!("--log: {error}")))?;
+    // A caller decides what h2 warns of, frame by frame: a flood of them would fill a disk. `--log h2=warn` shows it.
+    let filter = EnvFilter::try_new(format!("h2=error,{}", args.log));
+    let filter = filter.map_err(|error| UsageError(format!("--log: {error}")))?;
     let log = tracing_subscriber::fmt().with_writer(|| output::Log).with_env_filter(filter);
     let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     match args.log_format {

@@ -1,0 +1,10 @@
+//! EvaluatePolicies: one message; the games are left after some answers.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tetrion_fuzz::Services;
+
+fuzz_target!(|input: &[u8]| {
+    Services::new().evaluate(input);
+});

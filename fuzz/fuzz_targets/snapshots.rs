@@ -1,0 +1,29 @@
+//! Snapshots, with the checksum of what they have become: what is accepted is played on, and comes back as it was.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tetrion::env::{EnvBatch, EnvConfig, EnvState, InvalidActionPolicy, Restored, Seeding};
+use xxhash_rust::xxh3::xxh3_64;
+
+fuzz_target!(|input: &[u8]| {
+    let _ = EnvState::from_bytes(input);
+    let bytes = [input, &xxh3_64(input).to_le_bytes()].concat();
+    let Ok(state) = EnvState::from_bytes(&bytes) else { return };
+    assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state), "what was written is read");
+    let config = EnvConfig {
+        rules: *state.rules(),
+        invalid_action_policy: InvalidActionPolicy::Terminate,
+        ..EnvConfig::default()
+    };
+    let Ok(mut batch) = EnvBatch::new(config, &Seeding::Session(1)) else { return };
+    if batch.restore(None, Restored::States(std::slice::from_ref(&state)), None).is_err() {
+        return;
+    }
+    for action in [0, 3, 5, 1] {
+        if batch.step(&[action], None).is_err() {
+            break;
+        }
+    }
+    assert!(EnvState::from_bytes(&batch.state(0).to_bytes()).is_ok(), "what was played on can be saved");
+});

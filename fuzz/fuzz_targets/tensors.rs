@@ -1,0 +1,41 @@
+//! Tensors of both doors, read as every type of element and in several shapes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prost::Message;
+use tetrion::wire::dm_env_rpc;
+use tetrion::wire::pb;
+use tetrion::wire::tensor::{Array, Dim, Element, decode};
+
+fuzz_target!(|input: &[u8]| {
+    if let Ok(tensor) = pb::Tensor::decode(input) {
+        for dims in [&[Dim::Any][..], &[Dim::Any, Dim::Any], &[Dim::Exactly(3), Dim::Any], &[]] {
+            read::<u8>(&tensor, dims);
+            read::<i8>(&tensor, dims);
+            read::<u16>(&tensor, dims);
+            read::<i32>(&tensor, dims);
+            read::<u32>(&tensor, dims);
+            read::<u64>(&tensor, dims);
+            read::<f32>(&tensor, dims);
+            read::<f64>(&tensor, dims);
+        }
+    }
+    if let Ok(tensor) = dm_env_rpc::pb::Tensor::decode(input) {
+        use tetrion::wire::dm_env_rpc::tensor;
+        let _ = tensor::int32(&tensor);
+        let _ = tensor::integer::<u64>(&tensor);
+        let _ = tensor::number(&tensor);
+        let _ = tensor::number_row(&tensor, 4);
+        let _ = tensor::name(&tensor);
+        let _ = tensor::text(&tensor);
+        let _ = tensor::texts(&tensor);
+    }
+});
+
+fn read<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) {
+    if let Ok(Array { shape, elements }) = decode::<T>(tensor, dims) {
+        let product: u64 = shape.iter().map(|&size| u64::from(size)).product();
+        assert_eq!(product, elements.len() as u64, "{shape:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! What the targets share: the services of a server without its sockets, called with bytes.
+//!
+//! The bytes take the way of a request: the frames of gRPC, tonic, our codec, the checks of `wire`, the call itself. Only
+//! the connection is missing. Each input has a store of its own with one session in it, so an input does the same
+//! whatever came before it.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime};
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http_body::{Body as _, Frame};
+use tetrion::pool::Pool;
+use tetrion::service::{
+    CallPool, Clock, Environments, EvaluationLimits, Evaluations, ServerFacts, SessionStore, StoreLimits,
+    Worlds,
+};
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_server::EnvironmentService;
+use tokio::runtime::Runtime;
+use tonic::Request;
+use tonic::body::Body;
+use tonic::codegen::http;
+use tower::{Service, ServiceExt};
+
+/// What stands in an input where the session's name should: as long as one.
+pub const PLACEHOLDER: &[u8] = b"sessions/################################";
+
+/// Answers of a stream that are read; games may go on for ever.
+const MAX_FRAMES: usize = 8;
+/// Work of a call: enough to do something, too little to be slow.
+const MAX_WORK: Duration = Duration::from_millis(5);
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime"));
+static POOL: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(1).expect("a thread"));
+
+/// The services around a store with one session.
+pub struct Services {
+    store: Arc<SessionStore>,
+    calls: CallPool,
+    session: String,
+}
+
+impl Services {
+    /// A store, and in it a session of three environments whose episodes have begun.
+    pub fn new() -> Services {
+        let clock = Clock::new(SystemTime::UNIX_EPOCH, || Duration::ZERO);
+        let limits = StoreLimits { max_envs: 300, ..StoreLimits::default() };
+        let store = Arc::new(SessionStore::new(limits, clock));
+        let calls = CallPool::new(POOL.clone(), MAX_WORK);
+        let mut services = Services { store, calls, session: String::new() };
+        services.session = RUNTIME.block_on(async {
+            let config = pb::SessionConfig { num_envs: Some(3), seed: Some(1), ..Default::default() };
+            let create = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+            let environments = services.environments();
+            let created =
+                environments.create_session(Request::new(create)).await.expect("room for a session");
+            let session = created.into_inner().session.expect("a session").name;
+            let reset = pb::ResetRequest { session: session.clone(), ..Default::default() };
+            environments.reset(Request::new(reset)).await.expect("a session that can be reset");
+            session
+        });
+        services
+    }
+
+    fn environments(&self) -> Environments {
+        Environments::new(self.store.clone(), self.calls.clone(), ServerFacts::default())
+    }
+
+    /// Calls a method of `EnvironmentService` with one message.
+    pub fn call(&self, method: &str, message: &[u8]) {
+        let path = format!("/tetrion.v1.EnvironmentService/{method}");
+        self.send(self.environments().into_server(), &path, &[message]);
+    }
+
+    /// Sends messages on one stream of the second door.
+    pub fn worlds(&self, messages: &[&[u8]]) {
+        self.send(
+            Worlds::new(self.store.clone()).into_server(),
+            "/dm_env_rpc.v1.Environment/Process",
+            messages,
+        );
+    }
+
+    /// Begins an evaluation and leaves it.
+    pub fn evaluate(&self, message: &[u8]) {
+        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), EvaluationLimits::default());
+        self.send(evaluations.into_server(), "/tetrion.v1.EvaluationService/EvaluatePolicies", &[message]);
+    }
+
+    fn send<S>(&self, service: S, path: &str, messages: &[&[u8]])
+    where
+        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    {
+        let mut bytes = BytesMut::new();
+        for message in messages {
+            let message = self.with_name(message);
+            bytes.put_u8(0);
+            bytes.put_u32(message.len() as u32);
+            bytes.put_slice(&message);
+        }
+        let request = http::Request::post(path)
+            .header("content-type", "application/grpc")
+            .body(Body::new(Whole(Some(bytes.freeze()))))
+            .expect("a request");
+        RUNTIME.block_on(async {
+            let Ok(answer) = service.oneshot(request).await;
+            let mut body = answer.into_body();
+            for _ in 0..MAX_FRAMES {
+                if poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_none() {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// The message with the session's name in place of the placeholder.
+    fn with_name(&self, message: &[u8]) -> Bytes {
+        assert_eq!(self.session.len(), PLACEHOLDER.len(), "a name as long as {}", self.session);
+        let mut message = message.to_vec();
+        let mut at = 0;
+        while let Some(found) = message[at..].windows(PLACEHOLDER.len()).position(|part| part == PLACEHOLDER)
+        {
+            at += found;
+            message[at..at + PLACEHOLDER.len()].copy_from_slice(self.session.as_bytes());
+        }
+        message.into()
+    }
+}
+
+/// A request that has come as a whole.
+struct Whole(Option<Bytes>);
+
+impl http_body::Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+impl Default for Services {
+    fn default() -> Services {
+        Services::new()
+    }
+}
+
+/// The parts of an input: each with its length before it, as two bytes; the last may be shorter.
+pub fn parts(mut input: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    while let Some((length, rest)) = input.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+        let (part, rest) = rest.split_at(length);
+        parts.push(part);
+        input = rest;
+    }
+    parts
+}

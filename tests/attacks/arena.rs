@@ -1,0 +1,269 @@
+//! Where an attack takes place: one server, one bystander, the attackers, and the verdict.
+
+use std::any::Any;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tetrion::engine::rng::{Tag, below, word};
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tokio::task::JoinSet;
+
+use crate::bystander::{Bystander, Seen, connect};
+use crate::corpus;
+use crate::load::{self, Load};
+use crate::table::ATTACKS;
+use crate::victim::{DESCRIPTORS, Victim};
+
+/// What an attack is, and what it may cost.
+pub struct Attack {
+    pub name: &'static str,
+    /// What it breaks today; empty where it fails. Those that break something are run only if they are named.
+    pub breaks: &'static str,
+    pub run: for<'a> fn(&'a Arena) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>,
+    /// What the server is started with.
+    pub flags: &'static [&'static str],
+    /// Memory of the process at its most.
+    pub max_mib: u64,
+    /// The slowest answer that the bystander gets.
+    pub slowest: Duration,
+    /// Descriptors of the process.
+    pub descriptors: u32,
+    /// Whether its stderr is read by anything.
+    pub stderr: bool,
+    /// Whether a caller that comes new is served while the attackers hold what they hold.
+    pub newcomers: bool,
+}
+
+impl Attack {
+    /// One with the bounds that most of them have.
+    pub const ORDINARY: Attack = Attack {
+        name: "",
+        breaks: "",
+        run: |_| Box::pin(async { Ok(()) }),
+        flags: &[],
+        max_mib: 256,
+        slowest: Duration::from_secs(3),
+        descriptors: DESCRIPTORS,
+        stderr: true,
+        newcomers: true,
+    };
+}
+
+/// What an attack works with.
+pub struct Arena {
+    pub address: SocketAddr,
+    pub victim: Victim,
+    pub seed: u64,
+    long: bool,
+    /// What attackers hold on to until the server has stopped.
+    held: Mutex<Vec<Box<dyn Any + Send>>>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Arena {
+    /// The first number in the short form, the second one in the long form.
+    pub fn times(&self, short: usize, long: usize) -> usize {
+        if self.long { long } else { short }
+    }
+
+    /// How long a flood goes on.
+    pub fn while_flooding(&self) -> Duration {
+        if self.long { Duration::from_secs(10) } else { Duration::from_millis(700) }
+    }
+
+    /// Keeps something, a connection above all, until the server has stopped.
+    pub fn hold(&self, held: impl Any + Send) {
+        self.held.lock().expect("a lock that is not poisoned").push(Box::new(held));
+    }
+
+    /// Lets go of everything held.
+    pub fn release(&self) {
+        self.held.lock().expect("a lock that is not poisoned").clear();
+    }
+
+    /// Does something in the background until the server has stopped.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.lock().expect("a lock that is not poisoned").spawn(task);
+    }
+
+    /// Sees that a caller that comes now is served.
+    pub async fn serves_newcomers(&self) -> Result<()> {
+        let mut client = EnvironmentServiceClient::new(connect(self.address).await?);
+        let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
+        answer.map(|_| ()).context("a caller that comes new is not served")
+    }
+}
+
+/// Numbers that are the same on every run with a seed.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    seed: u64,
+    thrown: u64,
+}
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice { seed, thrown: 0 }
+    }
+
+    pub fn word(&mut self) -> u64 {
+        self.thrown += 1;
+        word(self.seed, Tag::Agent, self.thrown)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        below(self.word(), bound as u64) as usize
+    }
+}
+
+/// What the program is asked for.
+#[derive(Debug, Default)]
+struct Options {
+    long: bool,
+    seed: u64,
+    /// Load for so many minutes, instead of attacks; against this server if there is one.
+    load: Option<f64>,
+    /// Where to write what fuzzing begins with, instead of attacks.
+    corpus: Option<PathBuf>,
+    server: Option<SocketAddr>,
+    names: Vec<String>,
+}
+
+impl Options {
+    /// Flags of the usual test programs mean nothing here and are passed over, so that `cargo test -- --nocapture` works.
+    fn parse(mut args: impl Iterator<Item = String>) -> Result<Options> {
+        let mut options = Options { seed: 1, ..Options::default() };
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--long" => options.long = true,
+                "--seed" => options.seed = value()?.parse().context("--seed")?,
+                "--corpus" => options.corpus = Some(value()?.into()),
+                "--load" => options.load = Some(value()?.parse().context("--load MINUTES")?),
+                "--server" => options.server = Some(value()?.parse().context("--server ADDRESS")?),
+                "--test-threads" | "--format" => drop(value()),
+                name if name.starts_with('-') => {}
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        Ok(options)
+    }
+
+    fn chooses(&self, attack: &Attack) -> bool {
+        match self.names.as_slice() {
+            [] => attack.breaks.is_empty(),
+            names => names.iter().any(|part| attack.name.contains(part)),
+        }
+    }
+}
+
+pub fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(error) => {
+            println!("error: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    if let Some(folder) = options.corpus {
+        return finish(corpus::write(&folder));
+    }
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    if let Some(minutes) = options.load {
+        let load = Load { duration: Duration::from_secs_f64(60.0 * minutes), ..Load::FULL };
+        return finish(runtime.block_on(load::program(load, options.server)));
+    }
+    println!("seed {}; times of the bystander's steps in milliseconds", options.seed);
+    println!("{:24} {:>8} {:>8} {:>8} {:>9} {:>8}", "attack", "p50", "worst", "MiB", "seconds", "verdict");
+    let mut broken = Vec::new();
+    for attack in ATTACKS.iter().filter(|attack| options.chooses(attack)) {
+        let start = Instant::now();
+        let (report, seen, mib) = runtime.block_on(stage(attack, &options));
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        println!(
+            "{:24} {:8.1} {:8.1} {:8} {:9.1} {:>8}",
+            attack.name,
+            ms(seen.quantile(0.5)),
+            ms(seen.quantile(1.0)),
+            mib,
+            start.elapsed().as_secs_f64(),
+            if report.is_ok() { "holds" } else { "BROKEN" },
+        );
+        if let Err(error) = report {
+            println!("    {error:#}");
+            broken.push(attack.name);
+        }
+    }
+    for attack in ATTACKS.iter().filter(|attack| !attack.breaks.is_empty() && !options.chooses(attack)) {
+        println!("{:24} was not run: {}", attack.name, attack.breaks);
+    }
+    runtime.shutdown_background();
+    if broken.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    println!("\nbroken by {}, with --seed {}", broken.join(", "), options.seed);
+    ExitCode::FAILURE
+}
+
+fn finish(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one attack; gives the verdict, what the bystander saw, and the most memory in MiB.
+async fn stage(attack: &Attack, options: &Options) -> (Result<()>, Seen, u64) {
+    let victim = match Victim::start(attack.flags, attack.descriptors, attack.stderr) {
+        Ok(victim) => victim,
+        Err(error) => return (Err(error), Seen::default(), 0),
+    };
+    let arena = Arena {
+        address: victim.address,
+        victim,
+        seed: options.seed,
+        long: options.long,
+        held: Mutex::default(),
+        tasks: Mutex::default(),
+    };
+    let bystander = match Bystander::start(arena.address).await {
+        Ok(bystander) => bystander,
+        Err(error) => return (Err(error.context("before the attack")), Seen::default(), 0),
+    };
+    let mut report = (attack.run)(&arena).await;
+    if attack.newcomers && report.is_ok() {
+        report = arena.serves_newcomers().await;
+    }
+    let seen = bystander.finish().await;
+    let mib = arena.victim.memory().1 >> 20;
+    let Arena { victim, held, tasks, .. } = arena;
+    // The server stops while the attackers hold what they hold.
+    let stopped = victim.stop().await;
+    drop((held, tasks));
+    (stopped.and(report).and_then(|()| judge(attack, &seen, mib)), seen, mib)
+}
+
+fn judge(attack: &Attack, seen: &Seen, mib: u64) -> Result<()> {
+    if let Some(error) = &seen.error {
+        bail!("the bystander was refused: {error}");
+    }
+    ensure!(!seen.times.is_empty(), "the bystander got no answer");
+    let slowest = seen.quantile(1.0);
+    ensure!(slowest <= attack.slowest, "the bystander waited {slowest:?}, the bound is {:?}", attack.slowest);
+    ensure!(mib <= attack.max_mib, "{mib} MiB of memory, the bound is {}", attack.max_mib);
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! A caller that does nothing wrong, and measures how long the server lets it wait.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::tensor;
+use tokio::task::JoinHandle;
+use tonic::transport::{Channel, Endpoint};
+
+/// Environments of its session: as many as a small learner has.
+const ENVS: u32 = 16;
+/// How often it makes a step. Open loop: calls begin at fixed times and are timed from there, answered or not.
+const EVERY: Duration = Duration::from_millis(20);
+/// How long it waits for an answer.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// The caller at work.
+#[derive(Debug)]
+pub struct Bystander {
+    seen: Arc<Mutex<Seen>>,
+    stepping: JoinHandle<()>,
+}
+
+/// What it has seen.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub times: Vec<Duration>,
+    /// The first error, if there was one.
+    pub error: Option<String>,
+}
+
+impl Seen {
+    /// The time within which so large a part of the calls was answered.
+    pub fn quantile(&self, part: f64) -> Duration {
+        let mut times = self.times.clone();
+        times.sort_unstable();
+        let at = (times.len() as f64 * part) as usize;
+        times.get(at.min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+}
+
+/// A connection of a caller with patience.
+pub async fn connect(address: SocketAddr) -> Result<Channel> {
+    let endpoint = Endpoint::from_shared(format!("http://{address}"))?;
+    let endpoint = endpoint.tcp_nodelay(true).connect_timeout(DEADLINE).timeout(DEADLINE);
+    endpoint.connect().await.with_context(|| format!("no connection to {address}"))
+}
+
+/// Makes a session and starts its episodes.
+pub async fn session(channel: &Channel, config: pb::SessionConfig) -> Result<String> {
+    let client = EnvironmentServiceClient::new(channel.clone());
+    let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+    let session = client.create_session(request).await?.into_inner().session.context("a session")?.name;
+    client.reset(pb::ResetRequest { session: session.clone(), ..Default::default() }).await?;
+    Ok(session)
+}
+
+/// A step of all environments of a session.
+pub fn step(session: &str, num_envs: u32) -> pb::StepRequest {
+    let actions = tensor::encode(vec![num_envs], &vec![3_i32; num_envs as usize]);
+    pb::StepRequest { session: session.to_owned(), actions: Some(actions), ..Default::default() }
+}
+
+impl Bystander {
+    /// Connects, and begins to step.
+    pub async fn start(address: SocketAddr) -> Result<Bystander> {
+        let channel = connect(address).await?;
+        let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(1), ..Default::default() };
+        let session = session(&channel, config).await?;
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let stepping = tokio::spawn(keep_stepping(channel, session, seen.clone()));
+        Ok(Bystander { seen, stepping })
+    }
+
+    /// Waits for the calls on their way, and tells what was seen.
+    pub async fn finish(self) -> Seen {
+        tokio::time::sleep(EVERY).await;
+        self.stepping.abort();
+        let begun = Instant::now();
+        while Arc::strong_count(&self.seen) > 1 && begun.elapsed() < DEADLINE {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.seen.lock().expect("a lock that is not poisoned").clone()
+    }
+}
+
+async fn keep_stepping(channel: Channel, session: String, seen: Arc<Mutex<Seen>>) {
+    let request = step(&session, ENVS);
+    let mut due = Instant::now();
+    loop {
+        let (mut client, request) = (EnvironmentServiceClient::new(channel.clone()), request.clone());
+        let seen = seen.clone();
+        tokio::spawn(async move {
+            let answer = client.step(request).await;
+            let mut seen = seen.lock().expect("a lock that is not poisoned");
+            seen.times.push(due.elapsed());
+            if let Err(status) = answer {
+                seen.error.get_or_insert(format!("{:?}: {}", status.code(), status.message()));
+            }
+        });
+        due += EVERY;
+        tokio::time::sleep_until(due.into()).await;
+    }
+}

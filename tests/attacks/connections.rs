@@ -1,0 +1,102 @@
+//! Connections that are opened and say nothing, or not enough: they cost their opener a port, and the server no more.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use crate::arena::Arena;
+use crate::bystander::connect;
+use crate::http2::{Connection, END_STREAM, HEADERS, PREFACE, begin, block, call, fields, frame, settings};
+use crate::messages::INFO;
+
+/// Every way of beginning and not going on.
+fn beginnings() -> Vec<Vec<u8>> {
+    let preface = [PREFACE, &settings(&[])].concat();
+    let half = &begin(1, INFO, &[])[..30];
+    vec![
+        b"".to_vec(),
+        b"PRI * HT".to_vec(),
+        PREFACE.to_vec(),
+        preface.clone(),
+        [&preface[..], half].concat(),
+        [&preface[..], &frame(HEADERS, END_STREAM, 1, &block(&fields(INFO)))].concat(),
+        b"GET / HT".to_vec(),
+        b"GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ".to_vec(),
+        b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\nx".to_vec(),
+        b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
+    ]
+}
+
+/// Opens so many connections, and sends these bytes on each in turn.
+async fn open(arena: &Arena, number: usize, beginnings: &[Vec<u8>]) -> Result<Vec<Connection>> {
+    let mut connections = Vec::new();
+    for (at, bytes) in (0..number).zip(beginnings.iter().cycle()) {
+        let mut connection = Connection::silent(arena.address).await?;
+        ensure!(connection.push(bytes, Duration::from_secs(5)).await, "connection {at} is not taken");
+        connections.push(connection);
+    }
+    Ok(connections)
+}
+
+/// Thousands of connections that begin in every way there is, and do not go on.
+pub async fn silent(arena: &Arena) -> Result<()> {
+    let connections = open(arena, arena.times(1000, 15_000), &beginnings()).await?;
+    arena.serves_newcomers().await?;
+    arena.hold(connections);
+    Ok(())
+}
+
+/// The server ends what does not go on, each by its deadline.
+pub async fn abandoned(arena: &Arena) -> Result<()> {
+    let mut waiting = tokio::task::JoinSet::new();
+    for (bytes, mut connection) in beginnings().into_iter().zip(open(arena, 10, &beginnings()).await?) {
+        waiting.spawn(async move { (bytes, connection.closes_within(Duration::from_secs(6)).await) });
+    }
+    while let Some(waited) = waiting.join_next().await {
+        let (bytes, closed) = waited?;
+        ensure!(closed, "still open after {:?}", String::from_utf8_lossy(&bytes));
+    }
+    Ok(())
+}
+
+/// Thousands of connections that do everything right: each makes a call, and keeps the connection.
+pub async fn thousands(arena: &Arena) -> Result<()> {
+    let request = call(1, INFO, &[]);
+    for _ in 0..arena.times(1000, 15_000) {
+        let mut connection = Connection::open(arena.address, &[]).await?;
+        connection.send(&request).await?;
+        arena.hold(connection);
+    }
+    Ok(())
+}
+
+/// More connections than the server has descriptors: it goes on with those that it has, does not spin, does not fill its
+/// log, and takes new ones when there is room again.
+pub async fn out_of_descriptors(arena: &Arena) -> Result<()> {
+    let mut connections = Vec::new();
+    for _ in 0..200 {
+        connections.push(Connection::silent(arena.address).await?);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let (begun, before) = (Instant::now(), arena.victim.cpu_time());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let used = arena.victim.cpu_time() - before;
+    ensure!(used < begun.elapsed() / 3, "{used:?} of work in {:?}, out of descriptors", begun.elapsed());
+    drop(connections);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    connect(arena.address).await?;
+    Ok(())
+}
+
+/// Nothing reads the log, which would have much to say.
+pub async fn without_a_log(arena: &Arena) -> Result<()> {
+    for bytes in beginnings() {
+        let mut connection = Connection::silent(arena.address).await?;
+        connection.send(&bytes).await?;
+    }
+    for _ in 0..200 {
+        let mut connection = Connection::open(arena.address, &[]).await?;
+        connection.send(&[call(1, INFO, &[]), call(3, "/no.such.Service/Method", b"\xff")].concat()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! The inputs that the targets of `fuzz/` begin with, made of the messages of [`messages`](crate::messages).
+//!
+//! ```sh
+//! cargo test --test attacks -- --corpus fuzz/corpus
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use prost::Message;
+use tetrion::engine::{PRESETS, Randomizer, Rules};
+use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding};
+use tetrion::wire::{pb, tensor};
+
+use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
+
+/// What `fuzz` puts the name of a session in place of.
+const PLACEHOLDER: &str = "sessions/################################";
+/// Methods in the order of the target `calls`.
+const METHODS: [&str; 12] = [
+    "GetServerInfo",
+    "CreateSession",
+    "GetSession",
+    "ListSessions",
+    "DeleteSession",
+    "Reset",
+    "Step",
+    "StepStream",
+    "Render",
+    "SaveState",
+    "RestoreState",
+    "EnumeratePlacements",
+];
+
+/// Writes every input as a file of its own.
+pub fn write(folder: &Path) -> Result<()> {
+    let states = states()?;
+    let samples = samples(PLACEHOLDER, 3, &states[0]);
+    let mut worlds = Vec::new();
+    for (number, (path, message)) in samples.iter().enumerate() {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        match METHODS.iter().position(|method| *method == name) {
+            Some(method) => {
+                let call = part(&[&[method as u8], &message[..]].concat());
+                put(folder, "calls", &format!("{number:02}-{name}"), &call)?;
+            }
+            None if *path == EVALUATE => put(folder, "evaluations", name, message)?,
+            None if *path == WORLDS => worlds.extend(part(message)),
+            None => {}
+        }
+        if *path == RESTORE {
+            let positions = pb::RestoreStateRequest::decode(&message[..])?.positions.context("positions")?;
+            put(folder, "positions", &format!("{number:02}"), &positions.encode_to_vec())?;
+        }
+    }
+    put(folder, "worlds", "all", &worlds)?;
+    for (number, state) in states.iter().enumerate() {
+        put(folder, "snapshots", &format!("{number:02}"), &state[..state.len() - 8])?;
+    }
+    let data = tensor::encode(vec![3, 2], &[1_i32, -1, 2, 0, 7, i32::MAX]);
+    let values = pb::Tensor { values: vec![1.0, -0.5, 3e9, f64::NAN], ..Default::default() };
+    put(folder, "tensors", "data", &data.encode_to_vec())?;
+    put(folder, "tensors", "values", &values.encode_to_vec())
+}
+
+/// Snapshots of environments of several kinds.
+fn states() -> Result<Vec<Vec<u8>>> {
+    let bags = Rules { randomizer: Randomizer::Bag7, preview: 3, ..Rules::simplified(6, 12) };
+    let kinds = PRESETS.iter().map(|preset| preset.rules).chain([bags]);
+    let mut states = Vec::new();
+    for rules in kinds {
+        let mut batch = EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1))?;
+        batch.reset(None, Episodes::Next)?;
+        for action in [0, 1, 2] {
+            batch.step(&[action], None)?;
+        }
+        states.push(batch.state(0).to_bytes());
+    }
+    Ok(states)
+}
+
+/// A part of an input: its length, as two bytes, and itself.
+fn part(bytes: &[u8]) -> Vec<u8> {
+    [&(bytes.len() as u16).to_le_bytes()[..], bytes].concat()
+}
+
+fn put(folder: &Path, target: &str, name: &str, bytes: &[u8]) -> Result<()> {
+    let folder = folder.join(target);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(name), bytes).with_context(|| format!("cannot write to {}", folder.display()))
+}

@@ -1,0 +1,327 @@
+//! Load as a habit: many callers that do nothing wrong, and some that vanish, for minutes.
+//!
+//! ```sh
+//! cargo test --release --test attacks -- --load 10                          # ten minutes, against a server of its own
+//! cargo test --release --test attacks -- --load 10 --server HOST:PORT       # or against another one
+//! ```
+//!
+//! It holds a thousand sessions and a hundred streams, keeps evaluations running, and opens connections that are dropped in
+//! the middle of a call. Steps of the sessions are made in an open loop: each begins when it is due, whether or not
+//! earlier ones have been answered, and is timed from then. A server that stops for a moment is seen to.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use prost::Message;
+use tetrion::wire::pb;
+use tetrion::wire::pb::enumerate_placements_request::Source;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonic::transport::Channel;
+
+use crate::arena::Arena;
+use crate::bystander::{connect, session, step};
+use crate::http2::{Connection, begin, call};
+use crate::messages::{EVALUATE, STREAM, endless};
+use crate::victim::{DESCRIPTORS, Victim};
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub duration: Duration,
+    /// Sessions of 16 environments, stepped in turn in an open loop.
+    pub sessions: usize,
+    /// Their steps a second.
+    pub rate: u32,
+    /// Streams of 16 environments, each with a few requests ahead.
+    pub streams: usize,
+    /// Evaluations at a time, each stopped after some seconds and begun anew.
+    pub evaluations: usize,
+    /// Connections a second that are dropped in the middle of a call.
+    pub vanishing: u32,
+}
+
+impl Load {
+    pub const FULL: Load = Load {
+        duration: Duration::from_secs(600),
+        sessions: 1000,
+        rate: 1000,
+        streams: 100,
+        evaluations: 8,
+        vanishing: 10,
+    };
+    const SHORT: Load = Load {
+        duration: Duration::from_secs(2),
+        sessions: 100,
+        rate: 200,
+        streams: 10,
+        evaluations: 2,
+        vanishing: 10,
+    };
+}
+
+const ENVS: u32 = 16;
+/// Connections that all sessions share, and those that all streams share.
+const CONNECTIONS: usize = 10;
+/// Requests of a stream that are on their way.
+const AHEAD: usize = 4;
+
+/// Times and errors by kind of call.
+#[derive(Clone, Default)]
+struct Records(Arc<Mutex<BTreeMap<&'static str, Record>>>);
+
+#[derive(Default)]
+struct Record {
+    /// In microseconds.
+    times: Vec<u32>,
+    errors: BTreeMap<String, u64>,
+}
+
+impl Records {
+    fn note(&self, kind: &'static str, since: Instant, answer: Result<(), Status>) {
+        let mut records = self.0.lock().expect("a lock that is not poisoned");
+        let record = records.entry(kind).or_default();
+        match answer {
+            Ok(()) => record.times.push(since.elapsed().as_micros() as u32),
+            Err(status) => {
+                *record.errors.entry(format!("{:?}: {}", status.code(), status.message())).or_default() += 1;
+            }
+        }
+    }
+
+    fn num_errors(&self) -> u64 {
+        let records = self.0.lock().expect("a lock that is not poisoned");
+        records.values().flat_map(|record| record.errors.values()).sum()
+    }
+
+    /// A table, and under it what the errors were.
+    fn table(&self, duration: Duration) -> String {
+        let mut table = "| calls | a second | p50 | p99 | p99.9 | worst | errors |\n".to_owned();
+        table += "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+        let mut said = String::new();
+        for (kind, record) in self.0.lock().expect("a lock that is not poisoned").iter_mut() {
+            record.times.sort_unstable();
+            let at = |part: f64| {
+                let at = (record.times.len() as f64 * part) as usize;
+                let time = record.times.get(at.min(record.times.len().saturating_sub(1)));
+                time.map_or("-".to_owned(), |&time| format!("{:.1} ms", f64::from(time) / 1000.0))
+            };
+            let rate = record.times.len() as f64 / duration.as_secs_f64();
+            let errors: u64 = record.errors.values().sum();
+            let (p50, p99, p999, worst) = (at(0.5), at(0.99), at(0.999), at(1.0));
+            let _ = writeln!(table, "| {kind} | {rate:.1} | {p50} | {p99} | {p999} | {worst} | {errors} |");
+            for (error, times) in &record.errors {
+                let _ = writeln!(said, "{times} x {kind}: {error}");
+            }
+        }
+        table + &said
+    }
+}
+
+/// The short form, one attack among the others.
+pub async fn short(arena: &Arena) -> Result<()> {
+    let records = run(arena.address, Load::SHORT).await?;
+    ensure!(records.num_errors() == 0, "{}", records.table(Load::SHORT.duration));
+    Ok(())
+}
+
+/// The program: prints the table, and the memory of the server if that is its own.
+pub async fn program(load: Load, server: Option<SocketAddr>) -> Result<()> {
+    let sessions = (load.sessions + load.streams + 500).to_string();
+    let own = match server {
+        Some(_) => None,
+        None => Some(Victim::start(&["--max-sessions", &sessions], DESCRIPTORS, true)?),
+    };
+    let address = server.or(own.as_ref().map(|own| own.address)).context("an address")?;
+    let watching = own.as_ref().map(|own| own.watch(load.duration / 10));
+    let records = run(address, load).await?;
+    println!("{load:?}\n\n{}", records.table(load.duration));
+    if let Some(own) = own {
+        let asked = Instant::now();
+        own.stop().await?;
+        println!("stopped within {:?} of SIGTERM", asked.elapsed());
+    }
+    if let Some(watching) = watching {
+        println!("memory in MiB, over time: {:?}", watching.await?);
+    }
+    Ok(())
+}
+
+async fn run(address: SocketAddr, load: Load) -> Result<Records> {
+    let records = Records::default();
+    let (steps, streams) = (channels(address).await?, channels(address).await?);
+    let mut sessions = Vec::new();
+    for number in 0..load.sessions {
+        sessions
+            .push((steps[number % CONNECTIONS].clone(), make(&steps[number % CONNECTIONS], number).await?));
+    }
+    let mut running = JoinSet::new();
+    for number in 0..load.streams {
+        let channel = streams[number % CONNECTIONS].clone();
+        let session = make(&channel, number).await?;
+        running.spawn(keep_streaming(channel, session, records.clone()));
+    }
+    for number in 0..load.evaluations {
+        running.spawn(keep_evaluating(connect(address).await?, number as u64, records.clone()));
+    }
+    running.spawn(keep_vanishing(address, load.vanishing, records.clone()));
+    running.spawn(keep_coming_and_going(connect(address).await?, records.clone()));
+
+    let begun = Instant::now();
+    let mut calls = JoinSet::new();
+    for number in 0.. {
+        let due = begun + Duration::from_secs(1) * number / load.rate;
+        if due > begun + load.duration {
+            break;
+        }
+        tokio::time::sleep_until(due.into()).await;
+        let (channel, session) = sessions[number as usize % sessions.len()].clone();
+        let records = records.clone();
+        calls.spawn(async move {
+            let mut client = EnvironmentServiceClient::new(channel);
+            // Every hundredth looks before it steps.
+            let (kind, answer) = if number % 100 == 99 {
+                let answer = client.enumerate_placements(placements(&session)).await;
+                ("EnumeratePlacements of 16, open loop", answer.map(|_| ()))
+            } else {
+                ("Step of 16, open loop", client.step(step(&session, ENVS)).await.map(|_| ()))
+            };
+            records.note(kind, due, answer);
+        });
+        while calls.try_join_next().is_some() {}
+    }
+    calls.join_all().await;
+    running.shutdown().await;
+    Ok(records)
+}
+
+async fn channels(address: SocketAddr) -> Result<Vec<Channel>> {
+    let mut channels = Vec::new();
+    for _ in 0..CONNECTIONS {
+        channels.push(connect(address).await?);
+    }
+    Ok(channels)
+}
+
+async fn make(channel: &Channel, number: usize) -> Result<String> {
+    let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(number as u64), ..Default::default() };
+    session(channel, config).await
+}
+
+fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
+    let envs = pb::SessionEnvs { session: session.to_owned(), env_ids: vec![] };
+    pb::EnumeratePlacementsRequest {
+        source: Some(Source::SessionEnvs(envs)),
+        features: Some(pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() }),
+        ..Default::default()
+    }
+}
+
+/// Steps on a stream; where it ends, over a new one.
+async fn keep_streaming(channel: Channel, session: String, records: Records) {
+    const KIND: &str = "StepStream of 16, 4 ahead";
+    let request = pb::StepStreamRequest { request: Some(InStream::Step(step(&session, ENVS))) };
+    loop {
+        let (sender, receiver) = mpsc::channel(AHEAD);
+        let mut client = EnvironmentServiceClient::new(channel.clone());
+        let begun = Instant::now();
+        let mut answers = match client.step_stream(ReceiverStream::new(receiver)).await {
+            Ok(answers) => answers.into_inner(),
+            Err(status) => {
+                records.note(KIND, begun, Err(status));
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+        };
+        let mut sent = std::collections::VecDeque::new();
+        loop {
+            while sent.len() < AHEAD && sender.try_send(request.clone()).is_ok() {
+                sent.push_back(Instant::now());
+            }
+            let answer = answers.next().await;
+            let since = sent.pop_front().unwrap_or(begun);
+            match answer {
+                Some(Ok(_)) => records.note(KIND, since, Ok(())),
+                Some(Err(status)) => {
+                    records.note(KIND, since, Err(status));
+                    break;
+                }
+                None => break,
+            }
+            // A learner that thinks: a hundred of them would otherwise take every core there is.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Begins evaluations, and leaves them after some seconds.
+async fn keep_evaluating(channel: Channel, seed: u64, records: Records) {
+    let mut client = EvaluationServiceClient::new(channel);
+    loop {
+        let begun = Instant::now();
+        let first = async {
+            let mut answers = client.evaluate_policies(endless()).await?.into_inner();
+            answers.message().await?;
+            Ok(answers)
+        };
+        match first.await {
+            Ok(mut answers) => {
+                records.note("EvaluatePolicies, to its first message", begun, Ok(()));
+                let patience = Duration::from_millis(3000 + 500 * seed);
+                let _ = tokio::time::timeout(patience, async {
+                    while let Ok(Some(_)) = answers.message().await {}
+                })
+                .await;
+            }
+            Err(status) => {
+                records.note("EvaluatePolicies, to its first message", begun, Err(status));
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+    }
+}
+
+/// Makes a session and deletes it, over and over.
+async fn keep_coming_and_going(channel: Channel, records: Records) {
+    for number in 0.. {
+        let begun = Instant::now();
+        let life = async {
+            let name = make(&channel, number).await.map_err(|error| Status::unknown(format!("{error:#}")))?;
+            let mut client = EnvironmentServiceClient::new(channel.clone());
+            client.step(step(&name, ENVS)).await?;
+            client.delete_session(pb::DeleteSessionRequest { name, allow_missing: false }).await?;
+            Ok(())
+        };
+        let answer = life.await;
+        records.note("a session from its making to its end", begun, answer);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Opens connections, begins a call, and drops them.
+async fn keep_vanishing(address: SocketAddr, rate: u32, records: Records) {
+    let evaluation = endless().encode_to_vec();
+    for number in 0_u64.. {
+        let begun = Instant::now();
+        let vanish = async {
+            let mut connection = Connection::open(address, &[]).await?;
+            let frames =
+                if number.is_multiple_of(2) { begin(1, STREAM, &[]) } else { call(1, EVALUATE, &evaluation) };
+            connection.send(&frames).await?;
+            connection.settle().await
+        };
+        let answer = vanish.await.map(|_| ()).map_err(|error| Status::unavailable(error.to_string()));
+        records.note("a connection that vanishes", begun, answer);
+        tokio::time::sleep(Duration::from_secs(1) / rate).await;
+    }
+}

@@ -1,0 +1,241 @@
+//! Messages that attackers begin with: valid ones, of every method.
+
+use std::sync::OnceLock;
+
+use prost::Message;
+use tetrion::wire::dm_env_rpc::pb as dm;
+use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::wire::pb;
+use tetrion::wire::pb::enumerate_placements_request::Source;
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tetrion::wire::tensor;
+
+use crate::bystander::step;
+
+pub const INFO: &str = "/tetrion.v1.EnvironmentService/GetServerInfo";
+pub const CREATE: &str = "/tetrion.v1.EnvironmentService/CreateSession";
+pub const RESET: &str = "/tetrion.v1.EnvironmentService/Reset";
+pub const RESTORE: &str = "/tetrion.v1.EnvironmentService/RestoreState";
+pub const SAVE: &str = "/tetrion.v1.EnvironmentService/SaveState";
+pub const PLACEMENTS: &str = "/tetrion.v1.EnvironmentService/EnumeratePlacements";
+pub const STREAM: &str = "/tetrion.v1.EnvironmentService/StepStream";
+pub const EVALUATE: &str = "/tetrion.v1.EvaluationService/EvaluatePolicies";
+pub const WORLDS: &str = "/dm_env_rpc.v1.Environment/Process";
+pub const REFLECTION: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+pub const WATCH: &str = "/grpc.health.v1.Health/Watch";
+
+const WIDE: (u32, u32) = (32, 40);
+
+/// Every placement of so many of the largest playfields, full of caves, with the feature that takes longest: with 28,000 of
+/// them, the work of a core for a quarter of a minute.
+pub fn caves(num_positions: u32) -> Vec<u8> {
+    static HUNDRED: OnceLock<Vec<u8>> = OnceLock::new();
+    if num_positions == 100 {
+        return HUNDRED.get_or_init(|| make_caves(100)).clone();
+    }
+    make_caves(num_positions)
+}
+
+fn make_caves(num_positions: u32) -> Vec<u8> {
+    let row = |row: u32| if row < 24 { 0x5A96_6996_u32.rotate_left(5 * row) } else { 0 };
+    let board: Vec<u32> = (0..WIDE.1).map(row).collect();
+    let packed = pb::PackedPositions {
+        boards: Some(tensor::encode(vec![num_positions, WIDE.1], &board.repeat(num_positions as usize))),
+        pieces: Some(tensor::encode(vec![num_positions], &vec![2_u8; num_positions as usize])),
+        queues: None,
+    };
+    let rules = Some(pb::Rules { width: Some(WIDE.0), height: Some(WIDE.1), ..Default::default() });
+    let request = pb::EnumeratePlacementsRequest {
+        source: Some(Source::Positions(pb::Positions { rules, packed: Some(packed), ..Default::default() })),
+        features: Some(selection(&["holes_enclosed"])),
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        ..Default::default()
+    };
+    request.encode_to_vec()
+}
+
+fn selection(features: &[&str]) -> pb::FeatureSelection {
+    let features = features.iter().map(|&name| name.to_owned()).collect();
+    pb::FeatureSelection { features, ..Default::default() }
+}
+
+/// Games that go on until they are stopped, with progress as often as may be.
+pub fn endless() -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
+        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 })),
+        progress_interval: Some(prost_types::Duration { seconds: 0, nanos: 1 }),
+        ..Default::default()
+    }
+}
+
+/// Games that are over soon.
+fn short() -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        weights: Some(pb::WeightMatrix {
+            features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+            weights: Some(tensor::encode(vec![1, 4], &[-0.5, 0.8, -0.2, -0.2])),
+            ..Default::default()
+        }),
+        agents: vec![pb::Agent { name: "random".to_owned(), ..Default::default() }],
+        games: Some(Games::Seeds(tensor::encode(vec![2], &[3_u64, 1]))),
+        max_pieces: 20,
+        baseline: Some(0),
+        ..Default::default()
+    }
+}
+
+/// A request of every kind to every method, on a session and with a snapshot that the server knows.
+pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let session = session.to_owned();
+    let env_ids: Vec<u32> = (0..num_envs.min(3)).collect();
+    let name = |method: &str| -> &'static str {
+        let all = [INFO, CREATE, RESET, RESTORE, SAVE, PLACEMENTS, STREAM, EVALUATE, WORLDS];
+        all.into_iter().find(|path| path.ends_with(method)).expect("one of them")
+    };
+    let drawing = pb::Drawing {
+        rows: vec!["#....#####".to_owned(), "##.#######".to_owned()],
+        piece: "T".to_owned(),
+        queue: String::new(),
+    };
+    let packed = pb::PackedPositions {
+        boards: Some(tensor::encode(vec![env_ids.len() as u32, 20], &vec![0x155_u16; 20 * env_ids.len()])),
+        pieces: Some(tensor::encode(vec![env_ids.len() as u32], &vec![6_u8; env_ids.len()])),
+        queues: None,
+    };
+    let positions = [
+        pb::Positions { states: vec![state.to_vec().into(); env_ids.len()], ..Default::default() },
+        pb::Positions { drawings: vec![drawing; env_ids.len()], ..Default::default() },
+        pb::Positions { packed: Some(packed), ..Default::default() },
+    ];
+    let create = pb::CreateSessionRequest {
+        config: Some(pb::SessionConfig {
+            num_envs: Some(3),
+            rules: Some(rules()),
+            observation_fields: vec!["board".to_owned(), "features".to_owned()],
+            info_fields: vec!["lines".to_owned(), "seed".to_owned()],
+            features: Some(selection(&["holes", "bumpiness"])),
+            autoreset_mode: pb::AutoresetMode::SameStep.into(),
+            invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
+            env_seeds: vec![1, 2, 3],
+            max_episode_steps: 100,
+            action_mask: true,
+            ..Default::default()
+        }),
+        ttl: Some(prost_types::Duration { seconds: 5, nanos: 0 }),
+        request_id: String::new(),
+    };
+    let reset = pb::ResetRequest {
+        session: session.clone(),
+        piece_sequences: vec!["IOTZSJL".to_owned(); env_ids.len()],
+        env_ids: env_ids.clone(),
+        ..Default::default()
+    };
+    let save = pb::SaveStateRequest { session: session.clone(), env_ids: env_ids.clone() };
+    let envs = pb::SessionEnvs { session: session.clone(), env_ids: env_ids.clone() };
+    let enumerate = |source| pb::EnumeratePlacementsRequest {
+        source: Some(source),
+        features: Some(pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() }),
+        include_afterstates: true,
+        include_position_features: true,
+        include_anchors: true,
+        include_cells: true,
+        include_preclear_boards: true,
+        max_response_bytes: 1 << 20,
+    };
+    let render = pb::RenderRequest {
+        session: session.clone(),
+        env_ids: env_ids.clone(),
+        format: pb::RenderFormat::Ansi.into(),
+    };
+    let step = step(&session, num_envs);
+    let mut samples = vec![
+        (INFO, pb::GetServerInfoRequest { width: 7 }.encode_to_vec()),
+        (CREATE, create.encode_to_vec()),
+        (
+            "/tetrion.v1.EnvironmentService/GetSession",
+            pb::GetSessionRequest { name: session.clone() }.encode_to_vec(),
+        ),
+        (
+            "/tetrion.v1.EnvironmentService/ListSessions",
+            pb::ListSessionsRequest { page_size: 2, page_token: String::new() }.encode_to_vec(),
+        ),
+        (
+            "/tetrion.v1.EnvironmentService/DeleteSession",
+            pb::DeleteSessionRequest { name: "sessions/none".to_owned(), allow_missing: true }
+                .encode_to_vec(),
+        ),
+        (RESET, reset.encode_to_vec()),
+        ("/tetrion.v1.EnvironmentService/Step", step.encode_to_vec()),
+        ("/tetrion.v1.EnvironmentService/Render", render.encode_to_vec()),
+        (SAVE, save.encode_to_vec()),
+        (PLACEMENTS, enumerate(Source::SessionEnvs(envs.clone())).encode_to_vec()),
+        (EVALUATE, short().encode_to_vec()),
+    ];
+    for positions in positions {
+        let restore = pb::RestoreStateRequest {
+            session: session.clone(),
+            env_ids: env_ids.clone(),
+            positions: Some(positions.clone()),
+            reseed: Some(7),
+            sequence: 0,
+        };
+        samples.push((name("RestoreState"), restore.encode_to_vec()));
+        samples.push((PLACEMENTS, enumerate(Source::Positions(positions)).encode_to_vec()));
+        samples.push((STREAM, in_stream(InStream::RestoreState(restore))));
+    }
+    samples.push((STREAM, in_stream(InStream::Step(step))));
+    samples.push((STREAM, in_stream(InStream::Reset(reset))));
+    samples.push((STREAM, in_stream(InStream::SaveState(save))));
+    samples.push((STREAM, in_stream(InStream::EnumeratePlacements(enumerate(Source::SessionEnvs(envs))))));
+    samples.extend(worlds().into_iter().map(|request| (WORLDS, request)));
+    samples
+}
+
+fn rules() -> pb::Rules {
+    pb::Rules {
+        preset: "lab".to_owned(),
+        width: Some(8),
+        height: Some(14),
+        randomizer: Some(pb::Randomizer::Bag7.into()),
+        action_model: Some(pb::ActionModel::Keypress.into()),
+        scoring: Some(pb::Scoring {
+            piece: Some(1.0),
+            lines: vec![1.0, 2.0, 3.0, 4.0],
+            game_end: Some(-1.0),
+        }),
+        preview: Some(3),
+        ..Default::default()
+    }
+}
+
+fn in_stream(request: InStream) -> Vec<u8> {
+    pb::StepStreamRequest { request: Some(request) }.encode_to_vec()
+}
+
+/// Requests of the second door, in an order in which they do something.
+fn worlds() -> Vec<Vec<u8>> {
+    use dm::environment_request::Payload;
+    use dm::tensor::{Int32Array, Payload as Values, StringArray};
+    let text = |text: &str| Some(Values::Strings(StringArray { array: vec![text.to_owned()] }));
+    let settings = [
+        ("preset".to_owned(), dm::Tensor { payload: text("simplified"), shape: vec![] }),
+        (
+            "seed".to_owned(),
+            dm::Tensor { payload: Some(Values::Int32s(Int32Array { array: vec![7] })), shape: vec![1] },
+        ),
+    ];
+    let actions = dm::Tensor { payload: Some(Values::Int32s(Int32Array { array: vec![3] })), shape: vec![] };
+    let payloads = [
+        Payload::CreateWorld(dm::CreateWorldRequest { settings: settings.clone().into() }),
+        Payload::JoinWorld(dm::JoinWorldRequest { world_name: "w".to_owned(), settings: [].into() }),
+        Payload::Step(dm::StepRequest { actions: [(1, actions)].into(), requested_observations: vec![1, 2] }),
+        Payload::Reset(dm::ResetRequest { settings: settings.clone().into() }),
+        Payload::ResetWorld(dm::ResetWorldRequest { world_name: "w".to_owned(), settings: settings.into() }),
+        Payload::LeaveWorld(dm::LeaveWorldRequest {}),
+        Payload::DestroyWorld(dm::DestroyWorldRequest { world_name: "w".to_owned() }),
+    ];
+    let request = |payload| dm::EnvironmentRequest { payload: Some(payload) }.encode_to_vec();
+    payloads.into_iter().map(request).collect()
+}

@@ -1,0 +1,202 @@
+//! Valid messages with a little wrong in them, thousands: every one is answered, and none with INTERNAL.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use bytes::{Buf, BufMut, Bytes};
+use tetrion::wire::pb;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tokio::task::JoinSet;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::arena::{Arena, Dice};
+use crate::bystander::{connect, session, step};
+use crate::messages::samples;
+
+const ENVS: u32 = 3;
+/// Calls at a time.
+const AT_ONCE: usize = 16;
+/// How long one may take: games may have become endless ones.
+const DEADLINE: Duration = Duration::from_millis(100);
+
+/// Messages as the bytes that they are.
+#[derive(Clone, Copy, Default)]
+struct RawBytes;
+
+impl Codec for RawBytes {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = RawBytes;
+    type Decoder = RawBytes;
+
+    fn encoder(&mut self) -> RawBytes {
+        RawBytes
+    }
+
+    fn decoder(&mut self) -> RawBytes {
+        RawBytes
+    }
+}
+
+impl Encoder for RawBytes {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buf.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for RawBytes {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(buf.copy_to_bytes(buf.remaining())))
+    }
+}
+
+/// Sends a message, and reads the answer to its end or to the deadline.
+async fn send(channel: &Channel, method: &'static str, message: Bytes) -> Result<(), Status> {
+    let mut client = Grpc::new(channel.clone());
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let mut request = Request::new(tokio_stream::iter([message]));
+    request.set_timeout(DEADLINE);
+    let answer = client.streaming(request, PathAndQuery::from_static(method), RawBytes).await;
+    let mut answers = answer?.into_inner();
+    while answers.message().await?.is_some() {}
+    Ok(())
+}
+
+/// Changes a little: bits, bytes, lengths, order. Numbers at the edges are likelier than others.
+pub fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const EDGES: [&[u8]; 8] = [
+        b"\x00",
+        b"\x7f",
+        b"\xff\xff\xff\xff\x0f",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80",
+        b"\x00\x00\x00\x00\x00\x00\xf8\x7f",
+        b"\xff\xff\xff\xff",
+        b"\x80",
+    ];
+    for _ in 0..1 + dice.below(4) {
+        if bytes.is_empty() {
+            bytes.push(dice.word() as u8);
+            continue;
+        }
+        let at = dice.below(bytes.len());
+        let length = dice.below((bytes.len() - at).min(16)) + 1;
+        match dice.below(8) {
+            0 => bytes[at] ^= 1 << dice.below(8),
+            1 => bytes[at] = dice.word() as u8,
+            2 => bytes[at] = bytes[at].wrapping_add(dice.below(3) as u8).wrapping_sub(1),
+            3 => drop(bytes.drain(at..at + length)),
+            4 => {
+                let part = bytes[at..at + length].to_vec();
+                let to = dice.below(bytes.len());
+                bytes.splice(to..to, part);
+            }
+            5 => drop(bytes.splice(at..at, EDGES[dice.below(EDGES.len())].iter().copied())),
+            6 => drop(bytes.splice(at..at + length, EDGES[dice.below(EDGES.len())].iter().copied())),
+            _ => bytes.truncate(at),
+        }
+    }
+}
+
+/// Sends `number` messages, made by their numbers, at most so many at a time.
+async fn send_all(
+    arena: &Arena,
+    number: usize,
+    make: impl Fn(&mut Dice) -> (&'static str, Vec<u8>),
+) -> Result<()> {
+    let channel = connect(arena.address).await?;
+    let mut sending = JoinSet::new();
+    for at in 0..number {
+        let mut dice = Dice::new(arena.seed.wrapping_mul(1 << 32).wrapping_add(at as u64));
+        let (method, bytes) = make(&mut dice);
+        let channel = channel.clone();
+        sending.spawn(async move {
+            let bytes = Bytes::from(bytes);
+            (at, method, bytes.clone(), send(&channel, method, bytes).await)
+        });
+        while sending.len() >= AT_ONCE || (at + 1 == number && !sending.is_empty()) {
+            let (at, method, bytes, answer) = sending.join_next().await.context("one of them")??;
+            let Err(status) = answer else { continue };
+            if matches!(status.code(), Code::Internal | Code::Unknown | Code::Unavailable | Code::DataLoss) {
+                bail!("message {at} to {method}, {bytes:02x?}: {:?}: {}", status.code(), status.message());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A session to aim at, and the snapshot of one of its environments.
+async fn target(channel: &Channel) -> Result<(String, Bytes)> {
+    let config = pb::SessionConfig {
+        num_envs: Some(ENVS),
+        seed: Some(1),
+        invalid_action_policy: pb::InvalidActionPolicy::Ignore.into(),
+        ..Default::default()
+    };
+    let name = session(channel, config).await?;
+    let mut client = EnvironmentServiceClient::new(channel.clone());
+    client.step(step(&name, ENVS)).await?;
+    let save = pb::SaveStateRequest { session: name.clone(), env_ids: vec![1] };
+    let state = client.save_state(save).await?.into_inner().states.pop().context("a snapshot")?;
+    Ok((name, state))
+}
+
+/// Messages of every method.
+pub async fn messages(arena: &Arena) -> Result<()> {
+    let channel = connect(arena.address).await?;
+    let (name, state) = target(&channel).await?;
+    let samples = Arc::new(samples(&name, ENVS, &state));
+    for (method, bytes) in samples.iter() {
+        let answer = send(&channel, method, Bytes::from(bytes.clone())).await;
+        if let Err(status) = answer
+            && status.code() != Code::DeadlineExceeded
+        {
+            bail!("{method} refuses a valid message: {:?}: {}", status.code(), status.message());
+        }
+    }
+    send_all(arena, arena.times(6000, 300_000), |dice| {
+        let (method, mut bytes) = samples[dice.below(samples.len())].clone();
+        mutate(&mut bytes, dice);
+        (method, bytes)
+    })
+    .await
+}
+
+/// Snapshots, with the checksum of what they have become; those that are accepted are played on.
+pub async fn snapshots(arena: &Arena) -> Result<()> {
+    let channel = connect(arena.address).await?;
+    let (name, state) = target(&channel).await?;
+    let content = state[..state.len() - 8].to_vec();
+    let number = arena.times(5000, 200_000);
+    let then: Vec<_> = samples(&name, ENVS, &state);
+    send_all(arena, number, |dice| {
+        // Every fourth call does something with what has been restored.
+        if dice.below(4) == 0 {
+            return then[dice.below(then.len())].clone();
+        }
+        let mut bytes = content.clone();
+        mutate(&mut bytes, dice);
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        let request = pb::RestoreStateRequest {
+            session: name.clone(),
+            env_ids: vec![dice.below(ENVS as usize) as u32],
+            positions: Some(pb::Positions { states: vec![bytes.into()], ..Default::default() }),
+            ..Default::default()
+        };
+        (crate::messages::RESTORE, prost::Message::encode_to_vec(&request))
+    })
+    .await
+}

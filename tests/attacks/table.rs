@@ -1,0 +1,115 @@
+//! The attacks, their bounds, and why a bound is where it is.
+
+use std::time::Duration;
+
+use crate::arena::Attack;
+use crate::{answers, conformance, connections, floods, load, mutations, requests, strangers};
+
+/// A row whose attack is this function.
+macro_rules! attack {
+    ($name:literal, $run:path) => {
+        Attack { name: $name, run: |arena| Box::pin($run(arena)), ..Attack::ORDINARY }
+    };
+}
+
+pub const ATTACKS: &[Attack] = &[
+    attack!("heavy-work", requests::heavy_work),
+    Attack {
+        breaks: "answers on their way have no bound",
+        max_mib: 1024,
+        ..attack!("unread-window-0", answers::with_no_window)
+    },
+    Attack {
+        breaks: "answers on their way have no bound",
+        max_mib: 1024,
+        ..attack!("unread-full-socket", answers::with_a_full_socket)
+    },
+    Attack {
+        breaks: "answers on their way have no bound",
+        max_mib: 1024,
+        ..attack!("unread-streams", answers::of_streams)
+    },
+    Attack {
+        breaks: "answers on their way have no bound",
+        max_mib: 1024,
+        ..attack!("unread-small-calls", answers::of_small_calls)
+    },
+    Attack {
+        breaks: "answers of reflection have no bound",
+        max_mib: 512,
+        ..attack!("unread-open-doors", answers::of_open_doors)
+    },
+    Attack { flags: &["--max-unread-time", "1"], ..attack!("unread-evaluations", answers::of_evaluations) },
+    Attack {
+        breaks: "decompression holds up the threads that read",
+        max_mib: 1024,
+        ..attack!("compressed-streams", requests::compressed_streams)
+    },
+    Attack {
+        breaks: "decompression holds up the threads that read",
+        max_mib: 1024,
+        ..attack!("bombs", requests::bombs)
+    },
+    Attack {
+        breaks: "memory is taken for what is announced, 64 MiB a call",
+        max_mib: 1024,
+        ..attack!("announced", requests::announced)
+    },
+    Attack {
+        breaks: "requests on their way have no bound in all",
+        max_mib: 2048,
+        ..attack!("withheld", requests::withheld)
+    },
+    Attack {
+        breaks: "explicit sequences have no bound in all",
+        max_mib: 1024,
+        ..attack!("sequences", requests::sequences)
+    },
+    Attack { max_mib: 1024, ..attack!("sessions", requests::sessions) },
+    Attack {
+        breaks: "memory of begun calls is kept",
+        max_mib: 512,
+        ..attack!("begun-calls", requests::begun_calls)
+    },
+    attack!("vanishing", requests::vanishing),
+    attack!("silent", connections::silent),
+    Attack {
+        breaks: "connections that do not go on are not ended",
+        ..attack!("abandoned", connections::abandoned)
+    },
+    Attack { max_mib: 512, ..attack!("thousands", connections::thousands) },
+    Attack {
+        breaks: "the server spins",
+        descriptors: 100,
+        ..attack!("out-of-descriptors", connections::out_of_descriptors)
+    },
+    Attack {
+        stderr: false,
+        flags: &["--log", "debug"],
+        ..attack!("without-a-log", connections::without_a_log)
+    },
+    Attack {
+        breaks: "text/plain over HTTP/2 is taken for gRPC, and any Host",
+        ..attack!("pages-elsewhere", strangers::pages)
+    },
+    attack!("load", load::short),
+    attack!("http2-conformance", conformance::conformance),
+    attack!("flood-rapid-reset", floods::rapid_reset),
+    attack!("flood-reset-of-work", floods::rapid_reset_of_work),
+    attack!("flood-made-to-reset", floods::made_to_reset),
+    attack!("flood-malformed", floods::malformed),
+    attack!("flood-pings", floods::pings),
+    attack!("flood-pongs", floods::pongs),
+    attack!("flood-settings", floods::settings_again),
+    attack!("flood-continuations", floods::continuations),
+    attack!("flood-empty-continuations", floods::empty_continuations),
+    attack!("flood-empty-data", floods::empty_data),
+    attack!("flood-window-updates", floods::window_updates),
+    attack!("flood-priorities", floods::priorities),
+    attack!("flood-goodbyes", floods::goodbyes),
+    attack!("flood-header-bombs", floods::header_bombs),
+    attack!("flood-tables", floods::tables),
+    attack!("flood-pages", floods::pages),
+    Attack { slowest: Duration::from_secs(5), ..attack!("mutated-messages", mutations::messages) },
+    Attack { slowest: Duration::from_secs(5), ..attack!("mutated-snapshots", mutations::snapshots) },
+];
