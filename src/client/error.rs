@@ -124,6 +124,12 @@ pub(super) fn first(address: &str, status: &Status) -> ClientError {
             ClientError::Foreign { address, reason }
         }
         Code::Unavailable => ClientError::Connect { address, reason: innermost(status) },
+        // A client without the right certificate learns of it when the server ends the connection.
+        Code::Unknown if address.starts_with("https://") => {
+            let problem = innermost(status);
+            let reason = format!("{problem} (the server may want a certificate of its clients)");
+            ClientError::Connect { address, reason }
+        }
         _ => {
             let reason = format!("it does not speak gRPC ({})", innermost(status));
             ClientError::Foreign { address, reason }

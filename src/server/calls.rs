@@ -34,7 +34,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 use tower::{BoxError, Layer, Service};
 
-use super::connection::{Network, Peer};
+use super::connection::Peer;
 use super::decompress::{Decompressed, Encoding};
 use super::held::Held;
 use super::panics::{self, Panic, caught, drop_caught};
@@ -69,7 +69,6 @@ pub(super) struct Calls<S> {
 struct Around {
     drain: CancellationToken,
     tokens: Tokens,
-    network: Arc<Network>,
     /// Where large messages are decompressed.
     pool: Arc<Pool>,
     traces: Option<Traces>,
@@ -84,7 +83,6 @@ impl CallLayer {
     pub(super) fn new(
         drain: CancellationToken,
         tokens: Tokens,
-        network: Arc<Network>,
         pool: Arc<Pool>,
         traces: Option<Traces>,
     ) -> CallLayer {
@@ -97,7 +95,7 @@ impl CallLayer {
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
         let unknown = Arc::new(Method::new("unknown", false, false));
-        let around = Around { drain, tokens, network, pool, traces, methods, unknown };
+        let around = Around { drain, tokens, pool, traces, methods, unknown };
         CallLayer { around: Arc::new(around) }
     }
 }
@@ -135,6 +133,7 @@ where
         let span = around.traces.as_ref().map(|traces| traces.begin(request.headers()));
         let mut record = Record::of(method, call.clone(), span);
         if let Some(response) = wrong_type(request.headers()) {
+            call.scope(|| count("CONTENT_TYPE"));
             record.end(Some(Code::InvalidArgument));
             return Box::pin(ready(Ok(with_id(response, &call))));
         }
@@ -203,7 +202,7 @@ impl Around {
         peer: &Peer,
     ) -> Result<(Option<Pass>, Held), Status> {
         let pass = self.pass(path, headers)?;
-        Ok((pass, Held::take(&self.network, peer, method.bulk)?))
+        Ok((pass, Held::take(peer, method.bulk)?))
     }
 
     /// Whose call it is, if callers need tokens here.
@@ -499,9 +498,8 @@ mod tests {
 
     fn layer() -> (CallLayer, CancellationToken) {
         let drain = CancellationToken::new();
-        let network = Network::new(NetworkLimits::default(), Duration::MAX);
         let tokens = Tokens::single("token".to_owned().into());
-        (CallLayer::new(drain.clone(), tokens, network, Pool::new(1).unwrap(), None), drain)
+        (CallLayer::new(drain.clone(), tokens, Pool::new(1).unwrap(), None), drain)
     }
 
     fn request(path: &str, token: &str) -> Request<Body> {

@@ -21,10 +21,17 @@ use tokio::time::{Sleep, sleep_until};
 use tonic::transport::server::{Connected, TlsConnectInfo};
 
 use crate::pool::Party;
+use crate::service::brake::Brake;
 use crate::service::budget::{Budget, Share};
 use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
 use crate::service::{Deadlines, NetworkLimits};
 use crate::wire::limits::CONNECTION_MEMORY;
+
+/// Lines about connections that were closed, in a second.
+static LINES: Brake = Brake::new(20);
+
+/// Why a connection may be closed, as the metrics name it.
+pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"];
 
 /// What all connections of a server share.
 #[derive(Debug)]
@@ -61,6 +68,8 @@ pub(super) struct Peer(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     party: Party,
+    /// Calls in progress.
+    calls: Arc<Budget>,
     /// Bytes of messages that the calls have announced and not ended.
     requests: Arc<Budget>,
     /// Bytes of answers on their way.
@@ -136,6 +145,7 @@ impl Network {
         };
         Peer(Arc::new(Shared {
             party: Party::new_connection(),
+            calls: self.calls.part(u64::MAX),
             requests: self.requests.part(CONNECTION_MEMORY),
             answers: self.answers.part(CONNECTION_MEMORY),
             max_unread: self.max_unread,
@@ -163,7 +173,10 @@ impl Connection {
         while self.alarm.as_mut().poll(cx).is_ready() {
             let next = self.peer.check(Instant::now()).map_err(|overdue| {
                 counter!(CONNECTIONS_CLOSED, "reason" => overdue.name()).increment(1);
-                tracing::info!(reason = overdue.name(), peer = ?self.stream.peer_addr().ok(), "connection closed");
+                if let Some(withheld) = LINES.pass() {
+                    let peer = self.stream.peer_addr().ok();
+                    tracing::info!(reason = overdue.name(), ?peer, withheld, "connection closed");
+                }
                 io::Error::new(io::ErrorKind::TimedOut, overdue.name())
             })?;
             self.alarm.as_mut().reset(next.into());
@@ -185,6 +198,11 @@ impl Peer {
     /// Whose calls come over the connection.
     pub(super) fn party(&self) -> Party {
         self.0.party.clone()
+    }
+
+    /// The calls that may be in progress.
+    pub(super) fn calls(&self) -> &Arc<Budget> {
+        &self.0.calls
     }
 
     /// What the messages of requests may take.
@@ -273,11 +291,7 @@ impl Drop for Calling {
 
 impl Overdue {
     fn name(self) -> &'static str {
-        match self {
-            Overdue::FirstRequest => "no_request",
-            Overdue::Idle => "idle",
-            Overdue::Answer => "unread_answer",
-        }
+        CLOSED_FOR[self as usize]
     }
 }
 

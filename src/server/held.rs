@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http_body::Frame;
 use tonic::Status;
 
-use super::connection::{Calling, Network, Peer};
+use super::connection::{Calling, Peer};
 use crate::service::answers::Answers;
-use crate::service::budget::Share;
+use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
 /// What a call holds until it ends.
@@ -28,9 +28,9 @@ impl Held {
     ///
     /// # Errors
     /// If there is no place or no room.
-    pub fn take(network: &Network, peer: &Peer, room: u64) -> Result<Held, Status> {
-        let full = |_| Refusal::CallLimit { limit: network.calls.limit() };
-        let place = network.calls.take(1).map_err(full)?;
+    pub fn take(peer: &Peer, room: u64) -> Result<Held, Status> {
+        let full = |spent: Spent| Refusal::CallLimit { limit: spent.limit };
+        let place = peer.calls().take(1).map_err(full)?;
         let answers = Answers::new(peer.answers(), room)?;
         Ok(Held { answers, leaving: None, unread: false, calling: peer.begin(), _place: place })
     }

@@ -27,6 +27,11 @@ const SHED: usize = 64;
 /// The log has a line about refused connections at most this often.
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
 
+const LIMIT: &str = "limit";
+const NO_DESCRIPTORS: &str = "no_descriptors";
+/// Why a connection may be refused, as the metrics name it.
+pub(super) const REFUSED_FOR: [&str; 2] = [LIMIT, NO_DESCRIPTORS];
+
 /// The connections of a listener, as they come. The stream has no end and no errors: a broken connection is no reason to stop,
 /// and what the system lacks it may have again.
 #[derive(Debug)]
@@ -59,14 +64,14 @@ impl Incoming {
 
     /// Gives up the reserve for a moment to close connections that wait.
     fn shed(&mut self, error: &io::Error, cx: &mut Context<'_>) {
-        self.refuse("no_descriptors", Some(error));
+        self.refuse(NO_DESCRIPTORS, Some(error));
         if self.reserve.take().is_some() {
             for _ in 0..SHED {
                 match self.listener.poll_accept(cx) {
                     Poll::Ready(Ok((stream, _))) => drop(stream),
                     _ => break,
                 }
-                self.refuse("no_descriptors", None);
+                self.refuse(NO_DESCRIPTORS, None);
             }
         }
         self.reserve = reserve();
@@ -86,7 +91,7 @@ impl Stream for Incoming {
             match ready!(self.listener.poll_accept(cx)) {
                 Ok((stream, _)) => {
                     let Ok(place) = self.network.connections.take(1) else {
-                        self.refuse("limit", None);
+                        self.refuse(LIMIT, None);
                         continue;
                     };
                     // Without it, small answers are held back for 40 ms.

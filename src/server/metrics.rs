@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
+use super::connection::CLOSED_FOR;
+use super::incoming::REFUSED_FOR;
 use super::process;
 use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
@@ -67,6 +69,12 @@ fn handle() -> &'static PrometheusHandle {
             {
                 counter!(metric.name).increment(0);
             }
+        }
+        for reason in REFUSED_FOR {
+            counter!(names::CONNECTIONS_REFUSED, "reason" => reason).increment(0);
+        }
+        for reason in CLOSED_FOR {
+            counter!(names::CONNECTIONS_CLOSED, "reason" => reason).increment(0);
         }
         let version = env!("CARGO_PKG_VERSION");
         gauge!(names::BUILD_INFO, "version" => version, "rules_version" => RULES_VERSION).set(1);

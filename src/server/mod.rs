@@ -384,7 +384,6 @@ fn app(
     let calls = calls::CallLayer::new(
         drain,
         config.tokens.clone(),
-        network.clone(),
         services.callers,
         traces,
     );

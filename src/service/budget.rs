@@ -39,6 +39,9 @@ impl Budget {
     }
 
     /// A budget within this one: what is taken of it is taken of both.
+    ///
+    /// A part never takes more than it leaves free of the whole. So one part has half of it at most, two have a third each, and
+    /// however many take all that they can, another one finds as much left as each of them has.
     pub fn part(self: &Arc<Budget>, limit: u64) -> Arc<Budget> {
         Arc::new(Budget { limit: limit.min(self.limit), taken: AtomicU64::new(0), all: Some(self.clone()) })
     }
@@ -77,8 +80,12 @@ impl Budget {
         let room = |taken: u64| taken.checked_add(amount).filter(|sum| *sum <= self.limit);
         let spent = |taken| Spent { limit: self.limit, taken };
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).map_err(spent)?;
-        if let Some(all) = &self.all {
-            all.try_take(amount).inspect_err(|_| self.sub(amount))?;
+        let Some(all) = &self.all else { return Ok(()) };
+        all.try_take(amount).inspect_err(|_| self.sub(amount))?;
+        let (own, others) = (self.taken(), all.taken());
+        if own > all.limit.saturating_sub(others) {
+            self.give_back(amount);
+            return Err(Spent { limit: all.limit, taken: others - amount });
         }
         Ok(())
     }

@@ -123,7 +123,7 @@ pub enum Refusal {
         taken: u64,
     },
     /// No room for an answer on its way out.
-    #[error("no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes")]
+    #[error("no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest")]
     AnswerLimit {
         /// What the answer could take.
         bytes: u64,
@@ -133,7 +133,7 @@ pub enum Refusal {
         taken: u64,
     },
     /// No room for a request on its way in.
-    #[error("no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes")]
+    #[error("no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest")]
     RequestLimit {
         /// What the message takes.
         bytes: u64,
@@ -148,8 +148,8 @@ pub enum Refusal {
         /// How long the server has waited.
         patience: Duration,
     },
-    /// As many calls as the server may have.
-    #[error("the server has {limit} calls in progress, as many as it may")]
+    /// As many calls as the connection may have, beside those of the others.
+    #[error("of the {limit} calls that may be in progress, this connection has its share")]
     CallLimit {
         /// How many that is.
         limit: u64,

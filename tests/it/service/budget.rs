@@ -28,21 +28,44 @@ fn as_much_as_there_is_and_no_more() {
 
 #[test]
 fn a_part_takes_of_the_whole() {
-    let all = Budget::new(10);
+    let all = Budget::new(20);
     let (one, other) = (all.part(6), all.part(100));
-    assert_eq!(other.limit(), 10, "no part is more than the whole");
+    assert_eq!(other.limit(), 20, "no part is more than the whole");
     let mut share = one.take(6).unwrap();
     assert_eq!(one.take(1).unwrap_err(), Spent { limit: 6, taken: 6 });
-    assert_eq!(other.take(5).unwrap_err(), Spent { limit: 10, taken: 6 });
+    assert_eq!(other.take(15).unwrap_err(), Spent { limit: 20, taken: 6 });
     assert_eq!(other.taken(), 0, "a refused share has taken nothing of the part either");
-    let rest = other.take(4).unwrap();
-    assert_eq!(all.taken(), 10);
+    let rest = other.take(7).unwrap();
+    assert_eq!(all.taken(), 13);
     let mut out = share.take_out();
-    assert_eq!((share.amount(), out.amount(), all.taken()), (0, 6, 10));
+    assert_eq!((share.amount(), out.amount(), all.taken()), (0, 6, 13));
     out.set(5);
     share.add(out);
     drop(rest);
     assert_eq!((share.amount(), one.taken(), all.taken()), (5, 5, 5));
     drop(share);
     assert_eq!((one.taken(), all.taken()), (0, 0));
+}
+
+#[test]
+fn parts_that_take_all_they_can_leave_as_much_for_another() {
+    for greedy in 1..6 {
+        let all = Budget::new(1000);
+        let parts: Vec<_> = (0..greedy).map(|_| all.part(1000)).collect();
+        let mut shares = Vec::new();
+        let mut goes_on = true;
+        while std::mem::take(&mut goes_on) {
+            for part in &parts {
+                if let Ok(share) = part.take(1) {
+                    shares.push(share);
+                    goes_on = true;
+                }
+            }
+        }
+        let fair = 1000 / (greedy + 1);
+        for part in &parts {
+            assert!(part.taken().abs_diff(fair) <= 1, "{} of {greedy} parts", part.taken());
+        }
+        assert!(all.part(1000).take(fair / 2).is_ok());
+    }
 }
