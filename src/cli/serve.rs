@@ -57,7 +57,7 @@ pub struct ServeArgs {
     pub max_evaluations_per_caller: u32,
 
     /// Seconds that an answer may lie unread before it has to make room for others: that of an evaluation when all places are
-    /// taken, any other when more than half of the memory for answers is
+    /// taken, any other when more than a quarter of the memory for answers is
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 

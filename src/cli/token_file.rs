@@ -50,7 +50,7 @@ pub fn exposure(path: &Path) -> Option<String> {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
-        if mode & 0o044 != 0 {
+        if mode & 0o004 != 0 {
             let path = path.display();
             return Some(format!(
                 "other users of this machine can read {path}: `chmod 600 {path}` makes it private"

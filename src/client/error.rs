@@ -119,17 +119,17 @@ pub(super) fn first(address: &str, status: &Status) -> ClientError {
             let reason = "it speaks gRPC and has no service tetrion.v1.EnvironmentService".to_owned();
             ClientError::Foreign { address, reason }
         }
+        // A client without the right certificate learns of it when the server ends the connection.
+        Code::Unknown | Code::Cancelled if address.starts_with("https://") => {
+            let problem = innermost(status);
+            let reason = format!("{problem} (the server may want a certificate of its clients)");
+            ClientError::Connect { address, reason }
+        }
         Code::Cancelled | Code::DeadlineExceeded => {
             let reason = "it takes connections and answers nothing".to_owned();
             ClientError::Foreign { address, reason }
         }
         Code::Unavailable => ClientError::Connect { address, reason: innermost(status) },
-        // A client without the right certificate learns of it when the server ends the connection.
-        Code::Unknown if address.starts_with("https://") => {
-            let problem = innermost(status);
-            let reason = format!("{problem} (the server may want a certificate of its clients)");
-            ClientError::Connect { address, reason }
-        }
         _ => {
             let reason = format!("it does not speak gRPC ({})", innermost(status));
             ClientError::Foreign { address, reason }

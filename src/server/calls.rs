@@ -459,6 +459,7 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
+    use crate::server::connection::Network;
     use crate::service::NetworkLimits;
     use axum::http::HeaderName;
     use tower::{ServiceExt, service_fn};

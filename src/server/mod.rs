@@ -62,9 +62,9 @@ use front::Front;
 pub use hosts::Hosts;
 use hosts::is_loopback;
 use incoming::Incoming;
+pub use panics::log_panics;
 use state_dir::StateDir;
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
-pub use panics::log_panics;
 pub use traces::CollectorError;
 use traces::Traces;
 
@@ -326,7 +326,8 @@ impl Server {
             state.begin().map_err(|error| self.config.state_error(error))?;
         }
         let reaper = reap_forever(store.clone());
-        let app = app(self.services, &self.config, &self.network, self.traces.clone(), &health, drain.clone());
+        let app =
+            app(self.services, &self.config, &self.network, self.traces.clone(), &health, drain.clone());
         let mut drain_ends = None;
         let begin_drain = async {
             shutdown.await;
@@ -381,12 +382,7 @@ fn app(
     let health = tonic_health::pb::health_server::HealthServer::new(
         tonic_health::server::HealthService::from_health_reporter(health.clone()),
     );
-    let calls = calls::CallLayer::new(
-        drain,
-        config.tokens.clone(),
-        services.callers,
-        traces,
-    );
+    let calls = calls::CallLayer::new(drain, config.tokens.clone(), services.callers, traces);
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())

@@ -56,9 +56,10 @@ impl Budget {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether more than half of the whole is taken, which this may be a part of.
+    /// Whether more than a quarter of the whole is taken, which this may be a part of. One part that takes all
+    /// that it can makes it scarce.
     pub fn is_scarce(&self) -> bool {
-        self.all.as_ref().map_or(self.taken() > self.limit / 2, |all| all.is_scarce())
+        self.all.as_ref().map_or(self.taken() > self.limit / 4, |all| all.is_scarce())
     }
 
     /// A share of nothing yet.

@@ -415,9 +415,8 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
     loop {
         interval.tick().await;
         // A panic in here would end the server. The panic hook has logged it.
-        match catch_unwind(AssertUnwindSafe(|| store.reap())) {
-            Ok(reaped @ 1..) => tracing::info!(reaped, "sessions ended by their lease"),
-            Ok(0) | Err(_) => {}
+        if let Ok(reaped @ 1..) = catch_unwind(AssertUnwindSafe(|| store.reap())) {
+            tracing::info!(reaped, "sessions ended by their lease");
         }
     }
 }

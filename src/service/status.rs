@@ -123,7 +123,9 @@ pub enum Refusal {
         taken: u64,
     },
     /// No room for an answer on its way out.
-    #[error("no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest")]
+    #[error(
+        "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest"
+    )]
     AnswerLimit {
         /// What the answer could take.
         bytes: u64,
@@ -133,7 +135,9 @@ pub enum Refusal {
         taken: u64,
     },
     /// No room for a request on its way in.
-    #[error("no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest")]
+    #[error(
+        "no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest"
+    )]
     RequestLimit {
         /// What the message takes.
         bytes: u64,

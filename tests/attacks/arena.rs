@@ -22,12 +22,15 @@ use crate::load::{self, Load};
 use crate::table::ATTACKS;
 use crate::victim::{DESCRIPTORS, Victim};
 
+/// An attack under way.
+pub type Fight<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+
 /// What an attack is, and what it may cost.
 pub struct Attack {
     pub name: &'static str,
     /// What it breaks today; empty where it fails. Those that break something are run only if they are named.
     pub breaks: &'static str,
-    pub run: for<'a> fn(&'a Arena) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>,
+    pub run: for<'a> fn(&'a Arena) -> Fight<'a>,
     /// What the server is started with.
     pub flags: &'static [&'static str],
     /// Memory of the process at its most.

@@ -14,67 +14,44 @@ macro_rules! attack {
 
 pub const ATTACKS: &[Attack] = &[
     attack!("heavy-work", requests::heavy_work),
+    Attack { max_mib: 1024, ..attack!("unread-window-0", answers::with_no_window) },
+    Attack { max_mib: 1024, ..attack!("unread-full-socket", answers::with_a_full_socket) },
+    Attack { max_mib: 1024, ..attack!("unread-streams", answers::of_streams) },
     Attack {
-        breaks: "answers on their way have no bound",
-        max_mib: 1024,
-        ..attack!("unread-window-0", answers::with_no_window)
-    },
-    Attack {
-        breaks: "answers on their way have no bound",
-        max_mib: 1024,
-        ..attack!("unread-full-socket", answers::with_a_full_socket)
-    },
-    Attack {
-        breaks: "answers on their way have no bound",
-        max_mib: 1024,
-        ..attack!("unread-streams", answers::of_streams)
-    },
-    Attack {
-        breaks: "answers on their way have no bound",
+        breaks: "the calls of one caller take the places of all",
         max_mib: 1024,
         ..attack!("unread-small-calls", answers::of_small_calls)
     },
     Attack {
-        breaks: "answers of reflection have no bound",
+        breaks: "the unread answers of one caller take the room of all",
         max_mib: 512,
         ..attack!("unread-open-doors", answers::of_open_doors)
     },
     Attack { flags: &["--max-unread-time", "1"], ..attack!("unread-evaluations", answers::of_evaluations) },
+    Attack { max_mib: 1024, ..attack!("compressed-streams", requests::compressed_streams) },
+    Attack { max_mib: 1024, ..attack!("bombs", requests::bombs) },
     Attack {
-        breaks: "decompression holds up the threads that read",
-        max_mib: 1024,
-        ..attack!("compressed-streams", requests::compressed_streams)
-    },
-    Attack {
-        breaks: "decompression holds up the threads that read",
-        max_mib: 1024,
-        ..attack!("bombs", requests::bombs)
-    },
-    Attack {
-        breaks: "memory is taken for what is announced, 64 MiB a call",
+        breaks: "the requests of one caller take the room of all",
         max_mib: 1024,
         ..attack!("announced", requests::announced)
     },
     Attack {
-        breaks: "requests on their way have no bound in all",
+        breaks: "the requests of one caller take the room of all",
         max_mib: 2048,
         ..attack!("withheld", requests::withheld)
     },
-    Attack {
-        breaks: "explicit sequences have no bound in all",
-        max_mib: 1024,
-        ..attack!("sequences", requests::sequences)
-    },
+    Attack { max_mib: 1024, ..attack!("sequences", requests::sequences) },
     Attack { max_mib: 1024, ..attack!("sessions", requests::sessions) },
     Attack {
-        breaks: "memory of begun calls is kept",
+        breaks: "the calls of one caller take the places of all",
         max_mib: 512,
         ..attack!("begun-calls", requests::begun_calls)
     },
     attack!("vanishing", requests::vanishing),
     attack!("silent", connections::silent),
     Attack {
-        breaks: "connections that do not go on are not ended",
+        breaks: "connections that do not go on are not ended by deadlines of a second",
+        flags: &["--first-request-timeout", "1", "--request-timeout", "1", "--idle-timeout", "1"],
         ..attack!("abandoned", connections::abandoned)
     },
     Attack { max_mib: 512, ..attack!("thousands", connections::thousands) },
@@ -88,10 +65,7 @@ pub const ATTACKS: &[Attack] = &[
         flags: &["--log", "debug"],
         ..attack!("without-a-log", connections::without_a_log)
     },
-    Attack {
-        breaks: "text/plain over HTTP/2 is taken for gRPC, and any Host",
-        ..attack!("pages-elsewhere", strangers::pages)
-    },
+    attack!("pages-elsewhere", strangers::pages),
     attack!("load", load::short),
     attack!("http2-conformance", conformance::conformance),
     attack!("flood-rapid-reset", floods::rapid_reset),

@@ -537,7 +537,7 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
 async fn no_log_shows_a_secret() {
     let file = private("traced.toml", &tokens(ALICE, BOB));
     for format in ["text", "json"] {
-        let flags = ["--tokens", &file, "--log", "trace", "--log-format", format];
+        let flags = ["--tokens", &file, "--log", "trace,h2=trace", "--log-format", format];
         let mut server = Logged::start(&flags);
         let mut client = EnvironmentServiceClient::new(server.process.channel().await);
         assert_eq!(code(&mut client, ALICE).await, Code::Ok);

@@ -112,6 +112,9 @@ mod health;
 /// Completions for shells, and pages of the manual.
 mod manual;
 
+/// What starts the program elsewhere knows its flags.
+mod deploy;
+
 /// Bytes that are no message, by every way in.
 mod unreadable;
 

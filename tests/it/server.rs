@@ -400,7 +400,8 @@ fn browsers_reach_it_over_grpc_web() {
     let text = String::from_utf8_lossy(&answer).to_lowercase();
     assert!(text.starts_with("http/1.1 200"), "{text}");
     assert!(text.contains("access-control-allow-origin: http://localhost:8080\r\n"), "{text}");
-    let exposed = "access-control-expose-headers: grpc-status,grpc-message,grpc-status-details-bin\r\n";
+    let exposed =
+        "access-control-expose-headers: grpc-status,grpc-message,grpc-status-details-bin,x-request-id\r\n";
     assert!(text.contains(exposed), "{text}");
     // A message of two bytes: field 1, SERVING. Then the trailers, as a message of their own.
     assert!(answer.windows(7).any(|bytes| bytes == b"\0\0\0\0\x02\x08\x01"), "{text}");

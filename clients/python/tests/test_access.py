@@ -1,5 +1,6 @@
 """Tokens with names, certificates of both sides, and what an error shows of them."""
 
+import collections
 import os
 import pickle
 from pathlib import Path
@@ -68,8 +69,7 @@ def test_a_removed_token_ends_a_stream(tokens):
             file = Path(tokens)
             file.write_text(file.read_text().replace(BOB, "needle-that-is-new"))
             with pytest.raises(tetrion.Unauthenticated, match="has been removed"):
-                while True:
-                    stream.reset()
+                collections.deque(iter(stream.reset, None), maxlen=0)
         with tetrion.Client(server, token="needle-that-is-new") as client:
             assert listed(client) == [session.name]
 

@@ -214,7 +214,7 @@ def test_errors_show_the_id_of_their_request(client):
         own.request_id = "run-7"
         assert refused(own).request_id == "run-7"
         for wrong in ("two words", "\u00e9", "a" * 129, 5):
-            with pytest.raises(tetrion.InvalidArgument, match="request_id is .*, expected at most 128 visible ASCII"):
+            with pytest.raises(tetrion.InvalidArgument, match=r"request_id is .*, expected at most 128 visible ASCII"):
                 own.request_id = wrong
         assert own.request_id == "run-7"
         own.request_id = ""

@@ -15,7 +15,8 @@ Both start a server of their own when they are given no address. What there is:
   `Games`, or an `EvaluationRun` while it goes on.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
-- `Tls`, the files of an encrypted connection; `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
+- `Tls`, the files of an encrypted connection; `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as
+  one; `Server`, one as a child of this process.
 - `TetrionError` and its kinds, each of which says what to do.
 
 `help(tetrion.TetrisEnv)`, and so on, tells shapes, types, ranges and errors. Shapes are written N for environments or

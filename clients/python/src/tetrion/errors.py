@@ -165,7 +165,8 @@ class ServerUnavailable(TetrionError, ConnectionError):
 
     advice = (
         "check that the server runs, that the address is `host:port` without a scheme, that tls= is given if and only if "
-        "it has a certificate, and tls=tetrion.Tls(client_cert=...) if it wants one of its clients; snapshots (`Session.save`) can be restored on another one"
+        "it has a certificate, and tls=tetrion.Tls(client_cert=...) if it wants one of its clients; "
+        "snapshots (`Session.save`) can be restored on another one"
     )
 
 

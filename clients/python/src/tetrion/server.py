@@ -130,7 +130,9 @@ class Server:
         if not line.startswith(_READY):
             self._end(10.0)
             said = f"said {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
-            raise ServerNotStarted(f"`{' '.join(_without_secrets(command))}` {said} within {self._timeout:g} s instead of listening")
+            raise ServerNotStarted(
+                f"`{' '.join(_without_secrets(command))}` {said} within {self._timeout:g} s instead of listening"
+            )
         self.address = line.removeprefix(_READY).strip()
 
     def revive(self) -> None:

@@ -29,8 +29,8 @@ from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
-from tetrion.tls import Tls
 from tetrion.tensors import from_numpy, to_numpy
+from tetrion.tls import Tls
 
 # gRPC tries another server where one fails. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
 # the others are numbered. Streams are left out: whoever reads one begins it anew himself, from where it broke off.

@@ -1,0 +1,53 @@
+//! The files of `deploy/` start the program with flags and variables that it knows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::evaluate::tetrion;
+
+/// The words of a text that begin with `prefix`: flags and variables are letters, digits, `-` and `_`.
+fn words(text: &str, prefix: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_".contains(c)));
+    words.filter(|word| word.starts_with(prefix) && word.len() > prefix.len()).map(str::to_owned).collect()
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+#[test]
+fn flags_and_variables_are_those_of_the_program() {
+    let help =
+        |subcommand| String::from_utf8(tetrion(&[subcommand, "--help"]).output().unwrap().stdout).unwrap();
+    let (serve, health) = (help("serve"), help("health"));
+    let flags = words(&serve, "--");
+    for file in ["deploy/tetrion.service", "deploy/kubernetes/statefulset.yaml"] {
+        let used = words(&read(file), "--");
+        assert!(used.contains("--state"), "{file}: {used:?}");
+        assert!(used.is_subset(&flags), "{file}: {:?}", used.difference(&flags));
+    }
+    let variables = words(&(serve + &health), "TETRION_");
+    for file in [
+        "deploy/Dockerfile",
+        "deploy/tetrion.service",
+        "deploy/kubernetes/statefulset.yaml",
+        "docs/deploying.md",
+    ] {
+        let used = words(&read(file), "TETRION_");
+        assert!(!used.is_empty() && used.is_subset(&variables), "{file}: {:?}", used.difference(&variables));
+    }
+}
+
+#[test]
+fn the_server_has_more_time_to_stop_than_its_calls() {
+    let seconds = |file: &str, key: &str| {
+        let text = read(file);
+        let value = text.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+        value.split_whitespace().next().unwrap().parse::<f64>().unwrap()
+    };
+    let drain = tetrion::server::ServerConfig::default().drain_timeout.as_secs_f64();
+    assert!(seconds("deploy/tetrion.service", "TimeoutStopSec=") >= drain + 15.0);
+    let grace = seconds("deploy/kubernetes/statefulset.yaml", "terminationGracePeriodSeconds:");
+    assert!(grace >= drain + 15.0);
+}
