@@ -25,7 +25,7 @@ use crate::service::brake::Brake;
 use crate::service::budget::{Budget, Share};
 use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
 use crate::service::{Deadlines, NetworkLimits};
-use crate::wire::limits::CONNECTION_MEMORY;
+use crate::wire::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 
 /// Lines about connections that were closed, in a second.
 static LINES: Brake = Brake::new(20);
@@ -145,9 +145,9 @@ impl Network {
         };
         Peer(Arc::new(Shared {
             party: Party::new_connection(),
-            calls: self.calls.part(u64::MAX),
-            requests: self.requests.part(CONNECTION_MEMORY),
-            answers: self.answers.part(CONNECTION_MEMORY),
+            calls: self.calls.part(u64::MAX, OWN_CALLS),
+            requests: self.requests.part(CONNECTION_MEMORY, OWN_MEMORY),
+            answers: self.answers.part(CONNECTION_MEMORY, OWN_MEMORY),
             max_unread: self.max_unread,
             deadlines: self.deadlines,
             life: Mutex::new(life),

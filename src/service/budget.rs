@@ -3,16 +3,23 @@
 //! Whatever takes of a budget does so before it begins and holds a [`Share`] until the end; what finds too little left is
 //! refused at once. It does not wait: what waits holds a request, and what it waits for may never be given back.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An amount, and how much of it is taken.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
-    taken: AtomicU64,
+    taken: Mutex<u64>,
     /// What this is a part of.
-    all: Option<Arc<Budget>>,
+    all: Option<Whole>,
+}
+
+/// What a budget is a part of.
+#[derive(Debug)]
+struct Whole {
+    budget: Arc<Budget>,
+    /// As much as the part has besides.
+    own: u64,
 }
 
 /// A budget has too little left.
@@ -35,15 +42,16 @@ pub struct Share {
 impl Budget {
     /// A budget of this amount.
     pub fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget { limit, taken: AtomicU64::new(0), all: None })
+        Arc::new(Budget { limit, taken: Mutex::new(0), all: None })
     }
 
-    /// A budget within this one: what is taken of it is taken of both.
+    /// A budget within this one: what is taken of it is taken of both, but for the first `own`, which are its own.
     ///
-    /// A part never takes more than it leaves free of the whole. So one part has half of it at most, two have a third each, and
-    /// however many take all that they can, another one finds as much left as each of them has.
-    pub fn part(self: &Arc<Budget>, limit: u64) -> Arc<Budget> {
-        Arc::new(Budget { limit: limit.min(self.limit), taken: AtomicU64::new(0), all: Some(self.clone()) })
+    /// A part never takes more of the whole than it leaves free. So one part has half of it at most, two have a third each.
+    /// What is its own it has however much others take.
+    pub fn part(self: &Arc<Budget>, limit: u64, own: u64) -> Arc<Budget> {
+        let all = Some(Whole { budget: self.clone(), own });
+        Arc::new(Budget { limit: limit.min(self.limit.saturating_add(own)), taken: Mutex::new(0), all })
     }
 
     /// The whole amount.
@@ -53,13 +61,13 @@ impl Budget {
 
     /// How much of it is taken.
     pub fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+        *self.lock()
     }
 
-    /// Whether more than a quarter of the whole is taken, which this may be a part of. One part that takes all
-    /// that it can makes it scarce.
+    /// Whether more than a quarter of the whole is taken, which this may be a part of. One part that takes all that it can
+    /// makes it scarce.
     pub fn is_scarce(&self) -> bool {
-        self.all.as_ref().map_or(self.taken() > self.limit / 4, |all| all.is_scarce())
+        self.all.as_ref().map_or_else(|| self.taken() > self.limit / 4, |all| all.budget.is_scarce())
     }
 
     /// A share of nothing yet.
@@ -78,35 +86,53 @@ impl Budget {
     }
 
     fn try_take(&self, amount: u64) -> Result<(), Spent> {
-        let room = |taken: u64| taken.checked_add(amount).filter(|sum| *sum <= self.limit);
-        let spent = |taken| Spent { limit: self.limit, taken };
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).map_err(spent)?;
-        let Some(all) = &self.all else { return Ok(()) };
-        all.try_take(amount).inspect_err(|_| self.sub(amount))?;
-        let (own, others) = (self.taken(), all.taken());
-        if own > all.limit.saturating_sub(others) {
-            self.give_back(amount);
-            return Err(Spent { limit: all.limit, taken: others - amount });
+        let mut taken = self.lock();
+        let sum = taken.checked_add(amount).filter(|sum| *sum <= self.limit);
+        let sum = sum.ok_or(Spent { limit: self.limit, taken: *taken })?;
+        if let Some(all) = &self.all {
+            all.try_take(*taken, sum)?;
         }
+        *taken = sum;
         Ok(())
     }
 
     fn take_anyway(&self, amount: u64) {
-        self.taken.fetch_add(amount, Ordering::Relaxed);
-        if let Some(all) = &self.all {
-            all.take_anyway(amount);
+        let mut taken = self.lock();
+        if let Some(Whole { budget, own }) = &self.all {
+            budget.take_anyway((*taken + amount).saturating_sub(*own) - taken.saturating_sub(*own));
         }
+        *taken += amount;
     }
 
     fn give_back(&self, amount: u64) {
-        self.sub(amount);
-        if let Some(all) = &self.all {
-            all.give_back(amount);
+        let mut taken = self.lock();
+        if let Some(Whole { budget, own }) = &self.all {
+            budget.give_back(taken.saturating_sub(*own) - (*taken - amount).saturating_sub(*own));
         }
+        *taken -= amount;
     }
 
-    fn sub(&self, amount: u64) {
-        self.taken.fetch_sub(amount, Ordering::Relaxed);
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Whole {
+    /// Takes what a part needs that has taken so much and is to have taken so much.
+    fn try_take(&self, before: u64, after: u64) -> Result<(), Spent> {
+        let Whole { budget, own } = self;
+        let share = after.saturating_sub(*own);
+        let more = share - before.saturating_sub(*own);
+        if more == 0 {
+            return Ok(());
+        }
+        budget.try_take(more)?;
+        let taken = budget.taken();
+        if share > budget.limit.saturating_sub(taken) {
+            budget.give_back(more);
+            return Err(Spent { limit: budget.limit, taken: taken - more });
+        }
+        Ok(())
     }
 }
 

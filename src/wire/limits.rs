@@ -129,6 +129,13 @@ pub const DEFAULT_MAX_CALLS: u32 = 8_192;
 /// read, and 24 KiB of headers and first buffers for each call.
 pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 
+/// Calls in progress that each connection may have whatever the others do, so that a newcomer is always served.
+pub const OWN_CALLS: u64 = 8;
+
+/// Bytes of requests, and of answers, that each connection may have on their way whatever the others do: a step of hundreds of
+/// environments, or what GetServerInfo says. With as many connections as there may be, these are 256 MiB of each.
+pub const OWN_MEMORY: u64 = 128 << 10;
+
 /// Bytes of requests, and of answers, on their way over all connections.
 pub const DEFAULT_TRAFFIC_MEMORY: u64 = 2 * CONNECTION_MEMORY;
 

@@ -17,49 +17,28 @@ pub const ATTACKS: &[Attack] = &[
     Attack { max_mib: 1024, ..attack!("unread-window-0", answers::with_no_window) },
     Attack { max_mib: 1024, ..attack!("unread-full-socket", answers::with_a_full_socket) },
     Attack { max_mib: 1024, ..attack!("unread-streams", answers::of_streams) },
-    Attack {
-        breaks: "the calls of one caller take the places of all",
-        max_mib: 1024,
-        ..attack!("unread-small-calls", answers::of_small_calls)
-    },
-    Attack {
-        breaks: "the unread answers of one caller take the room of all",
-        max_mib: 512,
-        ..attack!("unread-open-doors", answers::of_open_doors)
-    },
+    Attack { max_mib: 1024, ..attack!("unread-small-calls", answers::of_small_calls) },
+    Attack { max_mib: 512, ..attack!("unread-open-doors", answers::of_open_doors) },
     Attack { flags: &["--max-unread-time", "1"], ..attack!("unread-evaluations", answers::of_evaluations) },
     Attack { max_mib: 1024, ..attack!("compressed-streams", requests::compressed_streams) },
     Attack { max_mib: 1024, ..attack!("bombs", requests::bombs) },
-    Attack {
-        breaks: "the requests of one caller take the room of all",
-        max_mib: 1024,
-        ..attack!("announced", requests::announced)
-    },
-    Attack {
-        breaks: "the requests of one caller take the room of all",
-        max_mib: 2048,
-        ..attack!("withheld", requests::withheld)
-    },
+    Attack { max_mib: 1024, ..attack!("announced", requests::announced) },
+    Attack { max_mib: 2048, ..attack!("withheld", requests::withheld) },
     Attack { max_mib: 1024, ..attack!("sequences", requests::sequences) },
     Attack { max_mib: 1024, ..attack!("sessions", requests::sessions) },
     Attack {
-        breaks: "the calls of one caller take the places of all",
+        breaks: "the allocator keeps the memory of calls that have ended, up to 300 MiB",
         max_mib: 512,
         ..attack!("begun-calls", requests::begun_calls)
     },
     attack!("vanishing", requests::vanishing),
     attack!("silent", connections::silent),
     Attack {
-        breaks: "connections that do not go on are not ended by deadlines of a second",
         flags: &["--first-request-timeout", "1", "--request-timeout", "1", "--idle-timeout", "1"],
         ..attack!("abandoned", connections::abandoned)
     },
     Attack { max_mib: 512, ..attack!("thousands", connections::thousands) },
-    Attack {
-        breaks: "the server spins",
-        descriptors: 100,
-        ..attack!("out-of-descriptors", connections::out_of_descriptors)
-    },
+    Attack { descriptors: 100, ..attack!("out-of-descriptors", connections::out_of_descriptors) },
     Attack {
         stderr: false,
         flags: &["--log", "debug"],

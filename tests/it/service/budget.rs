@@ -15,7 +15,7 @@ fn as_much_as_there_is_and_no_more() {
     share.grow_to(10).unwrap();
     share.grow_to(3).unwrap();
     assert_eq!((share.amount(), budget.taken()), (10, 10), "it does not shrink by growing");
-    assert!(budget.is_scarce() && budget.part(100).is_scarce());
+    assert!(budget.is_scarce() && budget.part(100, 0).is_scarce());
     assert!(budget.take(u64::MAX).is_err(), "no overflow");
     share.set(2);
     assert_eq!(budget.taken(), 2);
@@ -29,7 +29,7 @@ fn as_much_as_there_is_and_no_more() {
 #[test]
 fn a_part_takes_of_the_whole() {
     let all = Budget::new(20);
-    let (one, other) = (all.part(6), all.part(100));
+    let (one, other) = (all.part(6, 0), all.part(100, 0));
     assert_eq!(other.limit(), 20, "no part is more than the whole");
     let mut share = one.take(6).unwrap();
     assert_eq!(one.take(1).unwrap_err(), Spent { limit: 6, taken: 6 });
@@ -51,7 +51,7 @@ fn a_part_takes_of_the_whole() {
 fn parts_that_take_all_they_can_leave_as_much_for_another() {
     for greedy in 1..6 {
         let all = Budget::new(1000);
-        let parts: Vec<_> = (0..greedy).map(|_| all.part(1000)).collect();
+        let parts: Vec<_> = (0..greedy).map(|_| all.part(1000, 0)).collect();
         let mut shares = Vec::new();
         let mut goes_on = true;
         while std::mem::take(&mut goes_on) {
@@ -66,6 +66,27 @@ fn parts_that_take_all_they_can_leave_as_much_for_another() {
         for part in &parts {
             assert!(part.taken().abs_diff(fair) <= 1, "{} of {greedy} parts", part.taken());
         }
-        assert!(all.part(1000).take(fair / 2).is_ok());
+        assert!(all.part(1000, 0).take(fair / 2).is_ok());
     }
+}
+
+#[test]
+fn what_is_a_parts_own_is_there_however_much_others_take() {
+    let all = Budget::new(100);
+    let greedy: Vec<_> = (0..20).map(|_| all.part(1000, 5)).collect();
+    let mut shares = Vec::new();
+    for part in &greedy {
+        while let Ok(share) = part.take(1) {
+            shares.push(share);
+        }
+    }
+    assert!(all.taken() >= 98, "{} of 100", all.taken());
+    let newcomer = all.part(1000, 5);
+    let mut share = newcomer.take(5).unwrap();
+    assert_eq!(newcomer.take(3).unwrap_err().limit, 100);
+    share.set(7);
+    assert!(all.taken() >= 100, "what is there already counts beyond that");
+    share.set(0);
+    drop(shares);
+    assert_eq!((all.taken(), greedy[0].taken(), newcomer.taken()), (0, 0, 0));
 }
