@@ -75,9 +75,9 @@ async fn what_cannot_be_taken_up_is_kept_for_a_person() {
     fs::write(folder.join("sessions"), &file[..file.len() - 20]).unwrap();
 
     let second = start(&folder);
-    assert_eq!(fs::read(folder.join("sessions.left")).unwrap(), file[..file.len() - 20]);
     let mut client = EnvironmentServiceClient::new(second.channel().await);
     client.reset(reset(&whole)).await.unwrap();
+    assert_eq!(fs::read(folder.join("sessions.left")).unwrap(), file[..file.len() - 20]);
     stop(second);
     assert!(folder.join("sessions").exists());
 }
