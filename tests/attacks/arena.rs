@@ -53,7 +53,7 @@ impl Attack {
         run: |_| Box::pin(async { Ok(()) }),
         flags: &[],
         max_mib: 256,
-        slowest: Duration::from_secs(3),
+        slowest: Duration::from_secs(5),
         descriptors: DESCRIPTORS,
         stderr: true,
         newcomers: true,

@@ -1,7 +1,5 @@
 //! The attacks, their bounds, and why a bound is where it is.
 
-use std::time::Duration;
-
 use crate::arena::Attack;
 use crate::{answers, conformance, connections, floods, load, mutations, requests, strangers};
 
@@ -14,17 +12,18 @@ macro_rules! attack {
 
 pub const ATTACKS: &[Attack] = &[
     attack!("heavy-work", requests::heavy_work),
-    Attack { max_mib: 1024, ..attack!("unread-window-0", answers::with_no_window) },
-    Attack { max_mib: 1024, ..attack!("unread-full-socket", answers::with_a_full_socket) },
-    Attack { max_mib: 1024, ..attack!("unread-streams", answers::of_streams) },
-    Attack { max_mib: 1024, ..attack!("unread-small-calls", answers::of_small_calls) },
-    Attack { max_mib: 512, ..attack!("unread-open-doors", answers::of_open_doors) },
+    Attack { max_mib: 1536, ..attack!("unread-window-0", answers::with_no_window) },
+    Attack { max_mib: 1536, ..attack!("unread-full-socket", answers::with_a_full_socket) },
+    Attack { max_mib: 1536, ..attack!("unread-streams", answers::of_streams) },
+    Attack { max_mib: 1536, ..attack!("unread-small-calls", answers::of_small_calls) },
+    Attack { max_mib: 768, ..attack!("unread-open-doors", answers::of_open_doors) },
     Attack { flags: &["--max-unread-time", "1"], ..attack!("unread-evaluations", answers::of_evaluations) },
     Attack { max_mib: 1024, ..attack!("compressed-streams", requests::compressed_streams) },
     Attack { max_mib: 1024, ..attack!("bombs", requests::bombs) },
     Attack { max_mib: 1024, ..attack!("announced", requests::announced) },
     Attack { max_mib: 2048, ..attack!("withheld", requests::withheld) },
-    Attack { max_mib: 1024, ..attack!("sequences", requests::sequences) },
+    // The memory of sessions and of requests on their way, each at its most.
+    Attack { max_mib: 2048, ..attack!("sequences", requests::sequences) },
     Attack { max_mib: 1024, ..attack!("sessions", requests::sessions) },
     Attack {
         breaks: "the allocator keeps the memory of calls that have ended, up to 300 MiB",
@@ -63,6 +62,6 @@ pub const ATTACKS: &[Attack] = &[
     attack!("flood-header-bombs", floods::header_bombs),
     attack!("flood-tables", floods::tables),
     attack!("flood-pages", floods::pages),
-    Attack { slowest: Duration::from_secs(5), ..attack!("mutated-messages", mutations::messages) },
-    Attack { slowest: Duration::from_secs(5), ..attack!("mutated-snapshots", mutations::snapshots) },
+    attack!("mutated-messages", mutations::messages),
+    attack!("mutated-snapshots", mutations::snapshots),
 ];
