@@ -42,6 +42,9 @@ mod messages;
 #[cfg(target_os = "linux")]
 mod mutations;
 #[cfg(target_os = "linux")]
+#[path = "../it/raw_bytes.rs"]
+mod raw_bytes;
+#[cfg(target_os = "linux")]
 mod requests;
 #[cfg(target_os = "linux")]
 mod strangers;

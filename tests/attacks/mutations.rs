@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::task::JoinSet;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
@@ -18,50 +17,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::arena::{Arena, Dice};
 use crate::bystander::{connect, session, step};
 use crate::messages::samples;
+use crate::raw_bytes::RawBytes;
 
 const ENVS: u32 = 3;
 /// Calls at a time.
 const AT_ONCE: usize = 16;
 /// How long one may take: games may have become endless ones.
 const DEADLINE: Duration = Duration::from_millis(100);
-
-/// Messages as the bytes that they are.
-#[derive(Clone, Copy, Default)]
-struct RawBytes;
-
-impl Codec for RawBytes {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = RawBytes;
-    type Decoder = RawBytes;
-
-    fn encoder(&mut self) -> RawBytes {
-        RawBytes
-    }
-
-    fn decoder(&mut self) -> RawBytes {
-        RawBytes
-    }
-}
-
-impl Encoder for RawBytes {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buf.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for RawBytes {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buf.copy_to_bytes(buf.remaining())))
-    }
-}
 
 /// Sends a message, and reads the answer to its end or to the deadline.
 async fn send(channel: &Channel, method: &'static str, message: Bytes) -> Result<(), Status> {

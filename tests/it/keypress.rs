@@ -7,6 +7,7 @@ use tetrion::engine::{
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
 
+use crate::support::{LabPlacements, lab_placements};
 use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
 
 /// The twin's board of the same cells.
@@ -70,16 +71,8 @@ fn walks_reach_what_the_notebook_reaches() {
 #[test]
 fn placements_are_those_of_the_notebook() {
     let (mut lists, mut listed) = (0, 0);
-    for list in include_str!("../data/lab_placements.txt").split("\n\n").skip(1) {
-        let (head, rows) = list.trim_end().split_once('\n').unwrap();
-        let (letter, drawing) = head.split_once(" on ").unwrap();
-        let playfield = match drawing {
-            "empty" => Playfield::empty(10, 20),
-            drawing => Playfield::from_drawing(7, 12, drawing).unwrap(),
-        };
-        let (width, height) = (playfield.width(), playfield.height());
-        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
-        let piece = Tetromino::from_letter(letter.parse().unwrap()).unwrap();
+    for LabPlacements { head, rules, playfield, piece, rows } in lab_placements() {
+        let height = rules.height;
         let found: Vec<String> = placements(&rules, &playfield, piece)
             .iter()
             .map(|placement| {

@@ -115,6 +115,8 @@ mod manual;
 /// What starts the program elsewhere knows its flags.
 mod deploy;
 
+/// Messages written byte by byte.
+mod raw_bytes;
 /// Bytes that are no message, by every way in.
 mod unreadable;
 

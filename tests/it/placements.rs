@@ -4,6 +4,7 @@ use tetrion::engine::{Placement, Playfield, Rules, Tetromino, TopOut};
 use tetrion::features::{FEATURE_SETS, FeatureSet, Seen};
 use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
 
+use crate::support::{LabPlacements, lab_placements};
 use crate::twin;
 
 const EVERYTHING: Options =
@@ -175,17 +176,10 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
 /// Lists that another program made of the notebook's ways.
 #[test]
 fn anchors_and_cells_are_those_of_the_notebook() {
-    for list in include_str!("../data/lab_placements.txt").split("\n\n").skip(1) {
-        let (head, rows) = list.trim_end().split_once('\n').unwrap();
-        let (letter, drawing) = head.split_once(" on ").unwrap();
-        let playfield = match drawing {
-            "empty" => Playfield::empty(10, 20),
-            drawing => Playfield::from_drawing(7, 12, drawing).unwrap(),
-        };
-        let (width, height) = (playfield.width(), playfield.height());
-        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
-        let piece = Tetromino::from_letter(letter.parse().unwrap());
-        let all = enumerate(&rules, &[Position { playfield, piece, falling: None }], None, EVERYTHING);
+    for LabPlacements { head, rules, playfield, piece, rows } in lab_placements() {
+        let Rules { width, height, .. } = rules;
+        let all =
+            enumerate(&rules, &[Position { playfield, piece: Some(piece), falling: None }], None, EVERYTHING);
         assert_eq!(all.placements.len(), rows.lines().count(), "{head}");
         for (n, row) in rows.lines().enumerate() {
             let mut cells: Vec<(usize, usize)> = pairs(&all.cells[n * 8..][..8])

@@ -3,54 +3,16 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use tetrion::server::ServerConfig;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
 use crate::evaluation::{connect_with, listen_with};
+use crate::raw_bytes::RawBytes;
 use crate::support::told;
-
-/// Messages as the bytes that they are.
-#[derive(Clone, Copy, Default)]
-struct RawBytes;
-
-impl Codec for RawBytes {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = RawBytes;
-    type Decoder = RawBytes;
-
-    fn encoder(&mut self) -> RawBytes {
-        RawBytes
-    }
-
-    fn decoder(&mut self) -> RawBytes {
-        RawBytes
-    }
-}
-
-impl Encoder for RawBytes {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buf.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for RawBytes {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buf.copy_to_bytes(buf.remaining())))
-    }
-}
 
 /// Sends these messages to a method and reads its answer to the end.
 async fn send(channel: &Channel, method: &'static str, messages: Vec<Bytes>) -> Result<Vec<Bytes>, Status> {
