@@ -7,9 +7,9 @@
 //! without a look ahead: to lose one piece later is better than to lose now.
 
 use super::{LinearAgent, Sight};
-use crate::engine::{Column, Landing, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
+use crate::engine::{Landing, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
 use crate::features::Seen;
-use crate::features::kernel::{Job, Kernel, Lanes, Scorer, Size, TerminalPolicy, dispatch};
+use crate::features::kernel::{Kernel, TerminalPolicy};
 
 /// A controller and how far it looks.
 #[derive(Clone, Debug)]
@@ -65,9 +65,8 @@ impl LookaheadAgent {
         next: &[Tetromino],
     ) -> (f64, f64) {
         if let ([next], Some(scorer)) = (next, self.linear.scorer_under(rules)) {
-            let pair = Pair { scorer, rules, playfield, piece, placement, next: *next };
-            let (score, best) = dispatch(kernel, rules.width, rules.height, pair);
-            return (score, score + best);
+            let (score, next) = scorer.choose_after(kernel, rules, playfield, (piece, placement), *next);
+            return (score, score + next.map_or(f64::NEG_INFINITY, |choice| choice.score));
         }
         let shape = placement.shape(rules, piece).expect("a placement of the piece");
         let landing = playfield.land(shape, placement.column, rules.top_out);
@@ -90,36 +89,5 @@ impl LookaheadAgent {
         }
         let value = |placement| self.look(kernel, rules, playfield, piece, placement, rest).1;
         placements(rules, playfield, piece).iter().map(value).fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
-/// A placement and the best of those of the next piece, on one kernel: where a look ahead spends its time.
-struct Pair<'a> {
-    scorer: &'a Scorer,
-    rules: &'a Rules,
-    playfield: &'a Playfield,
-    piece: Tetromino,
-    placement: Placement,
-    next: Tetromino,
-}
-
-impl Job for Pair<'_> {
-    /// The score of the placement, and that of the next one.
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, f64) {
-        let Pair { scorer, rules, playfield, piece, placement, next } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
-        let shape = placement.shape(rules, piece).expect("a placement of the piece");
-        let landing = playfield.resized::<C, N>().land(shape, placement.column, rules.top_out);
-        if landing.terminal && scorer.terminal() == TerminalPolicy::Avoid {
-            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
-        }
-        let score = scorer.score(&size, shape, &landing);
-        if is_blocked(rules, &landing.afterstate, next) {
-            return (score, f64::NEG_INFINITY);
-        }
-        (score, scorer.on(size).choose(&landing.afterstate, rules.shapes(next), rules.top_out).score)
     }
 }

@@ -18,6 +18,10 @@ pub trait Lanes: Copy + std::fmt::Debug {
     type Floats: Floats;
     /// How many lanes; at most 32, because lane sets are `u32` masks.
     const LANES: usize;
+    /// Whether the large parts of the work are functions of their own, one for all jobs, instead of being inlined into each.
+    /// The calls cost nothing beside the loops over plain arrays, and there is a tenth of the code. Only for lanes that need no
+    /// target features, which a function of its own would not have.
+    const SHARED: bool = false;
 
     /// The same word in every lane.
     fn splat(word: Self::Word) -> Self;

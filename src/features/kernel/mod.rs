@@ -121,16 +121,16 @@ pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Out
         Kernel::Avx512 if low => unsafe { run_low_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if low => unsafe { run_low_avx2(job) },
-        _ if low => job.run::<u16, 16, Array<u16, 16>>(),
+        _ if low => job.run::<u16, 16, Array<u16, 16, true>>(),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512 if compact => unsafe { run_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if compact => unsafe { run_avx2(job) },
-        _ if compact => job.run::<u32, 16, Array<u32, 16>>(),
+        _ if compact => job.run::<u32, 16, Array<u32, 16, true>>(),
         // 512-bit vectors were tried for the large ones and are no faster than these.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 | Kernel::Avx512 => unsafe { run_large_avx2(job) },
-        _ => job.run::<u64, 32, Array<u64, 32>>(),
+        _ => job.run::<u64, 32, Array<u64, 32, true>>(),
     }
 }
 
@@ -181,5 +181,5 @@ fn run_avx512<J: Job>(job: J) -> J::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_large_avx2<J: Job>(job: J) -> J::Output {
-    job.run::<u64, 32, Array<u64, 32>>()
+    job.run::<u64, 32, Array<u64, 32, false>>()
 }

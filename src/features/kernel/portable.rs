@@ -3,9 +3,9 @@
 use super::lanes::{Doubles, Floats, Lanes};
 use crate::engine::Column;
 
-/// `N` lanes of one word each.
+/// `N` lanes of one word each. `SHARED` is that of [`Lanes`]: false where vectors are made of them for one machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Array<W, const N: usize>([W; N]);
+pub struct Array<W, const N: usize, const SHARED: bool>([W; N]);
 
 /// `N` doubles.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ word!(u16, i16, u32, 10);
 word!(u32, i32, u32, 10);
 word!(u64, i64, u64, 20);
 
-impl<W: Word, const N: usize> Array<W, N> {
+impl<W: Word, const N: usize, const SHARED: bool> Array<W, N, SHARED> {
     #[inline(always)]
     fn map(self, f: impl Fn(W) -> W) -> Self {
         let mut out = self;
@@ -111,11 +111,12 @@ impl<W: Word, const N: usize> Array<W, N> {
     }
 }
 
-impl<W: Word, const N: usize> Lanes for Array<W, N> {
+impl<W: Word, const N: usize, const SHARED: bool> Lanes for Array<W, N, SHARED> {
     type Word = W;
     type Doubles = DoubleArray<N>;
     type Floats = FloatArray<N>;
     const LANES: usize = N;
+    const SHARED: bool = SHARED;
 
     #[inline(always)]
     fn splat(word: W) -> Self {

@@ -16,7 +16,9 @@ use super::lanes::{Doubles, Floats, Lanes};
 use super::slots::{Kind, Slot, Slots};
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
-use crate::engine::{Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
+use crate::engine::{
+    Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
+};
 use crate::features::FeatureSet;
 
 /// What a placement that ends the game is worth.
@@ -103,18 +105,26 @@ impl Scorer {
         playfield: &Playfield,
         piece: Tetromino,
     ) -> Choice {
-        struct Choose<'a>(&'a Scorer, &'a Rules, &'a Playfield, Tetromino);
-        impl Job for Choose<'_> {
-            type Output = Choice;
-            #[inline(always)]
-            fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
-                let Choose(scorer, rules, playfield, piece) = self;
-                let size = Size::<L>::new(rules.width, rules.height);
-                let playfield: PlayfieldOf<C, N> = playfield.resized();
-                scorer.on(size).choose(&playfield, rules.shapes(piece), rules.top_out)
-            }
-        }
-        dispatch(kernel, rules.width, rules.height, Choose(self, rules, playfield, piece))
+        let look = Look { scorer: self, rules, playfield, first: None, piece };
+        let (_, choice) = dispatch(kernel, rules.width, rules.height, look);
+        choice.expect("a choice from where the game stands")
+    }
+
+    /// The score of a placement of one tetromino, and the choice for the next one from where that leads: `None` where the
+    /// game ends before.
+    ///
+    /// # Panics
+    /// When there is no such placement.
+    pub fn choose_after(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        first: (Tetromino, Placement),
+        next: Tetromino,
+    ) -> (f64, Option<Choice>) {
+        let look = Look { scorer: self, rules, playfield, first: Some(first), piece: next };
+        dispatch(kernel, rules.width, rules.height, look)
     }
 
     /// Prepares for playfields of one size.
@@ -151,6 +161,41 @@ impl Scorer {
     }
 }
 
+/// A choice, maybe behind a placement that is given. One job for both, since each job is compiled for every kernel.
+struct Look<'a> {
+    scorer: &'a Scorer,
+    rules: &'a Rules,
+    playfield: &'a Playfield,
+    first: Option<(Tetromino, Placement)>,
+    piece: Tetromino,
+}
+
+impl Job for Look<'_> {
+    /// The score of the placement that is given, 0 without one, and the choice.
+    type Output = (f64, Option<Choice>);
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, Option<Choice>) {
+        let Look { scorer, rules, playfield, first, piece } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let mut playfield: PlayfieldOf<C, N> = playfield.resized();
+        let mut score = 0.0;
+        if let Some((first, placement)) = first {
+            let shape = placement.shape(rules, first).expect("a placement of the piece");
+            let landing = playfield.land(shape, placement.column, rules.top_out);
+            if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+                return (f64::NEG_INFINITY, None);
+            }
+            score = scorer.score(&size, shape, &landing);
+            if is_blocked(rules, &landing.afterstate, piece) {
+                return (score, None);
+            }
+            playfield = landing.afterstate;
+        }
+        (score, Some(scorer.on(size).choose(&playfield, rules.shapes(piece), rules.top_out)))
+    }
+}
+
 /// A scorer on playfields of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a, L: Lanes> {
@@ -169,7 +214,7 @@ impl<L: Lanes> Chooser<'_, L> {
         shapes: &[Shape],
         top_out: TopOut,
     ) -> Choice {
-        self.contest(playfield, shapes, top_out, true)
+        self.best(playfield, shapes, top_out, true)
     }
 
     /// The same without the score.
@@ -180,10 +225,36 @@ impl<L: Lanes> Chooser<'_, L> {
         shapes: &[Shape],
         top_out: TopOut,
     ) -> Placement {
-        self.contest(playfield, shapes, top_out, false).placement
+        self.best(playfield, shapes, top_out, false).placement
     }
 
     /// The best placement; without `scored`, its score may be that of another.
+    #[inline(always)]
+    fn best<const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<L::Word, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+        scored: bool,
+    ) -> Choice {
+        if L::SHARED {
+            self.contest_shared(playfield, shapes, top_out, scored)
+        } else {
+            self.contest(playfield, shapes, top_out, scored)
+        }
+    }
+
+    #[inline(never)]
+    fn contest_shared<const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<L::Word, N>,
+        shapes: &[Shape],
+        top_out: TopOut,
+        scored: bool,
+    ) -> Choice {
+        self.contest(playfield, shapes, top_out, scored)
+    }
+
     #[inline(always)]
     fn contest<const N: usize>(
         &self,

@@ -39,15 +39,16 @@ impl Slots {
         size: &Size<L>,
         landing: &Landing<C, N>,
     ) -> [Measure<L>; 2] {
-        let mut locked = Measure::default();
-        if let Some(needs) = self.locked_needs {
-            locked = *Ground::<L>::new(size, landing.locked.words(), needs).whole();
+        let playfields =
+            [(self.locked_needs, landing.locked.words()), (self.after_needs, landing.afterstate.words())];
+        let mut measures = [Measure::default(); 2];
+        // A loop, so that there is one copy of all that is inlined.
+        for (measure, (needs, words)) in measures.iter_mut().zip(playfields) {
+            if let Some(needs) = needs {
+                *measure = *Ground::<L>::new(size, words, needs).whole();
+            }
         }
-        let mut after = Measure::default();
-        if let Some(needs) = self.after_needs {
-            after = *Ground::<L>::new(size, landing.afterstate.words(), needs).whole();
-        }
-        [locked, after]
+        measures
     }
 }
 

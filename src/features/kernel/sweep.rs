@@ -264,6 +264,16 @@ impl<L: Lanes> Ground<L> {
     /// Looks at a playfield: `words` are its columns, empty beyond its width.
     #[inline(always)]
     pub fn new(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+        if L::SHARED { Ground::look_shared(size, words, needs) } else { Ground::look(size, words, needs) }
+    }
+
+    #[inline(never)]
+    fn look_shared(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+        Ground::look(size, words, needs)
+    }
+
+    #[inline(always)]
+    fn look(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
         let zero = small::<L>(0);
         let ones = L::splat(!L::Word::EMPTY);
         let wall = L::splat(size.wall);
@@ -403,6 +413,16 @@ impl<L: Lanes> Sweep<L> {
 /// Measures all placements of a shape.
 #[inline(always)]
 pub fn sweep<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+    if L::SHARED { sweep_shared(ground, shape, needs) } else { sweep_any_width(ground, shape, needs) }
+}
+
+#[inline(never)]
+fn sweep_shared<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+    sweep_any_width(ground, shape, needs)
+}
+
+#[inline(always)]
+fn sweep_any_width<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
     match shape.width {
         1 => sweep_of_width::<L, 1, 3>(ground, shape, needs),
         2 => sweep_of_width::<L, 2, 4>(ground, shape, needs),
