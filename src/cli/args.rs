@@ -87,7 +87,7 @@ pub fn parse() -> anyhow::Result<Command> {
 }
 
 /// The definition of the command line, without what the file of this process says.
-pub(super) fn command() -> clap::Command {
+pub fn command() -> clap::Command {
     with_environment(Args::command())
 }
 
@@ -248,59 +248,4 @@ pub fn read_pem(path: &Path, label: &str) -> anyhow::Result<String> {
         bail!("{} holds no {label} in PEM form", path.display());
     }
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn command(file: &str) -> anyhow::Result<clap::Command> {
-        with_file(super::command(), file)
-    }
-
-    #[track_caller]
-    fn serve(file: &str, args: &[&str]) -> serve::ServeArgs {
-        let matches = command(file).unwrap().try_get_matches_from(args).unwrap();
-        match Args::from_arg_matches(&matches).unwrap().command {
-            Command::Serve(args) => args,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        super::command().debug_assert();
-    }
-
-    #[test]
-    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
-        let file = "[serve]\ndrain-timeout = 5\nlisten = '127.0.0.1:0'\nexit-on-stdin-eof = true\n[perft]\njson = true";
-        let args = serve(file, &["tetrion", "serve", "--drain-timeout", "7"]);
-        assert_eq!(args.drain_timeout, 7.0, "the flag");
-        assert_eq!(args.listen.port(), 0, "the file");
-        assert!(args.exit_on_stdin_eof, "a switch in the file");
-        assert!(!serve("", &["tetrion", "serve"]).exit_on_stdin_eof);
-    }
-
-    #[test]
-    fn what_the_file_says_is_checked() {
-        #[track_caller]
-        fn refused(file: &str, why: &str) {
-            let error = format!("{:#}", command(file).unwrap_err());
-            assert!(error.contains(why), "{error}");
-        }
-        refused(
-            "[srve]\nlisten = 'x'",
-            "no subcommand is called \"srve\", did you mean \"serve\"? expected one of serve, ",
-        );
-        refused(
-            "[serve]\nlistn = 'x'",
-            "[serve]: no option is called \"listn\", did you mean \"listen\"? expected one of ",
-        );
-        refused("serve = 3", "serve is a value");
-        refused("[serve]\nlisten = {a = 1}", "[serve] listen is no plain value");
-        let bad_value = command("[serve]\nlisten = 'nowhere'").unwrap();
-        let error = bad_value.try_get_matches_from(["tetrion", "serve"]).unwrap_err();
-        assert!(error.to_string().contains("'nowhere' for '--listen"), "{error}");
-    }
 }

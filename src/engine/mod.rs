@@ -19,6 +19,7 @@ pub mod tetromino;
 pub mod randomizer;
 pub mod rules;
 
+pub mod distinct;
 pub mod keypress;
 pub mod perft;
 pub mod placement;

@@ -1,13 +1,12 @@
 //! Perft: all ways of placing a sequence of pieces, counted. The engine's checksum and a measure of its speed.
 //!
 //! The tree of placements is walked and nothing of it is kept, so leaves, lines and holes take no memory. Only the count of
-//! *different* playfields needs them side by side, and there may be billions. They are kept in order, as many as there is room
-//! for: when the room is full, the larger half goes, and from there on only playfields below those are taken. Another pass
-//! over the tree counts from that bound on, and so on, until a pass leaves nothing out. So the count is exact in any
-//! amount of memory; less memory costs more passes.
+//! *different* playfields needs them side by side, and there may be billions: [`distinct`](super::distinct) counts them in as
+//! many passes over the tree as its memory makes necessary.
 
 use std::ops::ControlFlow;
 
+use super::distinct::{Key, Keys};
 use super::placement::{is_blocked, placements};
 use super::playfield::{Column, Playfield};
 use super::rules::Rules;
@@ -17,7 +16,7 @@ use super::tetromino::Tetromino;
 pub const MAX_PIECES: usize = 64;
 
 /// Placements between two looks at the caller's wishes: some milliseconds.
-const LOOK: u64 = 1 << 16;
+pub const LOOK: u64 = 1 << 16;
 
 /// What [`perft`] counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,8 +167,6 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
 }
 
 /// The cells of a playfield, one bit each.
-type Key<const WORDS: usize> = [u64; WORDS];
-
 fn key<const WORDS: usize>(playfield: &Playfield) -> Key<WORDS> {
     let mut key = [0; WORDS];
     let mut at = 0;
@@ -182,134 +179,4 @@ fn key<const WORDS: usize>(playfield: &Playfield) -> Key<WORDS> {
         at += usize::from(playfield.height());
     }
     key
-}
-
-/// Counts different keys, those from `low` to below `high` in one pass.
-struct Keys<const WORDS: usize> {
-    /// As they came; sorted and without doubles after [`Keys::tidy`].
-    kept: Vec<Key<WORDS>>,
-    /// How many there is room for.
-    max: usize,
-    low: Key<WORDS>,
-    /// `None` until keys had to go.
-    high: Option<Key<WORDS>>,
-    /// Different keys below `low`.
-    counted: u64,
-}
-
-impl<const WORDS: usize> Keys<WORDS> {
-    fn new(max: usize) -> Keys<WORDS> {
-        Keys { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
-    }
-
-    fn insert(&mut self, key: Key<WORDS>) {
-        if key < self.low || self.high.is_some_and(|high| key >= high) {
-            return;
-        }
-        if self.kept.len() == self.kept.capacity() {
-            self.make_room();
-        }
-        // Room was made by forgetting larger keys, and this one may be among them.
-        if self.high.is_none_or(|high| key < high) {
-            self.kept.push(key);
-        }
-    }
-
-    /// Leaves room for a quarter of all keys at least, so that they are seldom sorted.
-    fn make_room(&mut self) {
-        self.tidy();
-        let (len, capacity) = (self.kept.len(), self.kept.capacity());
-        if len <= capacity / 4 * 3 && capacity > 0 {
-            return;
-        }
-        if capacity < self.max {
-            let wanted = (2 * capacity).clamp(16, self.max);
-            self.kept.reserve_exact(wanted - len);
-            return;
-        }
-        self.high = Some(self.kept[len / 2]);
-        self.kept.truncate(len / 2);
-    }
-
-    fn tidy(&mut self) {
-        self.kept.sort_unstable();
-        self.kept.dedup();
-    }
-
-    /// How many different keys there are, if no more had to be left out.
-    fn end_pass(&mut self) -> ControlFlow<u64> {
-        self.tidy();
-        self.counted += self.kept.len() as u64;
-        self.kept.clear();
-        match self.high.take() {
-            Some(high) => {
-                self.low = high;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(self.counted),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::parse_sequence;
-
-    fn count(rules: &Rules, sequence: &str, bytes: Option<usize>) -> Perft {
-        perft(rules, &parse_sequence(sequence).unwrap(), bytes, &mut |_| ControlFlow::Continue(()))
-    }
-
-    #[test]
-    fn less_memory_takes_more_passes_and_gives_the_same_counts() {
-        for (width, height, sequence) in [(5, 8, "ITOLJ"), (10, 20, "IOTS"), (32, 40, "TI"), (4, 6, "OOOOOO")]
-        {
-            let rules = Rules::simplified(width, height);
-            let roomy = count(&rules, sequence, Some(1 << 24));
-            assert_eq!(roomy.passes, 1);
-            let leaves = roomy.distinct.unwrap() as usize;
-            for bytes in [10_000, 100_000] {
-                let tight = count(&rules, sequence, Some(bytes));
-                assert_eq!(Perft { passes: 1, ..tight }, roomy, "{sequence} with {bytes} bytes");
-                assert!(tight.passes > 1 || leaves * 8 < bytes || leaves < 16, "{tight:?}");
-            }
-            assert_eq!(count(&rules, sequence, None), Perft { distinct: None, ..roomy });
-        }
-    }
-
-    #[test]
-    fn keys_take_no_more_room_than_they_were_given() {
-        let mut keys = Keys::<2>::new(1000);
-        for n in 0..100_000u64 {
-            keys.insert([n * 7919 % 100_003, n]);
-            assert!(keys.kept.capacity() <= 1000);
-        }
-        let mut passes = 1;
-        let distinct = loop {
-            match keys.end_pass() {
-                ControlFlow::Break(distinct) => break distinct,
-                ControlFlow::Continue(()) => {
-                    passes += 1;
-                    (0..100_000).for_each(|n| keys.insert([n * 7919 % 100_003, n]));
-                }
-            }
-        };
-        assert_eq!(distinct, 100_000);
-        assert!((100..400).contains(&passes), "{passes}");
-    }
-
-    #[test]
-    fn it_stops_when_it_is_told_to_and_says_how_far_it_was() {
-        let mut shares = Vec::new();
-        let pieces = parse_sequence("IOTSZ").unwrap();
-        let stopped = perft(&Rules::default(), &pieces, Some(1 << 20), &mut |progress| {
-            shares.push(progress.share);
-            if shares.len() == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert!(shares.is_sorted() && shares[0] > 0.0 && shares[4] < 1.0, "{shares:?}");
-        assert!(
-            stopped.distinct.is_none() && stopped.leaves > 0 && stopped.placements >= 5 * LOOK,
-            "{stopped:?}"
-        );
-    }
 }

@@ -19,11 +19,12 @@ use tower::Service;
 
 use super::calls::Calls;
 use super::connection::Peer;
+use super::headers::goes_straight;
 use super::hosts::Hosts;
 use super::panics::caught;
 use crate::service::Environments;
 use crate::service::status::Refusal;
-use crate::wire::pb::environment_service_server::{EnvironmentServiceServer, SERVICE_NAME};
+use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 
 /// Both ways.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ impl Service<Request<Body>> for Front {
         if let Some(host) = self.hosts.refused(&request) {
             return Box::pin(std::future::ready(Ok(wrong_host(host, request.headers()))));
         }
-        if is_environments(request.uri().path()) && is_grpc(request.headers()) {
+        if goes_straight(request.uri().path(), request.headers()) {
             return self.environments.call(request);
         }
         Peer::of(request.extensions()).touch();
@@ -71,49 +72,4 @@ fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::new(format!("{refusal}\n")));
     *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
     response
-}
-
-/// Whether it is the path of a method of `EnvironmentService`.
-fn is_environments(path: &str) -> bool {
-    path.strip_prefix('/')
-        .and_then(|path| path.strip_prefix(SERVICE_NAME))
-        .is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Whether a program speaks, and not a page in a browser: browsers tell where a page is from, and cannot speak gRPC itself.
-fn is_grpc(headers: &HeaderMap) -> bool {
-    let kind =
-        headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));
-    kind.is_some_and(|kind| !kind.starts_with(b"-")) && !headers.contains_key(header::ORIGIN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::http::HeaderName;
-
-    #[test]
-    fn programs_that_step_go_straight_and_nobody_else() {
-        let step = "/tetrion.v1.EnvironmentService/Step";
-        let grpc = ("content-type", "application/grpc");
-        let cases = [
-            (step, vec![grpc], true),
-            (step, vec![("content-type", "application/grpc+proto")], true),
-            (step, vec![("content-type", "application/grpc-web")], false),
-            (step, vec![("content-type", "application/grpc-web-text")], false),
-            (step, vec![grpc, ("origin", "http://localhost:8000")], false),
-            (step, vec![("content-type", "text/html")], false),
-            (step, vec![], false),
-            ("/tetrion.v1.EnvironmentServices/Step", vec![grpc], false),
-            ("/tetrion.v1.EvaluationService/EvaluatePolicies", vec![grpc], false),
-            ("/", vec![grpc], false),
-        ];
-        for (path, headers, straight) in cases {
-            let header = |(name, value): &(&'static str, &str)| {
-                (HeaderName::from_static(name), value.parse().expect("a value"))
-            };
-            let map = HeaderMap::from_iter(headers.iter().map(header));
-            assert_eq!(is_environments(path) && is_grpc(&map), straight, "{path} {headers:?}");
-        }
-    }
 }

@@ -11,10 +11,12 @@
 //! The surprising decision: no service knows of any of this. What happens around every call (counting, the token, a panic,
 //! the end) is one layer of `calls`, so that a service cannot forget it.
 
-mod calls;
+mod call_body;
+pub mod calls;
 mod connection;
 mod decompress;
 mod front;
+pub mod headers;
 mod held;
 mod hosts;
 mod incoming;
@@ -25,6 +27,7 @@ mod reception;
 mod record;
 mod request_id;
 mod state_dir;
+mod statuses;
 mod token;
 mod traces;
 mod web;

@@ -23,7 +23,7 @@ use super::status::Refusal;
 const INLINE: Duration = Duration::from_micros(400);
 
 /// Work that is done before other callers have a turn.
-pub(super) const SLICE: Duration = Duration::from_millis(2);
+pub const SLICE: Duration = Duration::from_millis(2);
 
 /// The threads for calls.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct CallPool {
 
 /// The same as one caller uses them.
 #[derive(Clone, Debug)]
-pub(super) struct CallLane {
+pub struct CallLane {
     lane: Lane,
     max_work: Duration,
 }
@@ -45,11 +45,13 @@ impl CallPool {
         CallPool { pool, max_work }
     }
 
-    pub(super) fn max_work(&self) -> Duration {
+    /// How much time of one core a call may take.
+    pub fn max_work(&self) -> Duration {
         self.max_work
     }
 
-    pub(super) fn lane(&self, party: Party) -> CallLane {
+    /// The threads as one caller uses them.
+    pub fn lane(&self, party: Party) -> CallLane {
         CallLane { lane: self.pool.lane(party), max_work: self.max_work }
     }
 }
@@ -61,6 +63,9 @@ impl CallLane {
     }
 
     /// Refuses what would take too long.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMuchWork`].
     pub fn check(&self, work: Duration) -> Result<(), Refusal> {
         if work > self.max_work {
             return Err(Refusal::TooMuchWork { work, limit: self.max_work });
@@ -69,6 +74,9 @@ impl CallLane {
     }
 
     /// Does a job of about so much work, here or on the pool.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMuchWork`], and the job's own.
     pub async fn run<T: Send + 'static>(
         &self,
         work: Duration,
@@ -82,12 +90,18 @@ impl CallLane {
     }
 
     /// Does a job on the pool. It is not begun if its caller has left before its turn.
+    ///
+    /// # Panics
+    /// When the job does.
     pub async fn run_elsewhere<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let mut job = Some(job);
         self.run_slices(move || job.take().map(|job| job())).await
     }
 
     /// Does work on the pool, slice by slice until one of them returns something.
+    ///
+    /// # Panics
+    /// When a slice does.
     pub async fn run_slices<T: Send + 'static>(
         &self,
         slice: impl FnMut() -> Option<T> + Send + 'static,
@@ -144,61 +158,5 @@ struct Working(Busy);
 impl Drop for Working {
     fn drop(&mut self) {
         self.0.0.store(false, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-
-    fn lane(max_work: Duration) -> CallLane {
-        CallPool::new(Pool::new(1).unwrap(), max_work).lane(Party::Own)
-    }
-
-    #[tokio::test]
-    async fn slices_follow_each_other_until_one_has_an_answer() {
-        let mut slices = 0;
-        let count = move || {
-            slices += 1;
-            (slices == 5).then_some(slices)
-        };
-        assert_eq!(lane(SLICE).run_slices(count).await, 5);
-    }
-
-    #[tokio::test]
-    async fn work_stops_when_its_caller_has_left() {
-        let (lane, (sender, slices)) = (lane(SLICE), mpsc::channel());
-        let endless = lane.run_slices(move || {
-            let _ = sender.send(());
-            None::<()>
-        });
-        tokio::select! {
-            () = endless => unreachable!(),
-            begun = tokio::task::spawn_blocking(move || slices.recv().map(|()| slices)) => {
-                // The sender goes with the last slice.
-                begun.unwrap().unwrap().iter().for_each(drop);
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_the_calls_own() {
-        let lane = lane(SLICE);
-        let panicked = tokio::spawn({
-            let lane = lane.clone();
-            async move { lane.run_elsewhere(|| panic!("on purpose")).await }
-        });
-        assert!(panicked.await.unwrap_err().is_panic());
-        assert_eq!(lane.run_elsewhere(|| 5).await, 5, "the thread goes on");
-    }
-
-    #[tokio::test]
-    async fn what_takes_too_long_is_not_begun() {
-        let lane = lane(SLICE);
-        assert_eq!(lane.run(SLICE, || Ok(5)).await.unwrap(), 5);
-        let late = lane.run(SLICE + Duration::from_nanos(1), || -> Result<(), _> { unreachable!() }).await;
-        assert!(matches!(late, Err(Refusal::TooMuchWork { .. })), "{late:?}");
     }
 }

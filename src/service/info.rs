@@ -15,7 +15,7 @@ use crate::wire::{duration, features, fields, limits, pb};
 
 use super::caller::CallerLimits;
 use super::calls::CallPool;
-use super::evaluation::EvaluationLimits;
+use super::places::EvaluationLimits;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 

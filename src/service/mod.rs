@@ -3,7 +3,7 @@
 //! # Layout
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
 //! * [`calls`] decides where the work of a call is done.
-//! * [`evaluation`] plays whole games and streams their results.
+//! * [`evaluation`] plays whole games and streams their results; [`games`] are they while they run, `places` how many may run.
 //! * [`sessions`] knows who is here; `session` what one of them does and `memory` what it takes; `sequence` what was answered last.
 //! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
@@ -28,6 +28,7 @@ pub mod context;
 pub mod dm_env_rpc;
 pub mod environment;
 pub mod evaluation;
+pub mod games;
 pub mod info;
 pub mod metrics;
 pub mod sessions;
@@ -36,6 +37,7 @@ pub mod status;
 mod enumerate;
 mod layout;
 mod memory;
+mod places;
 mod sequence;
 mod session;
 mod world;
@@ -46,7 +48,8 @@ pub use clock::Clock;
 pub use context::CallContext;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
-pub use evaluation::{EvaluationLimits, Evaluations};
+pub use evaluation::Evaluations;
 pub use info::{Deadlines, NetworkLimits, ServerFacts};
+pub use places::EvaluationLimits;
 pub use sessions::stored::TakenUp;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

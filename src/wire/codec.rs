@@ -108,7 +108,7 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
 
 /// Messages so small that nothing in them could be too heavy are not weighed: no message of ours takes more than twice as
 /// many bytes as this for each of the two that are its least on the wire.
-const MOST_PER_BYTE: u64 = 512;
+pub const MOST_PER_BYTE: u64 = 512;
 
 /// How deep messages lie in messages at most, as in prost.
 const MAX_DEPTH: usize = 100;
@@ -173,6 +173,12 @@ impl Plan {
         }
         weight
     }
+}
+
+/// Bytes of memory that a message would take once it is decoded, beside those that itself is stored in: `None` for a kind of
+/// message that is not of our files. What cannot be read weighs nothing.
+pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
+    plan_of(full_name).map(|plan| plan.weigh(bytes, 0))
 }
 
 /// The plan of a kind of message by its full name; none for those that are not of our files.
@@ -253,74 +259,5 @@ fn number_size(numeric: Type) -> u64 {
         Type::Double | Type::Int64 | Type::Uint64 | Type::Fixed64 | Type::Sfixed64 | Type::Sint64 => 8,
         Type::Bool => 1,
         _ => 4,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::dm_env_rpc::pb as dm;
-    use super::super::pb;
-    use super::*;
-
-    fn weight<M: Message + Name>(message: &M) -> u64 {
-        plan_of(&M::full_name()).expect("a message of ours").weigh(&message.encode_to_vec(), 0)
-    }
-
-    #[test]
-    fn a_message_weighs_what_it_takes() {
-        let agents = |count| pb::EvaluatePoliciesRequest {
-            agents: vec![pb::Agent::default(); count],
-            ..Default::default()
-        };
-        let agent = size_of::<pb::Agent>() as u64;
-        assert_eq!(weight(&agents(0)), 0);
-        let each = weight(&agents(1000)) / 1000;
-        assert!((agent..=2 * agent).contains(&each), "{each} bytes for an agent, who takes {agent}");
-
-        // Inside of messages, and texts with what is in them.
-        let drawing = pb::Drawing { rows: vec!["#.#.".to_owned(); 10], ..Default::default() };
-        let positions = pb::Positions { drawings: vec![drawing; 100], ..Default::default() };
-        let request = pb::EnumeratePlacementsRequest {
-            source: Some(pb::enumerate_placements_request::Source::Positions(positions)),
-            ..Default::default()
-        };
-        let least = 100 * (size_of::<pb::Drawing>() + 10 * (size_of::<String>() + 4)) as u64;
-        let told = weight(&request);
-        assert!((least..=2 * least).contains(&told), "{told} bytes, expected about {least}");
-
-        // Bytes are not copied; packed numbers are written out.
-        let tensor = pb::Tensor { data: vec![0; 10_000].into(), ..Default::default() };
-        assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
-        let request = pb::StepRequest { env_ids: vec![1; 10_000], ..Default::default() };
-        assert_eq!(weight(&request), 40_000);
-        let entries = (0..100).map(|i| (format!("{i:03}"), dm::Tensor::default())).collect();
-        let request = dm::CreateWorldRequest { settings: entries };
-        let least = 100 * size_of::<(String, dm::Tensor)>() as u64;
-        assert!(weight(&request) >= least, "{} bytes, expected at least {least}", weight(&request));
-    }
-
-    #[test]
-    fn nothing_is_too_heavy_for_its_size_unless_it_is_weighed() {
-        for (name, plan) in plans() {
-            for (number, field) in &plan.fields {
-                let own = match field {
-                    Field::Message { own, .. } | Field::Text { own } | Field::Bytes { own } => *own,
-                    Field::Numbers { each } => 2 * each,
-                    Field::Number => 0,
-                };
-                // A tag and a length.
-                assert!(own <= 2 * MOST_PER_BYTE, "{name} {number}: {own} bytes");
-            }
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_read_weighs_nothing() {
-        let plan = plan_of("tetrion.v1.EvaluatePoliciesRequest").unwrap();
-        for bytes in
-            [&b"\xff"[..], b"\x22", b"\x22\x05", b"\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\x23"]
-        {
-            assert_eq!(plan.weigh(bytes, 0), 0, "{bytes:?}");
-        }
     }
 }

@@ -63,6 +63,37 @@ fn options_come_from_flags_then_the_environment_then_a_file() {
 }
 
 #[test]
+fn the_definition_is_sound() {
+    tetrion::cli::args::command().debug_assert();
+}
+
+#[test]
+fn what_a_file_says_is_checked() {
+    #[track_caller]
+    fn refused(text: &str, why: &str) {
+        let file = std::env::temp_dir().join(format!("tetrion-wrong-{}.toml", std::process::id()));
+        std::fs::write(&file, text).unwrap();
+        let output = tetrion(&["serve", "--config", file.to_str().unwrap()], &[]);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(why), "{stderr}");
+    }
+    refused(
+        "[srve]\nlisten = 'x'",
+        "no subcommand is called \"srve\", did you mean \"serve\"? expected one of serve, ",
+    );
+    refused(
+        "[serve]\nlistn = 'x'",
+        "[serve]: no option is called \"listn\", did you mean \"listen\"? expected one of ",
+    );
+    refused("serve = 3", "serve is a value");
+    refused("[serve]\nlisten = {a = 1}", "[serve] listen is no plain value");
+    refused("[serve]\nlisten = 'nowhere'", "'nowhere' for '--listen");
+    refused("[serve]\ndrain-timeout = 'soon'", "'soon' for '--drain-timeout");
+}
+
+#[test]
 fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     #[track_caller]
     fn check(args: &[&str], environment: &[(&str, &str)], code: i32, why: &str) {

@@ -109,6 +109,24 @@ mod restart;
 /// Whether a server serves, as an exit code.
 mod health;
 
+/// What happens around every call, whatever it does.
+mod around_calls;
+
+/// What messages take in memory, and lengths of time in them.
+mod durations;
+mod weight;
+
+/// Threads shared by callers, work in slices, games that are not read.
+mod queues;
+mod slices;
+mod unread_games;
+
+/// Counting placements in little memory.
+mod perft;
+
+/// What the benchmark makes of its measurements.
+mod bench_figures;
+
 /// Completions for shells, and pages of the manual.
 mod manual;
 

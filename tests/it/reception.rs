@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body::Frame;
@@ -179,7 +179,7 @@ async fn compressed_messages_have_the_room_of_what_they_become() {
         }
         // They take turns, and other callers do not wait for them.
         let other = connect(&address).await;
-        let mut longest = Duration::ZERO;
+        let (start, mut longest) = (Instant::now(), Duration::ZERO);
         let mut codes = Vec::new();
         while !calls.is_empty() {
             tokio::select! {
@@ -187,7 +187,9 @@ async fn compressed_messages_have_the_room_of_what_they_become() {
                 took = step_of_another(&other) => longest = longest.max(took),
             }
         }
-        assert!(longest < Duration::from_secs(5), "another caller waited for {longest:?}");
+        // However slow or busy the machine is.
+        let bound = Duration::from_secs(1).max(start.elapsed() / 3);
+        assert!(longest < bound, "another caller waited for {longest:?}, expected less than {bound:?}");
         assert!(codes.contains(&Code::ResourceExhausted), "{codes:?}");
         drop((open, calls));
         // All of it is given back.

@@ -212,7 +212,7 @@ fn all_threads() -> usize {
 }
 
 /// One, twice as many as long as there are that many, and all.
-fn thread_counts(all: usize) -> Vec<usize> {
+pub fn thread_counts(all: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
         std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&n| n < all).collect();
     counts.push(all);
@@ -378,16 +378,4 @@ fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
 /// The kernels of this machine by name, and the one in use.
 pub fn kernel_names() -> (Vec<&'static str>, &'static str) {
     (games::kernels().map(Kernel::name).collect(), Kernel::best().name())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_double_and_end_with_all() {
-        assert_eq!(thread_counts(1), [1]);
-        assert_eq!(thread_counts(2), [1, 2]);
-        assert_eq!(thread_counts(12), [1, 2, 4, 8, 12]);
-    }
 }

@@ -75,36 +75,3 @@ pub fn rates(
     }
     Ok(samples)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bad_round_moves_neither_the_median_nor_the_ratio() {
-        let (one, two) = (Samples(vec![10.0, 1.0, 11.0]), Samples(vec![20.0, 2.0, 22.0]));
-        assert_eq!((one.median(), one.range()), (10.0, (1.0, 11.0)));
-        assert_eq!(two.over(&one), Samples(vec![2.0; 3]));
-    }
-
-    #[test]
-    fn all_works_take_turns_and_are_measured_once_a_round() {
-        let order = std::cell::RefCell::new(Vec::new());
-        let work = |name: u64| -> Work<'_> {
-            let order = &order;
-            Box::new(move || {
-                order.borrow_mut().push(name);
-                Ok(name)
-            })
-        };
-        let mut pauses = 0;
-        let plan = Plan { rounds: 3, slice: Duration::ZERO };
-        let samples = rates(&mut [work(1), work(2)], plan, |_| {
-            pauses += 1;
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(*order.borrow(), [1, 2, 1, 2, 1, 2, 1, 2], "once to warm up, then three rounds");
-        assert_eq!((samples.len(), samples[0].0.len(), pauses), (2, 3, 6));
-    }
-}

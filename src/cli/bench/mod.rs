@@ -4,11 +4,11 @@
 //! which is this program again. The work itself is in [`workloads`](crate::workloads), shared with the micro-benchmarks in
 //! `benches/`; here it is timed and told.
 
-mod groups;
-mod measure;
+pub mod groups;
+pub mod measure;
 mod process;
 mod progress;
-mod report;
+pub mod report;
 
 pub use groups::Group;
 

@@ -1,0 +1,85 @@
+//! How many different keys there are among billions, exactly, in any amount of memory.
+//!
+//! The keys are kept in order, as many as there is room for: when the room is full, the larger half goes, and from there on only
+//! keys below those are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory
+//! costs more passes.
+
+use std::ops::ControlFlow;
+
+/// What is counted: compared as one number, its first word the highest.
+pub type Key<const WORDS: usize> = [u64; WORDS];
+
+/// Counts different keys, those from `low` to below `high` in one pass.
+#[derive(Debug)]
+pub struct Keys<const WORDS: usize> {
+    /// As they came; sorted and without doubles after [`Keys::tidy`].
+    kept: Vec<Key<WORDS>>,
+    /// How many there is room for.
+    max: usize,
+    low: Key<WORDS>,
+    /// `None` until keys had to go.
+    high: Option<Key<WORDS>>,
+    /// Different keys below `low`.
+    counted: u64,
+}
+
+impl<const WORDS: usize> Keys<WORDS> {
+    /// Room for so many keys, 16 at least; before the first pass.
+    pub fn new(max: usize) -> Keys<WORDS> {
+        Keys { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
+    }
+
+    /// Counts a key, if it is one of those of this pass.
+    pub fn insert(&mut self, key: Key<WORDS>) {
+        if key < self.low || self.high.is_some_and(|high| key >= high) {
+            return;
+        }
+        if self.kept.len() == self.kept.capacity() {
+            self.make_room();
+        }
+        // Room was made by forgetting larger keys, and this one may be among them.
+        if self.high.is_none_or(|high| key < high) {
+            self.kept.push(key);
+        }
+    }
+
+    /// Leaves room for a quarter of all keys at least, so that they are seldom sorted.
+    fn make_room(&mut self) {
+        self.tidy();
+        let (len, capacity) = (self.kept.len(), self.kept.capacity());
+        if len <= capacity / 4 * 3 && capacity > 0 {
+            return;
+        }
+        if capacity < self.max {
+            let wanted = (2 * capacity).clamp(16, self.max);
+            self.kept.reserve_exact(wanted - len);
+            return;
+        }
+        self.high = Some(self.kept[len / 2]);
+        self.kept.truncate(len / 2);
+    }
+
+    fn tidy(&mut self) {
+        self.kept.sort_unstable();
+        self.kept.dedup();
+    }
+
+    /// For how many keys memory is taken.
+    pub fn capacity(&self) -> usize {
+        self.kept.capacity()
+    }
+
+    /// How many different keys there are, if no more had to be left out.
+    pub fn end_pass(&mut self) -> ControlFlow<u64> {
+        self.tidy();
+        self.counted += self.kept.len() as u64;
+        self.kept.clear();
+        match self.high.take() {
+            Some(high) => {
+                self.low = high;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(self.counted),
+        }
+    }
+}

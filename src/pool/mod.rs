@@ -1,0 +1,136 @@
+//! Threads for work that takes longer than a call may hold up the others.
+//!
+//! The threads are shared by callers, not by jobs: a caller that hands in eight times as many jobs gets no more of them than
+//! the others. Work is cut into jobs of a few milliseconds, and the end of one job hands in the next. A thread that is free
+//! takes the oldest job of the caller that has used the threads least, so a caller that comes new waits for one job at most.
+//!
+//! The surprising decision: rayon's own queues are not used as such. A rayon thread takes what it handed in itself before
+//! what came from outside, so one evaluation of endless games would keep everybody else out for good. Here the jobs wait in
+//! queues of our own, and what rayon is given are tickets: a thread that draws a ticket does the job whose turn it is.
+
+pub mod queues;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// The system gives no threads.
+pub use rayon::ThreadPoolBuildError as PoolError;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use tracing::Span;
+
+use queues::Queues;
+pub use queues::{Party, PoolActivity};
+
+/// Threads of a pool that a user can ask for: more than all but the largest machines have cores. Each one that idles looks for
+/// work at all the others first, so that 4,096 of them take half a minute to start on two cores.
+pub const MAX_THREADS: usize = 512;
+
+/// A fixed number of threads and the jobs that wait for them. They end when the last handle is dropped.
+pub struct Pool {
+    threads: ThreadPool,
+    queues: Mutex<Queues>,
+}
+
+/// The pool as one caller uses it.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    pool: Arc<Pool>,
+    party: Party,
+    span: Span,
+}
+
+impl Pool {
+    /// A pool of so many threads; 0 for as many as there are cores.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn new(num_threads: usize) -> Result<Arc<Pool>, PoolError> {
+        Pool::with_niceness(num_threads, "player", 0)
+    }
+
+    /// The same with threads of this name that give way to the program's other ones, by so many steps of `nice`. Without it a
+    /// thread that wakes up for a short call may have to wait for milliseconds until one that plays has had its turn.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn with_niceness(
+        num_threads: usize,
+        name: &'static str,
+        niceness: i32,
+    ) -> Result<Arc<Pool>, PoolError> {
+        let threads = ThreadPoolBuilder::new()
+            .num_threads(num_threads)
+            .thread_name(move |i| format!("{name}-{i}"))
+            .start_handler(move |_| give_way(niceness))
+            .build()?;
+        Ok(Arc::new(Pool { threads, queues: Mutex::default() }))
+    }
+
+    /// How many threads there are.
+    pub fn num_threads(&self) -> usize {
+        self.threads.current_num_threads()
+    }
+
+    /// The pool as this caller uses it.
+    pub fn lane(self: &Arc<Pool>, party: Party) -> Lane {
+        Lane { pool: self.clone(), party, span: Span::none() }
+    }
+
+    /// What the threads are doing.
+    pub fn activity(&self) -> PoolActivity {
+        self.queues().activity()
+    }
+
+    /// Does the job whose turn it is.
+    fn work(&self) {
+        let (party, job) = self.queues().take().expect("a job for each ticket");
+        let start = Instant::now();
+        // A job that panics is lost, and the task that waits for it sees that; the thread goes on. The panic hook has logged it.
+        let _ = catch_unwind(AssertUnwindSafe(job));
+        self.queues().done(&party, start.elapsed());
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lane {
+    /// How many threads there are.
+    pub fn num_threads(&self) -> usize {
+        self.pool.num_threads()
+    }
+
+    /// The same for jobs whose lines in the log show this span.
+    pub fn in_span(self, span: Span) -> Lane {
+        Lane { span, ..self }
+    }
+
+    /// Hands in a job. It is begun when all that this caller handed in before have been.
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
+        let span = self.span.clone();
+        self.pool.queues().put(&self.party, Box::new(move || span.in_scope(job)));
+        let pool = self.pool.clone();
+        self.pool.threads.spawn(move || pool.work());
+    }
+}
+
+/// Makes this thread nicer. Where the system counts niceness by the process and not by the thread, nothing happens.
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+fn give_way(niceness: i32) {
+    #[cfg(target_os = "linux")]
+    if niceness > 0
+        && let Ok(own) = rustix::process::getpriority_process(None)
+    {
+        // To be nicer is allowed to everyone; a sandbox that forbids it takes a little latency and no more.
+        let _ = rustix::process::setpriority_process(None, own + niceness);
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("num_threads", &self.num_threads()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! What the first lines of a request say, before it is known whose it is.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use tonic::body::Body;
+
+use crate::wire::pb::environment_service_server::SERVICE_NAME;
+
+/// The refusal of a request that does not say that it is gRPC, in the words of HTTP: its client speaks nothing else.
+pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
+    let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    let rest = kind.strip_prefix(b"application/grpc");
+    if rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';'))) {
+        return None;
+    }
+    let kind = String::from_utf8_lossy(kind);
+    let text = format!("content-type is {kind:?}, expected application/grpc or application/grpc-web\n");
+    let mut response = Response::new(Body::new(text));
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Some(response)
+}
+
+/// How long the caller waits at most, from its headers: up to eight digits and a unit.
+pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get("grpc-timeout")?.to_str().ok()?;
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let amount = u64::from(digits.parse::<u32>().ok()?);
+    match unit {
+        "H" => Some(Duration::from_secs(amount * 3600)),
+        "M" => Some(Duration::from_secs(amount * 60)),
+        "S" => Some(Duration::from_secs(amount)),
+        "m" => Some(Duration::from_millis(amount)),
+        "u" => Some(Duration::from_micros(amount)),
+        "n" => Some(Duration::from_nanos(amount)),
+        _ => None,
+    }
+}
+
+/// Whether a request goes straight to `EnvironmentService`: it is a call of one of its methods, by a program that speaks gRPC
+/// itself.
+pub fn goes_straight(path: &str, headers: &HeaderMap) -> bool {
+    is_environments(path) && is_grpc(headers)
+}
+
+/// Whether it is the path of a method of `EnvironmentService`.
+fn is_environments(path: &str) -> bool {
+    path.strip_prefix('/')
+        .and_then(|path| path.strip_prefix(SERVICE_NAME))
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a program speaks, and not a page in a browser: browsers tell where a page is from, and cannot speak gRPC itself.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind =
+        headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));
+    kind.is_some_and(|kind| !kind.starts_with(b"-")) && !headers.contains_key(header::ORIGIN)
+}

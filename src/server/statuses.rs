@@ -1,0 +1,69 @@
+//! Statuses that no service has made: of panics, of the end of the server, and those of tonic, in our own words.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, Response};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use super::panics::{self, Panic};
+use super::record::{CODES, code_of};
+use super::request_id;
+use crate::service::CallContext;
+use crate::service::status::{Refusal, count};
+
+/// What a caller is told to wait when the server goes down: another one may be up by then.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// An answer with the id of its request.
+pub(super) fn with_id<B>(mut response: Response<B>, call: &CallContext) -> Response<B> {
+    let id = HeaderValue::from_str(call.request_id()).expect("an id of visible ASCII");
+    response.headers_mut().insert(request_id::HEADER, id);
+    response
+}
+
+/// An error that no service has made, with the id of its request.
+fn with_request(code: Code, message: &str) -> Status {
+    count(CODES[code as usize]);
+    let mut details = ErrorDetails::new();
+    if let Some(call) = CallContext::current() {
+        details.set_request_info(call.request_id(), "");
+    }
+    Status::with_error_details(code, message, details)
+}
+
+/// Adds to an error that no service has made what all errors have, and says in our own words what tonic calls INTERNAL: what
+/// cannot be read is the caller's mistake, an answer that cannot be written a bug.
+pub(super) fn complete(headers: &mut HeaderMap) {
+    let Some(code) = code_of(headers).filter(|code| *code != Code::Ok) else { return };
+    // Errors of ours have details.
+    let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
+        return;
+    };
+    let is_answer =
+        ["Error encoding", "Error compressing"].iter().any(|what| status.message().starts_with(what));
+    let status = match code {
+        Code::Internal if is_answer => Refusal::internal(status.message()).into(),
+        Code::Internal => Refusal::Unreadable(status.message().to_owned()).into(),
+        code => with_request(code, status.message()),
+    };
+    let mut completed = HeaderMap::new();
+    if status.add_header(&mut completed).is_ok() {
+        for (name, value) in &completed {
+            headers.insert(name, value.clone());
+        }
+    }
+}
+
+/// Logs a panic and makes the status that tells of it.
+pub(super) fn internal(panic: Panic) -> Status {
+    Refusal::internal(&format!("a panic: {}", panics::text(&*panic))).into()
+}
+
+pub(super) fn draining() -> Refusal {
+    Refusal::Draining { retry_after: RETRY_AFTER }
+}
+
+pub(super) fn token_removed() -> Refusal {
+    Refusal::InvalidToken("the token of this stream has been removed")
+}

@@ -1,0 +1,213 @@
+//! The games of an evaluation while they are played, and the inbox between the threads that play and the task that sends.
+//!
+//! The threads put finished games into the inbox and never wait. When [`MAX_UNREAD`] games lie there, a finished game is not
+//! followed by another one until the task has taken them: the pool goes on with other work meanwhile.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{Notify, oneshot};
+
+use crate::pool::Lane;
+use crate::rollout::{self, Evaluation, GameResult, Next, Progress};
+use crate::summary::{Table, summarize};
+use crate::wire::evaluation::encode_summary;
+use crate::wire::{duration, pb};
+
+use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
+use super::status::Refusal;
+
+/// Games that make a `results` message worth while at once: 64 KiB.
+const WORTH_SENDING: usize = 1150;
+/// Finished games that wait to be read before no others are begun: 1 MiB.
+pub const MAX_UNREAD: usize = 16_384;
+
+/// Games under way. They stop when this is dropped.
+#[derive(Debug)]
+pub struct Games {
+    shared: Arc<Shared>,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    num_games: u64,
+}
+
+/// What the playing threads and the talking task share.
+#[derive(Debug)]
+struct Shared {
+    inbox: Mutex<Inbox>,
+    /// That it is worth looking into the inbox.
+    news: Notify,
+}
+
+struct Inbox {
+    table: Table,
+    games_done: u64,
+    /// Games and pieces that the metrics have.
+    counted: (u64, u64),
+    unread: Vec<GameResult>,
+    /// What begins the games that wait until someone has read.
+    waiting: Vec<Next>,
+    /// No further game will come.
+    ended: bool,
+}
+
+impl std::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Inbox { games_done, unread, waiting, ended, .. } = self;
+        let (unread, waiting) = (unread.len(), waiting.len());
+        write!(
+            f,
+            "Inbox {{ games_done: {games_done}, unread: {unread}, waiting: {waiting}, ended: {ended} }}"
+        )
+    }
+}
+
+impl Shared {
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a finished game in. The next one follows at once, or when this one has been read.
+    fn put(&self, result: GameResult, next: Next, omit_results: bool) {
+        let mut inbox = self.inbox();
+        inbox.table.record(&result);
+        inbox.games_done += 1;
+        if !omit_results {
+            inbox.unread.push(result);
+        }
+        let unread = inbox.unread.len();
+        if unread >= MAX_UNREAD {
+            inbox.waiting.push(next);
+        } else {
+            drop(inbox);
+            next();
+        }
+        if unread == WORTH_SENDING {
+            self.news.notify_one();
+        }
+    }
+}
+
+/// Dropped when the last thread has let go of the evaluation.
+struct EndOfGames(Arc<Shared>);
+
+impl Drop for EndOfGames {
+    fn drop(&mut self) {
+        self.0.inbox().ended = true;
+        self.0.news.notify_one();
+    }
+}
+
+impl Games {
+    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads. With `omit_results`
+    /// only their sums are kept.
+    pub fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
+        let num_games = evaluation.num_games();
+        let inbox = Inbox {
+            table: Table::new(num_games),
+            games_done: 0,
+            counted: (0, 0),
+            unread: Vec::new(),
+            waiting: Vec::new(),
+            ended: false,
+        };
+        let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new() });
+        let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Progress>::default());
+        let end = EndOfGames(shared.clone());
+        let sink = move |result, next| end.0.put(result, next, omit_results);
+        rollout::spawn(lane, evaluation, parallelism, stop.clone(), progress.clone(), sink);
+        Games { shared, stop, progress, num_games }
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.shared.inbox()
+    }
+
+    /// Waits until it is worth while to take what is unread.
+    pub async fn news(&self) {
+        self.shared.news.notified().await;
+    }
+
+    /// Whether no further game will come.
+    pub fn ended(&self) -> bool {
+        self.inbox().ended
+    }
+
+    /// How many games are over.
+    pub fn games_done(&self) -> u64 {
+        self.inbox().games_done
+    }
+
+    /// How many threads have stopped until what is unread is taken.
+    pub fn num_waiting(&self) -> usize {
+        self.inbox().waiting.len()
+    }
+
+    /// What has come in, and the games that waited for it to be read begin.
+    pub fn take_unread(&self) -> Vec<GameResult> {
+        let mut inbox = self.inbox();
+        let unread = std::mem::take(&mut inbox.unread);
+        let waiting = std::mem::take(&mut inbox.waiting);
+        drop(inbox);
+        for next in waiting {
+            next();
+        }
+        unread
+    }
+
+    /// How far it is, for an evaluation that began at `start`.
+    pub fn progress(&self, start: Instant) -> pb::EvaluationProgress {
+        pb::EvaluationProgress {
+            games_done: self.games_done(),
+            num_games: self.num_games,
+            pieces_done: self.progress.pieces.load(Ordering::Relaxed),
+            lines_done: self.progress.lines.load(Ordering::Relaxed),
+            elapsed: duration::encode(start.elapsed()),
+        }
+    }
+
+    /// Counts what has been played since the last time.
+    pub fn count(&self) {
+        let mut inbox = self.inbox();
+        let (games, pieces) = (inbox.games_done, self.progress.pieces.load(Ordering::Relaxed));
+        let (counted_games, counted_pieces) = std::mem::replace(&mut inbox.counted, (games, pieces));
+        drop(inbox);
+        metrics::counter!(EVALUATION_GAMES).increment(games - counted_games);
+        metrics::counter!(EVALUATION_PIECES).increment(pieces - counted_pieces);
+    }
+
+    /// The summary of all games. It is added up on the pool, for there may be a million of them.
+    ///
+    /// # Errors
+    /// If they are not over.
+    pub async fn summary(
+        &self,
+        lane: &Lane,
+        evaluation: Arc<Evaluation>,
+        baseline: Option<u32>,
+    ) -> Result<pb::EvaluationSummary, Refusal> {
+        let failed = || Refusal::internal("an evaluation ended before all its games did");
+        if self.games_done() < self.num_games {
+            return Err(failed());
+        }
+        let (sender, summary) = oneshot::channel();
+        let shared = self.shared.clone();
+        lane.spawn(move || {
+            let table = std::mem::replace(&mut shared.inbox().table, Table::new(0));
+            let (policies, differences) = summarize(&evaluation, &table, baseline);
+            let _ = sender.send(encode_summary(&policies, &differences));
+        });
+        summary.await.map_err(|_| failed())
+    }
+}
+
+impl Drop for Games {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.count();
+        // They hold the evaluation, which holds the inbox that holds them.
+        let waiting = std::mem::take(&mut self.inbox().waiting);
+        drop(waiting);
+    }
+}

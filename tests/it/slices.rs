@@ -1,0 +1,57 @@
+//! Work of calls on the pool: in slices, bounded, and gone when its caller has left.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tetrion::pool::{Party, Pool};
+use tetrion::service::calls::{CallLane, CallPool, SLICE};
+use tetrion::service::status::Refusal;
+
+fn lane(max_work: Duration) -> CallLane {
+    CallPool::new(Pool::new(1).unwrap(), max_work).lane(Party::Own)
+}
+
+#[tokio::test]
+async fn slices_follow_each_other_until_one_has_an_answer() {
+    let mut slices = 0;
+    let count = move || {
+        slices += 1;
+        (slices == 5).then_some(slices)
+    };
+    assert_eq!(lane(SLICE).run_slices(count).await, 5);
+}
+
+#[tokio::test]
+async fn work_stops_when_its_caller_has_left() {
+    let (lane, (sender, slices)) = (lane(SLICE), mpsc::channel());
+    let endless = lane.run_slices(move || {
+        let _ = sender.send(());
+        None::<()>
+    });
+    tokio::select! {
+        () = endless => unreachable!(),
+        begun = tokio::task::spawn_blocking(move || slices.recv().map(|()| slices)) => {
+            // The sender goes with the last slice.
+            begun.unwrap().unwrap().iter().for_each(drop);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_the_calls_own() {
+    let lane = lane(SLICE);
+    let panicked = tokio::spawn({
+        let lane = lane.clone();
+        async move { lane.run_elsewhere(|| panic!("on purpose")).await }
+    });
+    assert!(panicked.await.unwrap_err().is_panic());
+    assert_eq!(lane.run_elsewhere(|| 5).await, 5, "the thread goes on");
+}
+
+#[tokio::test]
+async fn what_takes_too_long_is_not_begun() {
+    let lane = lane(SLICE);
+    assert_eq!(lane.run(SLICE, || Ok(5)).await.unwrap(), 5);
+    let late = lane.run(SLICE + Duration::from_nanos(1), || -> Result<(), _> { unreachable!() }).await;
+    assert!(matches!(late, Err(Refusal::TooMuchWork { .. })), "{late:?}");
+}

@@ -1,0 +1,82 @@
+//! What messages take in memory is known before they are read.
+
+use prost::{Message, Name};
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FileDescriptorSet};
+use tetrion::wire::codec::{self, MOST_PER_BYTE};
+use tetrion::wire::dm_env_rpc::pb as dm;
+use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
+
+fn weight<M: Message + Name>(message: &M) -> u64 {
+    codec::weight(&M::full_name(), &message.encode_to_vec()).expect("a message of ours")
+}
+
+#[test]
+fn a_message_weighs_what_it_takes() {
+    let agents = |count| pb::EvaluatePoliciesRequest {
+        agents: vec![pb::Agent::default(); count],
+        ..Default::default()
+    };
+    let agent = size_of::<pb::Agent>() as u64;
+    assert_eq!(weight(&agents(0)), 0);
+    let each = weight(&agents(1000)) / 1000;
+    assert!((agent..=2 * agent).contains(&each), "{each} bytes for an agent, who takes {agent}");
+
+    // Inside of messages, and texts with what is in them.
+    let drawing = pb::Drawing { rows: vec!["#.#.".to_owned(); 10], ..Default::default() };
+    let positions = pb::Positions { drawings: vec![drawing; 100], ..Default::default() };
+    let request = pb::EnumeratePlacementsRequest {
+        source: Some(pb::enumerate_placements_request::Source::Positions(positions)),
+        ..Default::default()
+    };
+    let least = 100 * (size_of::<pb::Drawing>() + 10 * (size_of::<String>() + 4)) as u64;
+    let weighed = weight(&request);
+    assert!((least..=2 * least).contains(&weighed), "{weighed} bytes, expected about {least}");
+
+    // Bytes are not copied; packed numbers are written out.
+    let tensor = pb::Tensor { data: vec![0; 10_000].into(), ..Default::default() };
+    assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
+    let request = pb::StepRequest { env_ids: vec![1; 10_000], ..Default::default() };
+    assert_eq!(weight(&request), 40_000);
+    let entries = (0..100).map(|i| (format!("{i:03}"), dm::Tensor::default())).collect();
+    let request = dm::CreateWorldRequest { settings: entries };
+    let least = 100 * size_of::<(String, dm::Tensor)>() as u64;
+    assert!(weight(&request) >= least, "{} bytes, expected at least {least}", weight(&request));
+}
+
+#[test]
+fn nothing_is_too_heavy_for_its_size_unless_it_is_weighed() {
+    fn check(prefix: &str, messages: &[DescriptorProto]) -> usize {
+        let mut checked = 0;
+        for message in messages {
+            let name = format!("{prefix}.{}", message.name());
+            for field in &message.field {
+                // The shortest that there is: a tag, and a length of 0 or the number 0; one that is packed has a length of 1.
+                let mut bytes = Vec::new();
+                let numeric = !matches!(field.r#type(), Type::Message | Type::String | Type::Bytes);
+                let packed = numeric && field.label() == Label::Repeated;
+                let wire_type = if numeric && !packed { 0 } else { 2 };
+                prost::encoding::encode_varint((field.number() as u64) << 3 | wire_type, &mut bytes);
+                bytes.extend_from_slice(if packed { &[1, 0] } else { &[0] });
+                let weight = codec::weight(&name, &bytes).expect("a message of ours");
+                let most = bytes.len() as u64 * MOST_PER_BYTE;
+                assert!(weight <= most, "{name}.{}: {weight} bytes for {}", field.name(), bytes.len());
+                checked += 1;
+            }
+            checked += check(&name, &message.nested_type);
+        }
+        checked
+    }
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let checked: usize = set.file.iter().map(|file| check(file.package(), &file.message_type)).sum();
+    assert!(checked > 200, "{checked} fields");
+}
+
+#[test]
+fn what_cannot_be_read_weighs_nothing() {
+    for bytes in
+        [&b"\xff"[..], b"\x22", b"\x22\x05", b"\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\x23"]
+    {
+        assert_eq!(codec::weight("tetrion.v1.EvaluatePoliciesRequest", bytes), Some(0), "{bytes:?}");
+    }
+}
