@@ -1,4 +1,4 @@
-//! The table of agents: what the protocol, the command line and the README say of them.
+//! The table of agents: what the protocol, the command line and the catalogue say of them.
 
 use super::MonteCarlo;
 

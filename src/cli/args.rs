@@ -57,6 +57,8 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Ask a server whether it serves: exit code 0 if it does, 1 if not
     Health(health::HealthArgs),
+    /// Print the presets, agents, controllers and features that there are, as a page of Markdown
+    Catalogue,
     /// Print a script that completes this program's command line in a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual: a page for the program and one for each subcommand

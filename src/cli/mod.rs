@@ -6,6 +6,7 @@
 pub mod args;
 
 pub mod bench;
+pub mod catalogue;
 pub mod completions;
 pub mod evaluate;
 pub mod health;
@@ -44,6 +45,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),
+        args::Command::Catalogue => catalogue::run(),
         args::Command::Completions(args) => completions::run(&args),
         args::Command::Man(args) => man::run(&args),
     }

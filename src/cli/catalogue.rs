@@ -1,0 +1,137 @@
+//! `tetrion catalogue`: the names that requests take, as the Markdown of `docs/catalogue.md`.
+//!
+//! The page is made of the tables in the code alone, so it cannot say anything else than they do.
+
+use std::fmt::{Display, Write};
+use std::process::ExitCode;
+
+use super::output::print;
+use crate::agents::{AGENTS, CONTROLLERS};
+use crate::engine::PRESETS;
+use crate::features::{FEATURE_SETS, FEATURES, Feature};
+
+const HEAD: &str = "\
+# Catalogue
+
+The names that requests and flags take.
+The program writes this page: `tetrion catalogue > docs/catalogue.md`.
+`GetServerInfo` reports the same tables to clients.
+";
+
+const PRESETS_HEAD: &str = "\
+Rules with a name.
+A request starts from one of them, `simplified` by default, and changes what it likes; [`rules.proto`](../proto/tetrion/v1/rules.proto) explains each choice.
+";
+
+const AGENTS_HEAD: &str = "\
+Agents play the games of `EvaluatePolicies` and of `tetrion evaluate --controller`.
+The random choices of an agent come from the seed of the episode: the n-th draw is [`word(x, 4, n)`](concepts.md#seeds).
+";
+
+const PARAMETERS_HEAD: &str = "\
+What an agent takes beside its name; anything else is refused.
+The controllers below take `lookahead` and `terminal`.
+";
+
+const CONTROLLERS_HEAD: &str = "\
+Linear agents with a name: published weights for a feature set.
+A controller plays under other rules and sizes than those it was made for too, unless its features depend on the width.
+";
+
+const FEATURE_SETS_HEAD: &str = "\
+Lists of features with a name.
+Weights are only good with their own set; requests can also list features one by one.
+";
+
+const FEATURES_HEAD: &str = "\
+A feature of the landing is measured before full rows are cleared.
+A feature of the playfield exists twice: under its plain name it is measured on the afterstate, and with `_preclear` appended on the playfield with the piece in it and full rows still there.
+";
+
+/// Prints the page.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub fn run() -> anyhow::Result<ExitCode> {
+    print(&markdown())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page.
+pub fn markdown() -> String {
+    let mut page = HEAD.to_owned();
+    let presets = PRESETS.iter().map(|preset| {
+        let size = format!("{} x {}", preset.rules.width, preset.rules.height);
+        [code(preset.name), size, preset.source.to_owned()]
+    });
+    table(&mut page, "Presets", PRESETS_HEAD, ["preset", "width x height", "what it is"], presets);
+
+    let agents = AGENTS.iter().map(|agent| {
+        let parameters = agent.parameters.iter().map(|parameter| code(parameter.name()));
+        [code(agent.name), list(parameters), agent.description.to_owned(), agent.source.to_owned()]
+    });
+    let heads = ["agent", "parameters", "how it chooses", "source"];
+    table(&mut page, "Agents", AGENTS_HEAD, heads, agents);
+
+    let mut parameters = Vec::new();
+    for &parameter in AGENTS.iter().flat_map(|agent| agent.parameters) {
+        if !parameters.contains(&parameter) {
+            parameters.push(parameter);
+        }
+    }
+    let parameters = parameters.into_iter().map(|parameter| {
+        let default = parameter.default_value();
+        let default = if default.is_empty() { "none".to_owned() } else { code(default) };
+        [code(parameter.name()), parameter.description().to_owned(), default]
+    });
+    table(&mut page, "Parameters", PARAMETERS_HEAD, ["parameter", "meaning", "default"], parameters);
+
+    let controllers = CONTROLLERS.iter().map(|controller| {
+        let made_for = format!("`{}`, {} x {}", controller.preset, controller.width, controller.height);
+        [code(controller.name), code(controller.feature_set), made_for, controller.source.to_owned()]
+    });
+    let heads = ["controller", "features", "made for", "source"];
+    table(&mut page, "Controllers", CONTROLLERS_HEAD, heads, controllers);
+
+    let sets = FEATURE_SETS.iter().map(|set| {
+        let members = list(set.members.iter().map(code));
+        [code(set.name), set.version.to_string(), members, set.source.to_owned()]
+    });
+    let heads = ["set", "version", "features, in order", "source"];
+    table(&mut page, "Feature sets", FEATURE_SETS_HEAD, heads, sets);
+
+    let features = FEATURES.iter().map(|feature| {
+        let of = if feature.is_of_landing() { "landing" } else { "playfield" };
+        [code(name(feature)), of.to_owned(), feature.formula.to_owned(), feature.source.to_owned()]
+    });
+    table(&mut page, "Features", FEATURES_HEAD, ["feature", "of the", "formula", "source"], features);
+    page
+}
+
+/// Its name, with `[i]` behind that of a family.
+fn name(feature: &Feature) -> String {
+    let is_family = feature.family_size(PRESETS[0].rules.width).is_some();
+    format!("{}{}", feature.name, if is_family { "[i]" } else { "" })
+}
+
+fn code(name: impl Display) -> String {
+    format!("`{name}`")
+}
+
+fn list(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Appends a section: its title, some sentences, a table.
+fn table<const N: usize>(
+    page: &mut String,
+    title: &str,
+    head: &str,
+    columns: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) {
+    let _ = write!(page, "\n## {title}\n\n{head}\n| {} |\n|{}\n", columns.join(" | "), " --- |".repeat(N));
+    for row in rows {
+        let _ = writeln!(page, "| {} |", row.join(" | "));
+    }
+}
