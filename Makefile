@@ -114,11 +114,11 @@ $(BUF):
 proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
 	$(BUF) lint && $(BUF) format --diff --exit-code --exclude-path proto/google/protobuf
 
-test-buf: proto-lint ## the README's session with buf curl, against a real server (needs npm and Python 3.10)
+test-buf: proto-lint ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.10)
 ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
-	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/readme_console.py "$(or $(TETRION_SERVER),$(TARGET)/debug/tetrion)"
+	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(or $(TETRION_SERVER),$(TARGET)/debug/tetrion)"
 
 # What checks the things that are shipped, pinned in .ci/requirements.txt.
 TOOLS = .tools/python

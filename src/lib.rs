@@ -53,3 +53,8 @@ pub mod client;
 pub mod workloads;
 
 pub mod cli;
+
+/// The programs of the page on embedding, which compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+pub struct Embedding;

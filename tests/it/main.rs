@@ -159,5 +159,5 @@ mod train;
 /// The arrows between the rooms are the ones that were drawn.
 mod layering;
 
-/// The tables of the README are those of the code.
-mod readme;
+/// The documents say what the code says, and their links lead somewhere.
+mod documents;

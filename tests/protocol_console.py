@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Types the commands of the README's console blocks that call a server, and compares what comes out.
+"""Types the commands in the console blocks of docs/protocol.md that call a server, and compares what they print.
 
-    tests/readme_console.py target/debug/tetrion           # fails where the README is wrong
-    tests/readme_console.py target/debug/tetrion --update  # makes the README right
+    tests/protocol_console.py target/debug/tetrion           # fails where the page is wrong
+    tests/protocol_console.py target/debug/tetrion --update  # corrects the page
 
-Needs bash, and buf on PATH. The server is one of its own on a free port; session names, which nobody can know before, are
-written as sessions/ID.
+Needs bash, and buf on PATH. It starts a server of its own on a free port. Session names are random, so they are written as
+sessions/ID.
 """
 
 import difflib
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs/protocol.md"
 BLOCK = re.compile(r"^```console\n(\$ rpc\(\).*?)^```$", re.DOTALL | re.MULTILINE)
 LAST = "--- the end of one command ---"
 
@@ -41,10 +41,10 @@ def typed(commands: list[str], address: str) -> list[str]:
 
 def main() -> int:
     program, update = sys.argv[1], "--update" in sys.argv[2:]
-    text = README.read_text()
+    text = PAGE.read_text()
     blocks = BLOCK.findall(text)
     if not blocks:
-        print("the README has no console block that begins with `$ rpc()`")
+        print(f"{PAGE.name} has no console block that begins with `$ rpc()`")
         return 1
     server, address = start(os.path.abspath(program))
     right = text
@@ -56,11 +56,11 @@ def main() -> int:
     server.stdin.close()
     server.wait(timeout=60)
     if update:
-        README.write_text(right)
+        PAGE.write_text(right)
     elif right != text:
-        sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), right.splitlines(True), "README.md", "typed"))
+        sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), right.splitlines(True), PAGE.name, "typed"))
         return 1
-    print(f"{sum(block.count(chr(10) + '$ ') + 1 for block in blocks)} commands do what the README says")
+    print(f"{sum(block.count(chr(10) + '$ ') + 1 for block in blocks)} commands do what {PAGE.name} says")
     return 0
 
 
