@@ -28,7 +28,7 @@ use crate::names::unknown;
 use crate::secret::Secret;
 use crate::wire::limits::MAX_GAMES;
 
-/// A Tetris environment server for reinforcement learning, spoken to over gRPC.
+/// A Tetris environment server for reinforcement learning, with a gRPC API.
 #[derive(Debug, Parser)]
 #[command(name = "tetrion", version, max_term_width = 100)]
 struct Args {

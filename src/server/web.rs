@@ -47,7 +47,7 @@ fn page(activity: Option<Activity>) -> String {
   pre {{ background: #eee; padding: 0.7em; overflow-x: auto }}
 </style>
 <h1>Tetrion</h1>
-<p>A Tetris environment server for reinforcement learning, spoken to over gRPC.
+<p>A Tetris environment server for reinforcement learning, with a gRPC API.
 Version {version}, rules <code>{RULES_VERSION}</code>.</p>
 {activity}
 <p>This port speaks gRPC, gRPC-Web and, for this page and <a href="/metrics">the metrics</a>, plain HTTP.

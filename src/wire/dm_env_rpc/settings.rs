@@ -47,7 +47,7 @@ pub struct WorldConfig {
     pub session: SessionConfig,
     /// Where its pieces come from.
     pub seeding: Seeding,
-    /// How long it stays when nobody calls.
+    /// How long it stays without calls.
     pub ttl: Duration,
 }
 
@@ -241,7 +241,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "ttl_seconds",
         takes: "a number",
-        description: "how long the world stays when nobody calls, at most a day; 600",
+        description: "how long the world stays without calls, at most a day; 600",
         at_reset: false,
         put: |tensor, draft| {
             let seconds = tensor::number(tensor)?;
