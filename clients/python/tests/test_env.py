@@ -191,7 +191,7 @@ def test_close_ends_the_session(client):
     env.close()
     env.close()
     with pytest.raises(tetrion.SessionNotFound):
-        tetrion.Session(client, env.session.message).reset()
+        tetrion.Session(client.connection, env.session.message).reset()
 
 
 def test_spaces_have_the_names_and_bounds_that_the_server_tells(client):

@@ -107,7 +107,7 @@ def test_version_mismatch(client):
 
 def test_sequence_mismatch_is_cured_by_refresh(client):
     with client.create_session(seed=1) as session:
-        other = tetrion.Session(client, session.message)
+        other = tetrion.Session(client.connection, session.message)
         session.step([int(session.reset().action_mask[0].argmax())])
         with pytest.raises(tetrion.SequenceMismatch, match="refresh"):
             other.reset()
@@ -140,7 +140,7 @@ def test_server_unavailable():
 
 def test_not_built(client):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
-    nothing = client._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
+    nothing = client.connection._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
         nothing(b"")
     error = from_rpc_error(caught.value)

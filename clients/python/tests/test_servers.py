@@ -124,13 +124,13 @@ def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
 def test_a_session_lives_on_one_server(three):
     with tetrion.Servers([server.address for server in three]) as servers:
         sessions = [servers.create_session(2, seed=seed) for seed in range(3)]
-        assert [session.client.address for session in sessions] == [server.address for server in three]
+        assert [session.connection.address for session in sessions] == [server.address for server in three]
         for session in sessions:
             for _ in range(3):
                 assert session.reset().action_mask.shape == (2, 40)
         # The next ones avoid a server that is gone.
         three[0].close()
-        others = [servers.create_session().client.address for _ in range(3)]
+        others = [servers.create_session().connection.address for _ in range(3)]
         assert set(others) == {server.address for server in three[1:]}
 
 

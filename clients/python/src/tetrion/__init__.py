@@ -15,8 +15,8 @@ Both start a server of their own when they are given no address. What there is:
   `Games`, or an `EvaluationRun` while it goes on.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
-- `Tls`, the files of an encrypted connection; `Servers`, several as one client; `tetrion.ray.Pool`, a Ray cluster as
-  one; `Server`, one as a child of this process.
+- `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
+  client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
 - `TetrionError` and its kinds, each of which says what to do.
 
 `help(tetrion.TetrisEnv)`, and so on, tells shapes, types, ranges and errors. Shapes are written N for environments or
@@ -30,6 +30,7 @@ from gymnasium.envs.registration import register
 from tetrion.calls import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
+from tetrion.connection import ConnectionSettings
 from tetrion.env import TetrisEnv
 from tetrion.errors import (
     DeadlineExceeded,
@@ -76,6 +77,7 @@ __all__ = [
     "Cem",
     "CemConfig",
     "Client",
+    "ConnectionSettings",
     "DeadlineExceeded",
     "Drawing",
     "EpisodeEnded",

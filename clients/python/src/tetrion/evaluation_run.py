@@ -5,20 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.connection import Connection, Patience
 from tetrion.errors import ServerUnavailable, VersionMismatch
 from tetrion.evaluation import COLUMNS, Evaluation, Games
-from tetrion.recovery import Patience
 from tetrion.summary import summarize
 from tetrion.tensors import from_numpy, to_numpy
-
-if TYPE_CHECKING:
-    from tetrion.client import Client
 
 Progress = Callable[[pb.EvaluationProgress], None]
 
@@ -35,9 +32,9 @@ class EvaluationRun:
         games_done: Games received.
     """
 
-    def __init__(self, client: Client, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
+    def __init__(self, connection: Connection, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
         """See `Client.start_evaluation`."""
-        self._client = client
+        self._connection = connection
         self._request = request
         self._on_progress = on_progress
         self._parts: list[Games] = []
@@ -82,12 +79,12 @@ class EvaluationRun:
         self._chunks.close()
 
     def _run(self) -> Generator[Games, None, None]:
-        patience = Patience(self._client)
+        patience = Patience(self._connection)
         request: pb.EvaluatePoliciesRequest | None = self._request
         while request is not None:
             try:
-                for message in self._client._evaluate(request, timeout=None):
-                    patience = Patience(self._client)
+                for message in self._connection.evaluate(request):
+                    patience = Patience(self._connection)
                     games = self._take(message)
                     if games is not None and len(games):
                         yield games

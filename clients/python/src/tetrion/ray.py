@@ -70,7 +70,7 @@ class _Worker:
     def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
         """What the whole request comes to. The server checks it, and stops when it is left."""
         client = self._started()
-        client.revive()
+        client.connection.revive()
         messages = client.evaluate_stream(**request)
         try:
             return next(messages).started

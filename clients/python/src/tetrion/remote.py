@@ -113,7 +113,7 @@ class RemoteEnv:
             del state[name]
         if self._owns_client:
             # A copy gets a connection of its own; one that the caller made is shared, or made again by its own pickle.
-            state["client"] = self.client.arguments
+            state["client"] = self.client.connection.settings
         begun = np.flatnonzero(self._begun).tolist()
         creation = pb.CreateSessionRequest(config=self.session.message.config, ttl=self.session.message.ttl)
         state["_saved"] = (

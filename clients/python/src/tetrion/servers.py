@@ -12,25 +12,26 @@ import socket
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import grpc
 import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
+from tetrion.connection import Connection, ConnectionSettings, Patience
 from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, Evaluation, Games, Seeds, evaluation_request
 from tetrion.evaluation_run import Bar, EvaluationRun, Progress
-from tetrion.recovery import Patience
 from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
 from tetrion.tensors import from_numpy, to_numpy
-from tetrion.tls import Tls
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # gRPC tries another server where one fails. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
 # the others are numbered. Streams are left out: whoever reads one begins it anew himself, from where it broke off.
@@ -62,12 +63,7 @@ class Servers(Client):
         addresses: str | Sequence[str | Server],
         *,
         num_servers: int | None = None,
-        token: str | None = None,
-        tls: Tls | grpc.ChannelCredentials | bool = False,
-        timeout: float = 60.0,
-        patience: float = 60.0,
-        options: Sequence[tuple[str, Any]] = (),
-        any_version: bool = False,
+        **settings: Unpack[ConnectionSettings],
     ) -> None:
         """Connects to the servers, at the first call.
 
@@ -75,50 +71,34 @@ class Servers(Client):
             addresses: `host:port` of each; or one name that stands for all, such as `dns:///tetrion:50451`, which only
                 takes calls without sessions.
             num_servers: How many servers there are, for a name that does not tell; a guess is good enough.
-            token: The bearer token that the servers want.
-            tls: Encrypt: True to trust the system's certificates, `Tls` with files of your own, or credentials of gRPC.
-                For a list of addresses the option `grpc.ssl_target_name_override` says which name their certificates have.
-            timeout: Seconds that a call may take; evaluations and streams have no limit.
-            patience: Seconds to wait when none of the servers answers any more.
-            options: Further options of the gRPC channels; they go before ours.
-            any_version: Use the servers whatever their version is, as `Client` tells.
+            **settings: See `ConnectionSettings`. With `tls` and a list of addresses the option
+                `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
+                when none of the servers answers any more.
         """
-        self._single: list[Client] = []
+        self._single: list[Connection] = []
         if isinstance(addresses, str):
             target = addresses
         else:
             listed = arguments.items("addresses", addresses, "a list of addresses")
             if not listed:
                 raise arguments.wrong("addresses", addresses, "at least one address")
-            self._single = [
-                Client(
-                    address,
-                    token=token,
-                    tls=tls,
-                    timeout=timeout,
-                    patience=patience,
-                    options=options,
-                    any_version=any_version,
-                )
-                for address in listed
-            ]
-            target = "ipv4:" + ",".join(_numeric(client.address) for client in self._single)
+            self._single = [Connection(address, **settings) for address in listed]
+            target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
-        balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG), *options]
-        super().__init__(
-            target, token=token, tls=tls, timeout=timeout, patience=patience, options=balanced, any_version=any_version
-        )
+        balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG)]
+        settings["options"] = [*balanced, *settings.get("options", ())]
+        super().__init__(target, **settings)
 
-    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True) -> Session:
+    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
         """Makes a session on the next server, or the one after it where that cannot be reached."""
         if not self._single:
             raise ValueError(f"a session lives on one server, and {self.address!r} may be several; give their addresses")
         first, self._next = self._next, self._next + 1
         for number in range(first, first + len(self._single)):
-            client = self._single[number % len(self._single)]
+            connection = self._single[number % len(self._single)]
             try:
-                return client._create(request, snapshot_every, patient=False)
+                return Session.create(connection, request, snapshot_every, patient=False)
             except ServerUnavailable as error:
                 failure = error
         raise failure
@@ -159,7 +139,7 @@ class Servers(Client):
             part.CopyFrom(request)
             part.pairs.CopyFrom(from_numpy(shards[shard]))
             part.omit_results = False
-            return EvaluationRun(self, part, hear).result()
+            return EvaluationRun(self.connection, part, hear).result()
 
         parts = []
         with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
@@ -180,9 +160,9 @@ class Servers(Client):
 
     def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
         """What the whole request comes to. A server checks it, and stops when it is left."""
-        patience = Patience(self)
+        patience = Patience(self.connection)
         while True:
-            messages = self._evaluate(request, timeout=None)
+            messages = self.connection.evaluate(request)
             try:
                 return next(messages).started
             except ServerUnavailable as error:
@@ -192,8 +172,8 @@ class Servers(Client):
 
     def close(self) -> None:
         """Closes the connections."""
-        for client in self._single:
-            client.close()
+        for connection in self._single:
+            connection.close()
         super().close()
 
 

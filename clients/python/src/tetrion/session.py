@@ -2,12 +2,13 @@
 
 Every mutating call is numbered, and the server keeps its last numbered answer. So a call whose answer was lost on the way
 is simply sent again: it is answered, but not done, a second time. A session that the server has lost, because it was killed
-and started again, is made anew from its last snapshots, as `recovery` tells; nobody who steps it notices more than a pause.
+and started again, is made anew from its last snapshots, as `journal` tells; nobody who steps it notices more than a pause.
 """
 
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,13 @@ import numpy as np
 
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.calls import MUTATING, Calls, EnvIds, Final, Observed, Stepped, ids, mask_of
+from tetrion.connection import Connection, Patience
 from tetrion.errors import ServerUnavailable, SessionNotFound, VersionMismatch
-from tetrion.recovery import Entry, Journal, Patience
+from tetrion.journal import Entry, Journal
 from tetrion.requests import enum_value
 from tetrion.tensors import Tensors, to_numpy
 
 if TYPE_CHECKING:
-    from tetrion.client import Client
     from tetrion.stream import StepStream
 
 
@@ -35,9 +36,9 @@ class Session(Calls):
         sequence: The number of its last mutating call.
     """
 
-    def __init__(self, client: Client, message: pb.Session, *, journal: Journal | None = None) -> None:
+    def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
         """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
-        self.client = client
+        self.connection = connection
         self.message = message
         self.sequence = message.sequence
         self.session = self
@@ -53,6 +54,16 @@ class Session(Calls):
             "restore_state": "RestoreState",
             "enumerate_placements": "EnumeratePlacements",
         }
+
+    @classmethod
+    def create(
+        cls, connection: Connection, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True
+    ) -> Session:
+        """Makes a session on the server; `patient` waits for a server that went away."""
+        request.request_id = str(uuid.uuid4())
+        call = connection.call_patiently if patient else connection.call
+        message = call("CreateSession", request).session
+        return cls(connection, message, journal=Journal(request, message, snapshot_every) if snapshot_every else None)
 
     @property
     def name(self) -> str:
@@ -96,11 +107,11 @@ class Session(Calls):
 
     def _unary(self, method: str, request: Any, number: int = 0) -> Any:
         """A call of its own, repeated until it is answered; `number` if it is numbered."""
-        patience = Patience(self.client)
+        patience = Patience(self.connection)
         while True:
             self._address(request, number)
             try:
-                response = self.client._call(method, request, self._metadata)
+                response = self.connection.call(method, request, self._metadata)
             except ServerUnavailable as error:
                 patience.wait(error)
             except SessionNotFound as error:
@@ -142,7 +153,7 @@ class Session(Calls):
         assert journal is not None
         while True:
             try:
-                message = self.client._call("CreateSession", journal.creation()).session
+                message = self.connection.call("CreateSession", journal.creation()).session
                 if message.rules_version != self.message.rules_version:
                     raise VersionMismatch(
                         f"the session was lost with its server, and the one that is there now has the rules version "
@@ -155,11 +166,11 @@ class Session(Calls):
                 if journal.states:
                     positions = pb.Positions(states=journal.states)
                     request = pb.RestoreStateRequest(session=message.name, positions=positions)
-                    number = self.client._call("RestoreState", request, self._metadata).sequence
+                    number = self.connection.call("RestoreState", request, self._metadata).sequence
                 self._offset = journal.number - number
                 for entry in journal.entries:
                     self._address(entry.request, entry.number)
-                    self.client._call(self._methods[entry.kind], entry.request, self._metadata)
+                    self.connection.call(self._methods[entry.kind], entry.request, self._metadata)
             except (ServerUnavailable, SessionNotFound) as error:
                 patience.wait(error)
             else:
@@ -181,7 +192,7 @@ class Session(Calls):
         config.CopyFrom(self.message.config)
         config.num_envs = num_envs
         request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
-        return self.client._create(request, self.snapshot_every)
+        return Session.create(self.connection, request, self.snapshot_every)
 
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""
@@ -215,13 +226,13 @@ class Session(Calls):
 
         Does nothing in a forked child, whose parent goes on with it.
         """
-        if self.client.forked:
+        if self.connection.forked:
             return
         self._journal = None
         # A ValueError is what gRPC has for a channel that was closed before.
         with contextlib.suppress(ServerUnavailable, ValueError):
             request = pb.DeleteSessionRequest(name=self.name, allow_missing=True)
-            self.client._call("DeleteSession", request, self._metadata)
+            self.connection.call("DeleteSession", request, self._metadata)
 
     def __enter__(self) -> Session:
         """The session itself."""

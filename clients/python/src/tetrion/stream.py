@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.calls import MUTATING, Calls, EnvIds, Stepped
+from tetrion.connection import Patience
 from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_rpc_error, from_status
+from tetrion.journal import Entry
 from tetrion.placements import Placements
-from tetrion.recovery import Entry, Patience
 from tetrion.requests import FeaturesLike
 from tetrion.session import Session
 
@@ -60,10 +61,10 @@ class StepStream(Calls):
         # The thread that fed the stream before this one would wait for ever.
         self._requests.put(None)
         self._requests = queue.SimpleQueue()
-        self._responses: Any = self.session.client._stream(iter(self._requests.get, None), self.session._metadata)
+        self._responses: Any = self.session.connection.step_stream(iter(self._requests.get, None), self.session._metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
-        self.session.client.check_process()
+        self.session.connection.check_process()
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
         self._mend()
@@ -125,7 +126,7 @@ class StepStream(Calls):
 
     def _answer(self) -> tuple[_Sent, Any]:
         """The earliest request without an answer, and its answer, or the error that it met."""
-        patience = Patience(self.session.client)
+        patience = Patience(self.session.connection)
         while True:
             try:
                 response = self._next()
@@ -152,7 +153,7 @@ class StepStream(Calls):
         self._responses.cancel()
         numbers = [sent.number for sent in self._unanswered]
         self.session.sequence = max([self.session.sequence, *numbers])
-        self._send_again(Patience(self.session.client), lost=False)
+        self._send_again(Patience(self.session.connection), lost=False)
         self._interrupted = False
         try:
             while self._unanswered and not self.in_flight:
@@ -170,7 +171,7 @@ class StepStream(Calls):
             old = pb.DeleteSessionRequest(name=self.session.name, allow_missing=True)
             self.session._make_anew(patience)
             with contextlib.suppress(TetrionError):
-                self.session.client._call("DeleteSession", old)
+                self.session.connection.call("DeleteSession", old)
         self._open()
         for sent in self._unanswered:
             self._transmit(sent)
@@ -227,7 +228,7 @@ class StepStream(Calls):
 
     def close(self) -> None:
         """Ends the stream; the session lives on. Does nothing in a forked child, whose parent goes on with it."""
-        if self._closed or self.session.client.forked:
+        if self._closed or self.session.connection.forked:
             return
         self._closed = True
         self._requests.put(None)

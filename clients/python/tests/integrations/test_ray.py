@@ -159,7 +159,7 @@ def test_a_server_that_died_is_started_anew(cluster, client):
     with tetrion.ray.Pool() as pool:
         first = pool.evaluate(**games(2, max_pieces=500))
         for worker in pool._workers.values():
-            ray.get(worker.__ray_call__.remote(lambda self: self._client._server._process.kill()))
+            ray.get(worker.__ray_call__.remote(lambda self: self._client.connection.server._process.kill()))
         assert_same(pool.evaluate(**games(2, max_pieces=500)), first)
         assert_same(first, client.evaluate(**games(2, max_pieces=500)))
 

@@ -1,52 +1,17 @@
-"""What it takes to survive the loss of a server: patience, and a journal to make a session again from.
+"""The journal of a session: what it takes to make the session again after its server was lost.
 
 A session lives in the memory of one server. Should that server be killed and started again, the client makes the session
-anew: it restores its last snapshots and repeats the calls it has made since, which by the protocol's promise gives the same
-bytes. Snapshots are taken every so many calls, so that neither the journal nor its repetition grows long.
+anew: it restores the last snapshots and repeats the calls since, which by the protocol's promise gives the same bytes.
+Snapshots are taken every so many calls, so that neither the journal nor its repetition grows long.
 """
 
 from __future__ import annotations
 
-import logging
-import time
 import uuid
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion.errors import TetrionError
-
-if TYPE_CHECKING:
-    from tetrion.client import Client
-
-_LOG = logging.getLogger("tetrion")
-
-
-class Patience:
-    """How long one call waits for a server that went away."""
-
-    def __init__(self, client: Client) -> None:
-        """The clock starts at the first loss, not now."""
-        self._client = client
-        self._deadline: float | None = None
-        self._pause = 0.02
-
-    def wait(self, error: TetrionError) -> None:
-        """Waits a little longer each time, and starts a server of our own that has died.
-
-        Raises:
-            TetrionError: The error given: the time is up, or this server has never answered at all.
-        """
-        now = time.monotonic()
-        if self._deadline is None:
-            if self._client.patience and self._client.may_come_back:
-                _LOG.warning("%s; waiting up to %g s for it", error, self._client.patience)
-            self._deadline = now + self._client.patience
-        if now >= self._deadline or not self._client.may_come_back:
-            raise error
-        self._client.revive()
-        time.sleep(min(self._pause, self._deadline - now))
-        self._pause = min(2 * self._pause, 1.0)
 
 
 class Entry(NamedTuple):

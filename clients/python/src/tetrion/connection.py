@@ -1,0 +1,308 @@
+"""A connection to a server: a channel, its calls with their deadlines, and the patience with a server that went away.
+
+It knows which calls there are and how long they may take, and nothing of what they are about: sessions, environments and
+evaluations are built on it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, TypedDict
+
+import grpc
+
+from tetrion import arguments
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
+from tetrion.errors import ForkedClient, InvalidArgument, ServerUnavailable, TetrionError, from_rpc_error
+from tetrion.server import Server, shared_server
+from tetrion.tls import Tls
+from tetrion.versions import check, stranger
+
+_LOG = logging.getLogger("tetrion")
+
+_OPTIONS: list[tuple[str, Any]] = [
+    # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
+    ("grpc.default_authority", "localhost"),
+    # The server has limits of its own and reports them.
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Error details come as metadata.
+    ("grpc.max_metadata_size", 32 << 10),
+    # A peer that vanished is noticed after 40 seconds, in a long evaluation too. The server takes these pings.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+    # We repeat lost calls ourselves, and know how to make lost sessions again; gRPC's own retries cost every call 10 us.
+    ("grpc.enable_retries", 0),
+]
+
+
+class ConnectionSettings(TypedDict, total=False):
+    """How to connect: keyword arguments of `Client` and `Servers`.
+
+    Attributes:
+        token: The bearer token that the server wants.
+        tls: Encrypt: True to trust the system's certificates, `Tls` with files of your own, or credentials of gRPC. Left
+            out: no encryption.
+        timeout: Seconds that a call may take, by default 60; evaluations and streams have no limit.
+        patience: Seconds to wait for a server that went away to come back, by default 60. The client then makes again what
+            the server has lost: sessions from snapshots, evaluations by asking for the missing games. So a server may be
+            killed and started again in the middle of everything. 0 gives up at once. A server that has never answered is
+            given up at once as well.
+        options: Further options of the gRPC channel; they override ours.
+        any_version: Use the server whatever its version is.
+    """
+
+    token: str | None
+    tls: Tls | grpc.ChannelCredentials | bool
+    timeout: float
+    patience: float
+    options: Sequence[tuple[str, Any]]
+    any_version: bool
+
+
+class Connection:
+    """A connection to a server. Threads may share one.
+
+    Attributes:
+        address: Where the server listens.
+        server: The server, if it is a child of this process.
+        settings: The arguments that make another connection like this one, in another process too.
+        timeout: Seconds that a call may take.
+        patience: Seconds to wait for a server that went away.
+        connected: Whether the server has ever answered.
+    """
+
+    def __init__(
+        self,
+        address: str | Server | None,
+        *,
+        token: str | None = None,
+        tls: Tls | grpc.ChannelCredentials | bool = False,
+        timeout: float = 60.0,
+        patience: float = 60.0,
+        options: Sequence[tuple[str, Any]] = (),
+        any_version: bool = False,
+    ) -> None:
+        """Connects at the first call.
+
+        Args:
+            address: `host:port`, `unix:/path`, or a `Server`; None starts a server, one for this process.
+            token: See `ConnectionSettings`, as for all that follow.
+            tls: Whether and how to encrypt.
+            timeout: Seconds that a call may take.
+            patience: Seconds to wait for a server that went away.
+            options: Further options of the gRPC channel.
+            any_version: Use the server whatever its version is.
+
+        Raises:
+            InvalidArgument: The address is malformed, or a setting is out of range.
+        """
+        self._owner = os.getpid()
+        self.settings: dict[str, Any] = {
+            "address": address.address if isinstance(address, Server) else address,
+            "token": token,
+            "tls": tls,
+            "timeout": timeout,
+            "patience": patience,
+            "options": tuple(options),
+            "any_version": any_version,
+        }
+        if address is None:
+            address = shared_server()
+        elif not isinstance(address, Server):
+            _check_address(address)
+        if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
+            raise InvalidArgument("token", "cannot be sent, expected printable ASCII characters")
+        if not isinstance(tls, (Tls, grpc.ChannelCredentials, bool)):
+            raise arguments.wrong("tls", tls, "True, False, a tetrion.Tls or credentials of gRPC")
+        self.server = address if isinstance(address, Server) else None
+        self.address = address.address if isinstance(address, Server) else address
+        self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
+        self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
+        self._any_version = arguments.flag("any_version", any_version)
+        self.connected = False
+        ours = dict(_OPTIONS)
+        if tls:
+            # The name that certificates are checked against must be the server's own.
+            del ours["grpc.default_authority"]
+        merged = list({**ours, **dict(options)}.items())
+        if tls:
+            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else (Tls() if tls is True else tls).credentials()
+            self._channel = grpc.secure_channel(self.address, credentials, merged)
+        else:
+            self._channel = grpc.insecure_channel(self.address, merged)
+        self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
+        self._request_id = ""
+        self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._info: pb.GetServerInfoResponse | None = None
+
+    @property
+    def request_id(self) -> str:
+        """The id that calls carry from now on; empty: the server makes one for each call."""
+        return self._request_id
+
+    @request_id.setter
+    def request_id(self, request_id: str) -> None:
+        fits = isinstance(request_id, str) and len(request_id) <= 128 and all("!" <= letter <= "~" for letter in request_id)
+        if not fits:
+            raise InvalidArgument("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
+        self._request_id = request_id
+
+    @property
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        """What all calls send."""
+        return (*self._token, ("x-request-id", self._request_id)) if self._request_id else self._token
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a fork of the one that made the connection, which alone can use it."""
+        return os.getpid() != self._owner
+
+    def check_process(self) -> None:
+        """Refuses to use a connection whose threads are in another process: it would wait for ever.
+
+        Raises:
+            ForkedClient: This process is a fork of the one that made the connection.
+        """
+        if self.forked:
+            raise ForkedClient(
+                f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.address}",
+                code="FAILED_PRECONDITION",
+                reason="FORKED",
+            )
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether to wait for a server that does not answer: it has answered before, and this process has not closed it."""
+        return self.connected and not (self.server is not None and self.server.closed)
+
+    def revive(self) -> None:
+        """Starts the server again if it is a `Server` of this process and has died."""
+        if self.server is not None:
+            self.server.revive()
+
+    def call(self, method: str, request: Any, metadata: Sequence[tuple[str, str]] = ()) -> Any:
+        """Makes one call of the environment service and returns its answer.
+
+        Raises:
+            TetrionError: The call failed.
+        """
+        self.check_process()
+        if self._info is None and method != "GetServerInfo":
+            self.server_info()
+        try:
+            response = getattr(self._environment, method)(
+                request, timeout=self.timeout, metadata=(*self._metadata, *metadata)
+            )
+        except grpc.RpcError as error:
+            raise from_rpc_error(error) from None
+        self.connected = True
+        return response
+
+    def call_patiently(self, method: str, request: Any) -> Any:
+        """Repeats a call until the server answers. The call changes nothing, or its request has an id of its own."""
+        patience = Patience(self)
+        while True:
+            try:
+                return self.call(method, request)
+            except ServerUnavailable as error:
+                patience.wait(error)
+
+    def step_stream(
+        self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
+    ) -> Iterator[pb.StepStreamResponse]:
+        """Opens a stream of a session."""
+        self.check_process()
+        responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
+            requests, metadata=(*self._metadata, *metadata)
+        )
+        return responses
+
+    def evaluate(
+        self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None = None
+    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
+        """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
+        self.check_process()
+        self.server_info()
+        call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._metadata)
+        try:
+            for message in call:
+                self.connected = True
+                yield message
+        except grpc.RpcError as error:
+            raise from_rpc_error(error) from None
+        finally:
+            call.cancel()
+
+    def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
+        """See `Client.server_info`."""
+        width = arguments.integer("width", width)
+        if self._info is None:
+            try:
+                info: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest())
+            except TetrionError as error:
+                raise stranger(self.address, error) from None
+            check(self.address, info, self._any_version)
+            # The server answers the same while it runs.
+            self._info = info
+        if width:
+            response: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest(width=width))
+            return response
+        return self._info
+
+    def close(self) -> None:
+        """Closes the channel; does nothing in a forked child."""
+        if not self.forked:
+            self._channel.close()
+
+
+class Patience:
+    """How long one call waits for a server that went away."""
+
+    def __init__(self, connection: Connection) -> None:
+        """The clock starts at the first loss, not now."""
+        self._connection = connection
+        self._deadline: float | None = None
+        self._pause = 0.02
+
+    def wait(self, error: TetrionError) -> None:
+        """Waits a little longer each time, and starts a server of this process again that has died.
+
+        Raises:
+            TetrionError: The error given: the time is up, or this server has never answered at all.
+        """
+        now = time.monotonic()
+        if self._deadline is None:
+            if self._connection.patience and self._connection.may_come_back:
+                _LOG.warning("%s; waiting up to %g s for it", error, self._connection.patience)
+            self._deadline = now + self._connection.patience
+        if now >= self._deadline or not self._connection.may_come_back:
+            raise error
+        self._connection.revive()
+        time.sleep(min(self._pause, self._deadline - now))
+        self._pause = min(2 * self._pause, 1.0)
+
+
+# What gRPC takes besides HOST:PORT, with a colon behind it; see its page on naming.
+_SCHEMES = ("unix", "unix-abstract", "vsock", "dns", "ipv4", "ipv6", "xds")
+_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):\d{1,5}")
+
+
+def _check_address(address: Any) -> None:
+    expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
+    arguments.text("address", address, expected)
+    if not (_HOST_AND_PORT.fullmatch(address) or (":" in address and address.split(":")[0] in _SCHEMES)):
+        raise arguments.wrong("address", address, expected)
