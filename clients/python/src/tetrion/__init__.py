@@ -27,7 +27,7 @@ No rules of the game live in this package. What it needs to know, it asks the se
 
 from gymnasium.envs.registration import register
 
-from tetrion.calls import Observed, Stepped
+from tetrion.answers import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
 from tetrion.connection import ConnectionSettings

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion import arguments, rendering, spaces
-from tetrion.calls import Observed
+from tetrion.answers import Observed
 from tetrion.client import Client
 from tetrion.remote import RemoteEnv, picture
 from tetrion.requests import FeaturesLike, PositionsLike, RulesLike

@@ -13,13 +13,14 @@ import grpc
 import numpy.typing as npt
 
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion.calls import MUTATING, Calls, EnvIds, Stepped
+from tetrion.answers import Stepped
+from tetrion.calls import Calls, EnvIds
 from tetrion.connection import Patience
 from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_rpc_error, from_status
 from tetrion.journal import Entry
+from tetrion.link import NUMBERED, Link
 from tetrion.placements import Placements
 from tetrion.requests import FeaturesLike
-from tetrion.session import Session
 
 
 @dataclass
@@ -42,9 +43,9 @@ class StepStream(Calls):
     one finds the session behind it.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, link: Link) -> None:
         """Opens a stream; see `Session.stream`."""
-        self.session = session
+        super().__init__(link)
         self._closed = False
         # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
         self._interrupted = False
@@ -61,22 +62,22 @@ class StepStream(Calls):
         # The thread that fed the stream before this one would wait for ever.
         self._requests.put(None)
         self._requests = queue.SimpleQueue()
-        self._responses: Any = self.session.connection.step_stream(iter(self._requests.get, None), self.session._metadata)
+        self._responses: Any = self._link.connection.step_stream(iter(self._requests.get, None), self._link.metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
-        self.session.connection.check_process()
+        self._link.connection.check_process()
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
         self._mend()
-        sent = _Sent(kind, request, self.session.sequence + 1 if kind in MUTATING else 0, own)
+        sent = _Sent(kind, request, self._link.sequence + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
         if sent.number:
             # The session counts what was sent, so that requests sent ahead number on.
-            self.session.sequence = sent.number
+            self._link.sequence = sent.number
         self._transmit(sent)
 
     def _transmit(self, sent: _Sent) -> None:
-        self.session._address(sent.request, sent.number)
+        self._link.address(sent.request, sent.number)
         # The message is a copy of the request, which may be addressed anew later.
         self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
@@ -104,29 +105,18 @@ class StepStream(Calls):
     def _settle(self, sent: _Sent, response: Any) -> None:
         """Draws the consequences of an answer for the session and its journal."""
         if sent.kind == "save_state" and sent.own:
-            self._keep(response)
+            self._link.keep_snapshots(response)
         elif isinstance(response, TetrionError):
             if sent.number and not isinstance(response, SequenceMismatch):
                 # It did not happen, so its number is the next one's; what was sent behind it is refused in turn.
-                self.session.sequence = sent.number - 1
-        elif sent.number:
-            self.session._note(Entry(sent.number, sent.kind, sent.request))
-            if self.session._journal is not None and self.session._journal.due():
-                # Asked for now and read before the next answer: no caller waits for snapshots.
-                self._send("save_state", pb.SaveStateRequest(), own=True)
-
-    def _keep(self, response: Any) -> None:
-        journal = self.session._journal
-        if journal is None:
-            return
-        if isinstance(response, TetrionError):
-            journal.give_up()
-        else:
-            journal.keep(response.states, response.sequence)
+                self._link.sequence = sent.number - 1
+        elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request)):
+            # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
+            self._send("save_state", pb.SaveStateRequest(), own=True)
 
     def _answer(self) -> tuple[_Sent, Any]:
         """The earliest request without an answer, and its answer, or the error that it met."""
-        patience = Patience(self.session.connection)
+        patience = Patience(self._link.connection)
         while True:
             try:
                 response = self._next()
@@ -135,10 +125,10 @@ class StepStream(Calls):
                 continue
             kind = response.WhichOneof("response")
             answer: Any = from_status(response.error) if kind == "error" else getattr(response, kind)
-            if isinstance(answer, SessionNotFound) and self.session._journal is not None:
+            if isinstance(answer, SessionNotFound) and self._link.has_journal:
                 self._reopen(patience, answer)
                 continue
-            self.session._count(answer)
+            self._link.renumber(answer)
             return self._unanswered.popleft(), answer
 
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
@@ -152,8 +142,8 @@ class StepStream(Calls):
             return
         self._responses.cancel()
         numbers = [sent.number for sent in self._unanswered]
-        self.session.sequence = max([self.session.sequence, *numbers])
-        self._send_again(Patience(self.session.connection), lost=False)
+        self._link.sequence = max([self._link.sequence, *numbers])
+        self._send_again(Patience(self._link.connection), lost=False)
         self._interrupted = False
         try:
             while self._unanswered and not self.in_flight:
@@ -167,11 +157,11 @@ class StepStream(Calls):
         # The server keeps its last answer only. If it may have done more than one call that we know nothing about, or
         # moved on since a question, the way back leads over the snapshots.
         unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
-        if self.session._journal is not None and (unsure or lost):
-            old = pb.DeleteSessionRequest(name=self.session.name, allow_missing=True)
-            self.session._make_anew(patience)
+        if self._link.has_journal and (unsure or lost):
+            old = self._link.name
+            self._link.make_anew(patience)
             with contextlib.suppress(TetrionError):
-                self.session.connection.call("DeleteSession", old)
+                self._link.delete(old)
         self._open()
         for sent in self._unanswered:
             self._transmit(sent)
@@ -206,7 +196,7 @@ class StepStream(Calls):
 
     def receive_step(self) -> Stepped:
         """Waits for the answer to the earliest request sent ahead, a step."""
-        return self.session._stepped(self._receive("step"))
+        return self._answers.stepped(self._receive("step"))
 
     def send_placements(
         self,
@@ -228,7 +218,7 @@ class StepStream(Calls):
 
     def close(self) -> None:
         """Ends the stream; the session lives on. Does nothing in a forked child, whose parent goes on with it."""
-        if self._closed or self.session.connection.forked:
+        if self._closed or self._link.connection.forked:
             return
         self._closed = True
         self._requests.put(None)

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tetrion import rendering, spaces
-from tetrion.calls import Arrays, Final, Observed
+from tetrion.answers import Arrays, Final, Observed
 from tetrion.client import Client
 from tetrion.remote import RemoteEnv, picture
 from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
