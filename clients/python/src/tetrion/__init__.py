@@ -55,9 +55,10 @@ from tetrion.errors import (
     UnknownHost,
     VersionMismatch,
 )
-from tetrion.evaluation import Evaluation, Games, SeedRange
+from tetrion.evaluation import SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener, Planes
+from tetrion.games import Evaluation, Games
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.placements import Placements

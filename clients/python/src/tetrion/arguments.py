@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from google.protobuf.duration_pb2 import Duration
 
 from tetrion.errors import InvalidArgument
@@ -106,3 +107,23 @@ def pieces(field: str, value: Any) -> list[str]:
     expected = "letters of IOTZSJL"
     listed = items(field, value, f"a list of texts, {expected}")
     return [text(f"{field}[{place}]", letters, expected) for place, letters in enumerate(listed)]
+
+
+def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Weights as float64, one row of them or several.
+
+    Raises:
+        InvalidArgument: They are not rows of one length, or one is not a finite number.
+    """
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        given = np.empty(0, object)
+    if given.ndim not in (1, 2) or given.size == 0 or given.dtype.kind not in "iuf":
+        raise wrong(field, value, "numbers, one row of them or several of one length")
+    matrix = given.astype(np.float64)
+    if not np.isfinite(matrix).all():
+        index = tuple(np.argwhere(~np.isfinite(matrix))[0])
+        place = ", ".join(map(str, index))
+        raise wrong(f"{field}[{place}]", float(matrix[index]), "a finite number")
+    return matrix

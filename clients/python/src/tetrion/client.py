@@ -13,9 +13,11 @@ from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion.connection import Connection, ConnectionSettings
-from tetrion.evaluation import Controllers, Evaluation, Seeds, evaluation_request
-from tetrion.evaluation_run import Bar, EvaluationRun, Progress
+from tetrion.evaluation import Controllers, Seeds, evaluation_request
+from tetrion.evaluation_run import EvaluationRun
+from tetrion.games import Evaluation
 from tetrion.placements import Placements
+from tetrion.progress import Bar, Progress
 from tetrion.requests import (
     FeaturesLike,
     PositionsLike,

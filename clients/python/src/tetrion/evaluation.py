@@ -1,10 +1,10 @@
-"""How good are these controllers? The results of many games as columns of numbers."""
+"""What an evaluation plays: keyword arguments of `Client.evaluate`, as a request."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from tetrion._pb import features_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
 from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
-from tetrion.tensors import from_numpy, to_numpy
+from tetrion.tensors import from_numpy
 
 Controllers: TypeAlias = "str | Sequence[str | pb.Agent]"
 Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
@@ -33,87 +33,6 @@ class SeedRange:
 
     seed: int
     count: int
-
-
-@dataclass(frozen=True)
-class Games:
-    """Finished games, as parallel columns.
-
-    Attributes:
-        policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
-        seed_indices: uint32 [K].
-        episode_indices: uint32 [K], the episode of that seed.
-        seeds: uint64 [K], the episode seed: `reset(seeds=...)` with it deals the same pieces.
-        lines: uint64 [K], lines cleared.
-        pieces: uint64 [K], pieces landed.
-        steps: uint64 [K], steps taken.
-        scores: float64 [K], points as the rules score them.
-        truncated: bool [K], cut by a limit.
-    """
-
-    policy_indices: npt.NDArray[np.uint32]
-    seed_indices: npt.NDArray[np.uint32]
-    episode_indices: npt.NDArray[np.uint32]
-    seeds: npt.NDArray[np.uint64]
-    lines: npt.NDArray[np.uint64]
-    pieces: npt.NDArray[np.uint64]
-    steps: npt.NDArray[np.uint64]
-    scores: npt.NDArray[np.float64]
-    truncated: npt.NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        """How many games."""
-        return len(self.lines)
-
-    @classmethod
-    def from_message(cls, results: pb.EvaluationResults) -> Games:
-        """Views of the message's bytes."""
-        return cls(**{name: to_numpy(getattr(results, name)) for name in COLUMNS})  # type: ignore[arg-type]
-
-    @classmethod
-    def joined(cls, parts: Sequence[Games]) -> Games:
-        """The games of all parts, in the order of policy, seed and episode."""
-        if not parts:
-            return cls.from_message(_NO_GAMES)
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-        order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
-        return cls(**{name: column[order] for name, column in columns.items()})
-
-    def rows(self, chosen: npt.NDArray[np.generic]) -> Games:
-        """Some of them, by a mask or by indices."""
-        return Games(**{name: getattr(self, name)[chosen] for name in COLUMNS})
-
-
-COLUMNS = tuple(field.name for field in fields(Games))
-
-_NO_GAMES = pb.EvaluationResults(
-    **{
-        field.name: from_numpy(np.empty(0, {"scores": np.float64, "truncated": np.bool_}.get(field.name, dtype)))
-        for field in fields(Games)
-        for dtype in [np.uint32 if field.name.endswith("_indices") else np.uint64]
-    }
-)
-
-
-@dataclass(frozen=True)
-class Evaluation(Games):
-    """All games of an evaluation, in the order of policy, seed and episode, and what they come to.
-
-    Attributes:
-        started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
-        summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
-            `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
-            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. Each of these last is a
-            `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
-    """
-
-    started: pb.EvaluationStarted
-    summary: pb.EvaluationSummary
-
-    @property
-    def mean_lines(self) -> npt.NDArray[np.float64]:
-        """Mean lines a game of each policy that played, float64 [P]."""
-        return np.array([policy.lines.mean for policy in self.summary.policies])
 
 
 def evaluation_request(
@@ -185,7 +104,7 @@ def evaluation_request(
         max_response_bytes=arguments.integer("max_response_bytes", max_response_bytes),
     )
     if weights is not None:
-        matrix = np.atleast_2d(weight_array(weights))
+        matrix = np.atleast_2d(arguments.weights("weights", weights))
         request.weights.CopyFrom(
             pb.WeightMatrix(
                 features=features_message(features),
@@ -220,23 +139,3 @@ def _agents(controllers: Controllers) -> list[pb.Agent]:
         if not isinstance(controller, (str, pb.Agent)):
             raise arguments.wrong(f"controllers[{place}]", controller, "the name of a controller or an agent, or an Agent")
     return [pb.Agent(name=controller) if isinstance(controller, str) else controller for controller in listed]
-
-
-def weight_array(weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Weights as float64, one row of them or several.
-
-    Raises:
-        InvalidArgument: They are not rows of one length, or one is no finite number.
-    """
-    try:
-        given = np.asarray(weights)
-    except ValueError:
-        given = np.empty(0, object)
-    if given.ndim not in (1, 2) or given.size == 0 or given.dtype.kind not in "iuf":
-        raise arguments.wrong("weights", weights, "numbers, one row of them or several of one length")
-    matrix = given.astype(np.float64)
-    if not np.isfinite(matrix).all():
-        index = tuple(np.argwhere(~np.isfinite(matrix))[0])
-        place = ", ".join(map(str, index))
-        raise arguments.wrong(f"weights[{place}]", float(matrix[index]), "a finite number")
-    return matrix

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import tensor_pb2
 from tetrion.errors import InvalidArgument
-from tetrion.evaluation import weight_array
 from tetrion.tensors import to_numpy
 
 
@@ -83,7 +83,7 @@ class Placements:
         Raises:
             InvalidArgument: There are no features, or not as many as weights, or a weight is no number.
         """
-        weights = weight_array(weights)
+        weights = arguments.weights("weights", weights)
         if self.features is None or weights.shape != self.features.shape[1:]:
             has = "x".join(map(str, weights.shape))
             raise InvalidArgument("weights", f"are {has} weights for {len(self.feature_names)} features")

@@ -44,8 +44,9 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import COLUMNS, Controllers, Evaluation, Games, Seeds
-from tetrion.evaluation_run import Bar, Progress
+from tetrion.evaluation import Controllers, Seeds
+from tetrion.games import COLUMNS, Evaluation, Games
+from tetrion.progress import Bar, Progress
 from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined

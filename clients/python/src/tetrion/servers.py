@@ -22,8 +22,10 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.connection import Connection, ConnectionSettings, Patience
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import Controllers, Evaluation, Games, Seeds, evaluation_request
-from tetrion.evaluation_run import Bar, EvaluationRun, Progress
+from tetrion.evaluation import Controllers, Seeds, evaluation_request
+from tetrion.evaluation_run import EvaluationRun
+from tetrion.games import Evaluation, Games
+from tetrion.progress import Bar, Progress
 from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from google.protobuf.duration_pb2 import Duration
 
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.evaluation import COLUMNS, Evaluation, Games
-from tetrion.evaluation_run import Progress
+from tetrion.games import COLUMNS, Evaluation, Games
+from tetrion.progress import Progress
 from tetrion.summary import summarize
 
 # Shards at a time for each server: while one runs out, the other keeps the cores busy.

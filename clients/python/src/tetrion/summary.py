@@ -6,15 +6,11 @@ policy, seed and episode, in float64, one number after the other: so the same ga
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import evaluation_service_pb2 as pb
-
-if TYPE_CHECKING:
-    from tetrion.evaluation import Games
+from tetrion.games import Games
 
 
 def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:

@@ -21,9 +21,11 @@ from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
 from tetrion.cem import Cem, CemConfig
 from tetrion.draws import GAME, word
-from tetrion.evaluation import Evaluation, SeedRange, Seeds
+from tetrion.evaluation import SeedRange, Seeds
+from tetrion.games import Evaluation
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
+from tetrion.progress import Progress
 from tetrion.requests import RulesLike, rules_message
 from tetrion.search import Generation
 
@@ -49,13 +51,11 @@ _CEM = _Defaults("thiery9", {"width": 10, "height": 10}, 30, 5, "common", None, 
 # The report on a genetic algorithm: a full game for each individual, a point a piece and ten a line.
 _GENETIC = _Defaults("lab4", "genetic", 15, 1, "per_slot", "score", "points")
 
-OnProgress = Callable[[pb.EvaluationProgress], None]
-
 
 class Evaluator(Protocol):
     """Who plays the games: a `Client`, or a pool of servers."""
 
-    def evaluate(self, controllers: Any = (), *, on_progress: OnProgress | None = None, **request: Any) -> Evaluation:
+    def evaluate(self, controllers: Any = (), *, on_progress: Progress | None = None, **request: Any) -> Evaluation:
         """As `Client.evaluate`."""
 
     def server_info(self, width: int = 0) -> GetServerInfoResponse:
@@ -125,7 +125,7 @@ def train(
     unit: str | None = None,
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: Progress | None = None,
 ) -> Iterator[TrainedGeneration]:
     """Searches for the weights of a linear controller, a generation at a time.
 

@@ -1,0 +1,93 @@
+"""The results of an evaluation: many games as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.tensors import from_numpy, to_numpy
+
+
+@dataclass(frozen=True)
+class Games:
+    """Finished games, as parallel columns.
+
+    Attributes:
+        policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
+        seed_indices: uint32 [K].
+        episode_indices: uint32 [K], the episode of that seed.
+        seeds: uint64 [K], the episode seed: `reset(seeds=...)` with it deals the same pieces.
+        lines: uint64 [K], lines cleared.
+        pieces: uint64 [K], pieces landed.
+        steps: uint64 [K], steps taken.
+        scores: float64 [K], points as the rules score them.
+        truncated: bool [K], cut by a limit.
+    """
+
+    policy_indices: npt.NDArray[np.uint32]
+    seed_indices: npt.NDArray[np.uint32]
+    episode_indices: npt.NDArray[np.uint32]
+    seeds: npt.NDArray[np.uint64]
+    lines: npt.NDArray[np.uint64]
+    pieces: npt.NDArray[np.uint64]
+    steps: npt.NDArray[np.uint64]
+    scores: npt.NDArray[np.float64]
+    truncated: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """How many games."""
+        return len(self.lines)
+
+    @classmethod
+    def from_message(cls, results: pb.EvaluationResults) -> Games:
+        """Views of the message's bytes."""
+        return cls(**{name: to_numpy(getattr(results, name)) for name in COLUMNS})  # type: ignore[arg-type]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Games]) -> Games:
+        """The games of all parts, in the order of policy, seed and episode."""
+        if not parts:
+            return cls.from_message(_NO_GAMES)
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
+        return cls(**{name: column[order] for name, column in columns.items()})
+
+    def rows(self, chosen: npt.NDArray[np.generic]) -> Games:
+        """Some of them, by a mask or by indices."""
+        return Games(**{name: getattr(self, name)[chosen] for name in COLUMNS})
+
+
+COLUMNS = tuple(field.name for field in fields(Games))
+
+_NO_GAMES = pb.EvaluationResults(
+    **{
+        field.name: from_numpy(np.empty(0, {"scores": np.float64, "truncated": np.bool_}.get(field.name, dtype)))
+        for field in fields(Games)
+        for dtype in [np.uint32 if field.name.endswith("_indices") else np.uint64]
+    }
+)
+
+
+@dataclass(frozen=True)
+class Evaluation(Games):
+    """All games of an evaluation, in the order of policy, seed and episode, and what they come to.
+
+    Attributes:
+        started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
+        summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
+            `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
+            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. Each of these last is a
+            `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
+    """
+
+    started: pb.EvaluationStarted
+    summary: pb.EvaluationSummary
+
+    @property
+    def mean_lines(self) -> npt.NDArray[np.float64]:
+        """Mean lines a game of each policy that played, float64 [P]."""
+        return np.array([policy.lines.mean for policy in self.summary.policies])

@@ -1,0 +1,45 @@
+"""How far an evaluation is, while it runs: what callers are given, and a bar for people to look at."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tetrion._pb import evaluation_service_pb2 as pb
+
+Progress = Callable[[pb.EvaluationProgress], None]
+
+
+class Bar:
+    """Progress for people, on stderr: tqdm's bar if it is installed, else a line now and then."""
+
+    def __init__(self) -> None:
+        """Nothing is drawn before the first report."""
+        self._bar: Any = None
+        self._next = 0.0
+
+    def __call__(self, progress: pb.EvaluationProgress) -> None:
+        """Draws how far it is."""
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            self._line(progress)
+            return
+        if self._bar is None:
+            self._bar = tqdm(total=progress.num_games, unit="game")
+        self._bar.set_postfix_str(f"{progress.pieces_done / 1e6:.1f} M pieces", refresh=False)
+        self._bar.update(progress.games_done - self._bar.n)
+        if progress.games_done == progress.num_games:
+            self._bar.close()
+
+    def _line(self, progress: pb.EvaluationProgress) -> None:
+        now = time.monotonic()
+        last = progress.games_done == progress.num_games
+        if now >= self._next or last:
+            self._next = now + 5.0
+            print(
+                f"{progress.games_done:,} of {progress.num_games:,} games, {progress.pieces_done / 1e6:.1f} M pieces",
+                file=sys.stderr,
+            )
