@@ -1,5 +1,7 @@
 """Wrong arguments: each names the argument, its value and what was expected, before anything is sent."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -255,3 +257,9 @@ def test_connections():
 def test_fields_that_a_session_has_not(client):
     with client.create_session(observations=["board"]) as session, pytest.raises(KeyError, match="expected one of board"):
         session.reset().observations["bord"]
+
+
+@pytest.mark.parametrize("options", [tetrion.EvaluationOptions, tetrion.ConnectionSettings])
+def test_every_option_is_explained(options):
+    explained = re.findall(r"^        (\w+): ", options.__doc__, re.M)
+    assert explained == list(options.__annotations__)

@@ -11,8 +11,8 @@ Both start a server of their own when they are given no address. What there is:
 - `Client`, the way to everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
   as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
-- `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, as an `Evaluation` of
-  `Games`, or an `EvaluationRun` while it goes on.
+- `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, with `EvaluationOptions`,
+  as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
@@ -55,7 +55,7 @@ from tetrion.errors import (
     UnknownHost,
     VersionMismatch,
 )
-from tetrion.evaluation import SeedRange
+from tetrion.evaluation import EvaluationOptions, SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener, Planes
 from tetrion.games import Evaluation, Games
@@ -83,6 +83,7 @@ __all__ = [
     "Drawing",
     "EpisodeEnded",
     "Evaluation",
+    "EvaluationOptions",
     "EvaluationRun",
     "Flattener",
     "ForeignServer",

@@ -7,13 +7,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
-import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion.connection import Connection, ConnectionSettings
-from tetrion.evaluation import Controllers, Seeds, evaluation_request
+from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.games import Evaluation
 from tetrion.placements import Placements
@@ -203,61 +202,32 @@ class Client:
         self,
         controllers: Controllers = (),
         *,
-        weights: npt.ArrayLike | None = None,
-        features: FeaturesLike = None,
-        seeds: Seeds = None,
         progress: bool = False,
         on_progress: Progress | None = None,
-        **limits: Any,
+        **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games and waits for all of them.
 
         Args:
-            controllers: Names of controllers or agents, or `Agent` messages: the policies after the matrix' rows.
-            weights: Weight vectors [P, F], or one [F], of linear controllers.
-            features: What the columns of `weights` mean.
-            seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+            controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called now and then with how far it is.
-            **limits: What is played, and how far, by name:
-                `piece_sequences` (explicit pieces in place of seeds, one text a game, common to all policies);
-                `rules` (a preset's name, or fields of the message `Rules` by name; left out, `simplified`);
-                `rules_version` (refuse unless the server has this one);
-                `terminal` (what a placement that ends the game is worth to the matrix' policies, `avoid` or `score`);
-                `lookahead` (next pieces that the matrix' policies take into account, 0 if left out);
-                `episodes_per_seed` (1 if left out);
-                `pairs` (uint32 [G, 2], policy and seed indices to play; left out, all);
-                `max_pieces`, `max_steps` (each cuts a game after so many; 0 or left out: the server's limit);
-                `baseline` (index of the policy that others are compared with; left out, the first);
-                `max_parallelism` (threads to use at most; 0 or left out: all);
-                `progress_interval` (seconds between progress messages; left out, one);
-                `omit_results` (True asks for the summary alone).
+            **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
+                `EvaluationOptions`.
 
         Raises:
-            InvalidArgument: A limit of another name, or a value that is none of its kind or range; neither or both of
+            InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
                 `seeds` and `piece_sequences` are given.
         """
-        run = self.start_evaluation(
-            controllers,
-            weights=weights,
-            features=features,
-            seeds=seeds,
-            progress=progress,
-            on_progress=on_progress,
-            **limits,
-        )
-        return run.result()
+        return self.start_evaluation(controllers, progress=progress, on_progress=on_progress, **options).result()
 
     def start_evaluation(
         self,
         controllers: Controllers = (),
         *,
-        weights: npt.ArrayLike | None = None,
-        features: FeaturesLike = None,
-        seeds: Seeds = None,
         progress: bool = False,
         on_progress: Progress | None = None,
-        **limits: Any,
+        **options: Unpack[EvaluationOptions],
     ) -> EvaluationRun:
         """Begins to play many games, to be iterated over as they finish.
 
@@ -268,25 +238,22 @@ class Client:
 
         The arguments are those of `evaluate`. Nothing is played before the first game is asked for.
         """
-        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        request = evaluation_request(controllers, **options)
         return EvaluationRun(self.connection, request, Bar() if progress else on_progress)
 
     def evaluate_stream(
         self,
         controllers: Controllers = (),
         *,
-        weights: npt.ArrayLike | None = None,
-        features: FeaturesLike = None,
-        seeds: Seeds = None,
         timeout: float | None = None,
-        **limits: Any,
+        **options: Unpack[EvaluationOptions],
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
         """Plays many games and gives the messages as they come: `started`, `results` and `progress`, last `summary`.
 
         One call and no more: should the server be lost, so is the rest. Leaving the iteration early ends the games on
         the server. The arguments are those of `evaluate`.
         """
-        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        request = evaluation_request(controllers, **options)
         return self.connection.evaluate(request, timeout)
 
     def close(self) -> None:

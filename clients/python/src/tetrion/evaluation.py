@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,9 @@ from tetrion.errors import InvalidArgument
 from tetrion.names import expected
 from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
 from tetrion.tensors import from_numpy
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Controllers: TypeAlias = "str | Sequence[str | pb.Agent]"
 Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
@@ -35,82 +37,92 @@ class SeedRange:
     count: int
 
 
-def evaluation_request(
-    controllers: Controllers = (),
-    *,
-    weights: npt.ArrayLike | None = None,
-    features: FeaturesLike = None,
-    seeds: Seeds = None,
-    piece_sequences: Sequence[str] = (),
-    rules: RulesLike = None,
-    rules_version: str = "",
-    terminal: str | None = None,
-    lookahead: int = 0,
-    episodes_per_seed: int = 1,
-    pairs: npt.ArrayLike | None = None,
-    max_pieces: int = 0,
-    max_steps: int = 0,
-    baseline: int | None = None,
-    max_parallelism: int = 0,
-    progress_interval: float | None = None,
-    omit_results: bool = False,
-    max_response_bytes: int = 0,
-    **others: Any,
-) -> pb.EvaluatePoliciesRequest:
+class EvaluationOptions(TypedDict, total=False):
+    """What an evaluation plays, and how far: keyword arguments of `Client.evaluate` and of all that evaluates like it.
+
+    Either `seeds` or `piece_sequences` must be given. Everything else may be left out.
+
+    Attributes:
+        weights: Weight vectors [P, F], or one [F], of linear controllers.
+        features: What the columns of `weights` mean: the name of a feature set, or a list of features.
+        seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+        piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
+        rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
+        rules_version: Refuse unless the server has this one.
+        terminal: The score of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
+            `score`.
+        lookahead: Next pieces that the policies of the matrix take into account; by default 0.
+        episodes_per_seed: Episodes of each seed; by default 1.
+        pairs: uint32 [G, 2], policy and seed indices to play; by default all.
+        max_pieces: Cuts a game after so many pieces; 0, the default, is the server's limit.
+        max_steps: Cuts a game after so many steps; 0, the default, is the server's limit.
+        baseline: Index of the policy that the others are compared with; by default the first.
+        max_parallelism: Threads to use at most; 0, the default, is all.
+        progress_interval: Seconds between progress messages; by default 1.
+        omit_results: Ask for the summary alone.
+        max_response_bytes: The largest message to accept; 0, the default, is 4 MiB, enough for some 10,000 policies.
+    """
+
+    weights: npt.ArrayLike | None
+    features: FeaturesLike
+    seeds: Seeds
+    piece_sequences: Sequence[str]
+    rules: RulesLike
+    rules_version: str
+    terminal: str | None
+    lookahead: int
+    episodes_per_seed: int
+    pairs: npt.ArrayLike | None
+    max_pieces: int
+    max_steps: int
+    baseline: int | None
+    max_parallelism: int
+    progress_interval: float | None
+    omit_results: bool
+    max_response_bytes: int
+
+
+def evaluation_request(controllers: Controllers = (), **options: Unpack[EvaluationOptions]) -> pb.EvaluatePoliciesRequest:
     """The request for an evaluation.
 
     Args:
-        controllers: Names of controllers or agents, or `Agent` messages: the policies after the matrix' rows.
-        weights: Weight vectors [P, F], or one [F], of linear controllers.
-        features: What the columns of `weights` mean.
-        seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
-        piece_sequences: Explicit pieces in place of seeds, common to all policies.
-        rules: A preset's name, or fields of the message `Rules` by name; left out, `simplified`.
-        rules_version: Refuse unless the server has this one.
-        terminal: What a placement that ends the game is worth to the matrix' policies: `avoid` (the default) or `score`.
-        lookahead: Next pieces that the matrix' policies take into account.
-        episodes_per_seed: Episodes of each seed.
-        pairs: uint32 [G, 2], policy and seed indices to play; left out, all.
-        max_pieces: Cuts a game after so many pieces; 0: the server's limit.
-        max_steps: Cuts a game after so many steps; 0: the server's limit.
-        baseline: The policy that others are compared with; left out, the first.
-        max_parallelism: Threads to use at most; 0: all.
-        progress_interval: Seconds between progress messages; left out, one.
-        omit_results: Ask for the summary alone.
-        max_response_bytes: The largest message to accept; 0: 4 MiB, enough for some 10,000 policies.
-        **others: Refused.
+        controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
+        **options: See `EvaluationOptions`.
 
     Raises:
-        InvalidArgument: There is no such argument, or a value is none of its kind or range; neither or both of `seeds` and
-            `piece_sequences` are given.
+        InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
+            `seeds` and `piece_sequences` are given.
     """
-    for name in others:
-        known = [known for known in inspect.signature(evaluation_request).parameters if known != "others"]
-        raise InvalidArgument(name, f"is no argument of an evaluation{expected(name, known)}")
-    piece_sequences = arguments.pieces("piece_sequences", piece_sequences)
+    for name in options:
+        if name not in EvaluationOptions.__annotations__:
+            known = ["controllers", *EvaluationOptions.__annotations__]
+            raise InvalidArgument(name, f"is no argument of an evaluation{expected(name, known)}")
+    weights, seeds, pairs = options.get("weights"), options.get("seeds"), options.get("pairs")
+    terminal, baseline, interval = options.get("terminal"), options.get("baseline"), options.get("progress_interval")
+    piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
     if (seeds is None) == (not piece_sequences):
         given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
         raise InvalidArgument("seeds", given)
     request = pb.EvaluatePoliciesRequest(
-        rules=rules_message(rules),
-        rules_version=arguments.text("rules_version", rules_version),
+        rules=rules_message(options.get("rules")),
+        rules_version=arguments.text("rules_version", options.get("rules_version", "")),
         agents=_agents(controllers),
-        episodes_per_seed=arguments.integer("episodes_per_seed", episodes_per_seed),
-        max_pieces=arguments.integer("max_pieces", max_pieces, 0, arguments.U64),
-        max_steps=arguments.integer("max_steps", max_steps, 0, arguments.U64),
+        episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
+        max_pieces=arguments.integer("max_pieces", options.get("max_pieces", 0), 0, arguments.U64),
+        max_steps=arguments.integer("max_steps", options.get("max_steps", 0), 0, arguments.U64),
         baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
-        max_parallelism=arguments.integer("max_parallelism", max_parallelism),
-        omit_results=arguments.flag("omit_results", omit_results),
-        max_response_bytes=arguments.integer("max_response_bytes", max_response_bytes),
+        max_parallelism=arguments.integer("max_parallelism", options.get("max_parallelism", 0)),
+        omit_results=arguments.flag("omit_results", options.get("omit_results", False)),
+        max_response_bytes=arguments.integer("max_response_bytes", options.get("max_response_bytes", 0)),
     )
     if weights is not None:
         matrix = np.atleast_2d(arguments.weights("weights", weights))
         request.weights.CopyFrom(
             pb.WeightMatrix(
-                features=features_message(features),
+                features=features_message(options.get("features")),
                 weights=from_numpy(matrix),
                 terminal=enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None,
-                lookahead=arguments.integer("lookahead", lookahead),
+                lookahead=arguments.integer("lookahead", options.get("lookahead", 0)),
             )
         )
     if isinstance(seeds, SeedRange):
@@ -126,8 +138,8 @@ def evaluation_request(
         request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
         if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
             raise arguments.wrong("pairs", pairs, "rows of two, a policy's index and a seed's")
-    if progress_interval is not None:
-        request.progress_interval.CopyFrom(arguments.duration("progress_interval", progress_interval))
+    if interval is not None:
+        request.progress_interval.CopyFrom(arguments.duration("progress_interval", interval))
     return request
 
 

@@ -28,7 +28,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,12 +44,14 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import Controllers, Seeds
+from tetrion.evaluation import Controllers, EvaluationOptions
 from tetrion.games import COLUMNS, Evaluation, Games
 from tetrion.progress import Bar, Progress
-from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # What Ray says when a node, or what it held, is gone.
 _LOST = (RayActorError, NodeDiedError, ObjectLostError)
@@ -154,22 +156,18 @@ class Pool:
         self,
         controllers: Controllers = (),
         *,
-        weights: npt.ArrayLike | None = None,
-        features: FeaturesLike = None,
-        seeds: Seeds = None,
         progress: bool = False,
         on_progress: Progress | None = None,
-        **limits: Any,
+        **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
         self._find_nodes()
-        limits["rules_version"] = limits.get("rules_version") or self.server_info().rules_version
-        interval = limits.pop("progress_interval", None)
-        interval = 1.0 if interval is None else max(interval, 0.1)
-        request = {"controllers": controllers, "weights": weights, "features": features, "seeds": seeds, **limits}
-        shared = ray.put({**request, "progress_interval": interval})
+        options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
+        interval = options.get("progress_interval")
+        options["progress_interval"] = interval = 1.0 if interval is None else max(interval, 0.1)
+        shared = ray.put({"controllers": controllers, **options})
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
-        shards = cut(started, limits.get("pairs"), max(len(self._workers), 1), self._cores)
+        shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
         # Shards have numbers of their own in all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
@@ -181,7 +179,7 @@ class Pool:
                 worker.stop.remote(self._num_shards - 1)
             raise
         told.end()
-        return joined(started, parts, omit_results=limits.get("omit_results", False))
+        return joined(started, parts, omit_results=options.get("omit_results", False))
 
     def _play(
         self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: ShardProgress, interval: float

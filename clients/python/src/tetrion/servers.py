@@ -12,9 +12,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
@@ -22,11 +20,10 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.connection import Connection, ConnectionSettings, Patience
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import Controllers, Seeds, evaluation_request
+from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.games import Evaluation, Games
 from tetrion.progress import Bar, Progress
-from tetrion.requests import FeaturesLike
 from tetrion.server import Server
 from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
@@ -109,23 +106,20 @@ class Servers(Client):
         self,
         controllers: Controllers = (),
         *,
-        weights: npt.ArrayLike | None = None,
-        features: FeaturesLike = None,
-        seeds: Seeds = None,
         progress: bool = False,
         on_progress: Progress | None = None,
-        **limits: Any,
+        **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
 
         It is cut into shards, a call each. `start_evaluation` and `evaluate_stream` are one call, and so one server's.
         """
-        request = evaluation_request(controllers, weights=weights, features=features, seeds=seeds, **limits)
+        request = evaluation_request(controllers, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = self._started(request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
-        interval = limits.get("progress_interval")
+        interval = options.get("progress_interval")
         told = ShardProgress(started.num_games, 1.0 if interval is None else interval, Bar() if progress else on_progress)
         stop = threading.Event()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,16 @@ from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
 from tetrion.cem import Cem, CemConfig
 from tetrion.draws import GAME, word
-from tetrion.evaluation import SeedRange, Seeds
+from tetrion.evaluation import Controllers, EvaluationOptions, SeedRange, Seeds
 from tetrion.games import Evaluation
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
 from tetrion.progress import Progress
 from tetrion.requests import RulesLike, rules_message
 from tetrion.search import Generation
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # A second look is worth four times as many games.
 _SECOND_LOOK = 4
@@ -55,7 +58,13 @@ _GENETIC = _Defaults("lab4", "genetic", 15, 1, "per_slot", "score", "points")
 class Evaluator(Protocol):
     """Who plays the games: a `Client`, or a pool of servers."""
 
-    def evaluate(self, controllers: Any = (), *, on_progress: Progress | None = None, **request: Any) -> Evaluation:
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        on_progress: Progress | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Evaluation:
         """As `Client.evaluate`."""
 
     def server_info(self, width: int = 0) -> GetServerInfoResponse:
