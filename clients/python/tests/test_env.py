@@ -24,12 +24,17 @@ OPTIONS = [
 
 @pytest.mark.parametrize("kwargs", OPTIONS, ids=str)
 def test_check_env_has_nothing_to_say(client, kwargs, capsys):
+    check("tetrion/Placement-v0", client, kwargs)
+
+
+def check(env_id, client, kwargs):
+    """Gymnasium's own checker, every warning an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Features are unbounded, which is the one thing that the checker remarks on.
         if "features" in kwargs:
             warnings.filterwarnings("ignore", message=".*infinity.*")
-        env = gymnasium.make("tetrion/Placement-v0", address=client.address, **kwargs)
+        env = gymnasium.make(env_id, address=client.address, **kwargs)
         # It makes an environment of each render mode itself.
         check_env(env.unwrapped)
         env.close()

@@ -1,14 +1,13 @@
 """`KeypressEnv`: what Gymnasium asks of it, and the same game as the server's, key by key."""
 
-import warnings
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from test_vector_env import assert_same
+from test_env import check
+from test_vector_env import assert_follows
 
 import tetrion
 
@@ -28,15 +27,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("kwargs", OPTIONS, ids=str)
 def test_check_env_has_nothing_to_say(client, kwargs, capsys):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # Features are unbounded, which is the one thing that the checker remarks on.
-        if "features" in kwargs:
-            warnings.filterwarnings("ignore", message=".*infinity.*")
-        env = gymnasium.make("tetrion/Keypress-v0", address=client.address, **kwargs)
-        assert env.action_space == gymnasium.spaces.Discrete(6)
-        check_env(env.unwrapped)
-        env.close()
+    check("tetrion/Keypress-v0", client, kwargs)
 
 
 def test_pieces_fall_under_any_rules(client):
@@ -129,32 +120,9 @@ def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
     theirs = SyncVectorEnv([lambda: tetrion.KeypressEnv(client, rules=SMALL)] * 4, autoreset_mode=mode)
     assert isinstance(ours, tetrion.KeypressVectorEnv)
     assert ours.session.num_envs == 4
-    assert ours.single_observation_space == theirs.single_observation_space
-    assert ours.observation_space == theirs.observation_space
-    assert ours.action_space == theirs.action_space
     rng = np.random.default_rng(3)
-    seen, expected = ours.reset(seed=3), theirs.reset(seed=3)
-    ends = 0
-    for _ in range(120):
-        if "final_info" in expected[-1]:
-            # The mask of an episode that is over allows nothing, and is not sent.
-            expected[-1]["final_info"].pop("action_mask")
-            expected[-1]["final_info"].pop("_action_mask")
-        assert_same(seen[0], expected[0])
-        assert_same(seen[-1], expected[-1])
-        assert seen[0] in ours.observation_space
-        # An ended game that waits has only key 0 in its mask, as it takes any key.
-        keys = rng.choice(6, size=4, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3])
-        seen, expected = ours.step(keys), theirs.step(keys)
-        for one, other in zip(seen[1:4], expected[1:4], strict=True):
-            np.testing.assert_array_equal(one, other)
-        ended = seen[2] | seen[3]
-        ends += ended.sum()
-        if mode is AutoresetMode.DISABLED and ended.any():
-            seen = ours.reset(options={"reset_mask": ended})
-            expected = theirs.reset(options={"reset_mask": ended})
-    assert ends > 5
-    ours.close()
+    # An ended game that waits has only key 0 in its mask, as it takes any key.
+    assert_follows(ours, theirs, lambda infos: rng.choice(6, size=4, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3]), steps=120)
 
 
 def test_renders_the_falling_piece(client, capsys):

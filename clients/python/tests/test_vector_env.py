@@ -37,27 +37,33 @@ def assert_same(ours, theirs):
 def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
     ours = tetrion.TetrisVectorEnv(5, client, rules=SMALL, autoreset_mode=mode, invalid_action="terminate")
     theirs = SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=SMALL)] * 5, autoreset_mode=mode)
+    assert ours.metadata["autoreset_mode"] is mode
+    # An ended game that waits takes any action in NEXT_STEP mode; ours has it in its mask.
+    assert_follows(ours, theirs, last_legal, steps=40)
+
+
+def assert_follows(ours, theirs, choose, steps):
+    """Steps our vector environment and Gymnasium's with the same actions, and compares everything that they return."""
     assert ours.single_observation_space == theirs.single_observation_space
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
-    assert ours.metadata["autoreset_mode"] is mode
     seen, expected = ours.reset(seed=3), theirs.reset(seed=3)
     ends = 0
-    for _ in range(40):
+    for _ in range(steps):
         if "final_info" in expected[-1]:
             # The mask of an episode that is over allows nothing, and is not sent.
             expected[-1]["final_info"].pop("action_mask")
             expected[-1]["final_info"].pop("_action_mask")
         assert_same(seen[0], expected[0])
         assert_same(seen[-1], expected[-1])
-        # An ended game that waits takes any action in NEXT_STEP mode; ours has it in its mask.
-        actions = last_legal(seen[-1])
+        assert seen[0] in ours.observation_space
+        actions = choose(seen[-1])
         seen, expected = ours.step(actions), theirs.step(actions)
         for one, other in zip(seen[1:4], expected[1:4], strict=True):
             np.testing.assert_array_equal(one, other)
         ended = seen[2] | seen[3]
         ends += ended.sum()
-        if mode is AutoresetMode.DISABLED and ended.any():
+        if ours.autoreset_mode is AutoresetMode.DISABLED and ended.any():
             before = seen[0]
             seen = ours.reset(options={"reset_mask": ended})
             expected = theirs.reset(options={"reset_mask": ended})

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tetrion.draws import normals
 from tetrion.names import unknown
-from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Vector, check_scores, mean_and_std, ranking, total
+from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking, total
 
 
 @dataclass(frozen=True)
@@ -120,24 +120,18 @@ class CemConfig:
         return max(int(self.population * self.second_look), 1) if self.second_look else 0
 
 
-class Cem:
-    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+class Cem(Search):
+    """A cross-entropy search in progress."""
 
     def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
         """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
-        if num_weights < 1:
-            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+        super().__init__(num_weights, seed)
         self.config = config
-        self._seed = seed
-        self._generation = 0
         self._mean = np.full(num_weights, config.initial_mean)
         # Variances, or rows whose outer products add up to the covariance.
         variances = np.full(num_weights, config.initial_std * config.initial_std)
         self._spread = variances if config.covariance == "diagonal" else np.eye(num_weights) * config.initial_std
         self._first_scores: Vector | None = None
-        self._best: Best | None = None
 
     def ask(self) -> Round:
         """The candidates to be scored next; the same ones until scores are told."""
@@ -176,11 +170,6 @@ class Cem:
         return Generation(self._generation - 1, best_score, float(mean_score[0]), float(std_score[0]), best, mean, std)
 
     @property
-    def generation(self) -> int:
-        """Generations completed."""
-        return self._generation
-
-    @property
     def mean(self) -> Vector:
         """The centre of the distribution: what this search would hand in now."""
         return np.array(self._mean)
@@ -189,11 +178,6 @@ class Cem:
     def incumbent(self) -> Vector | None:
         """The vector this search would hand in now, `mean`; None before the first generation is complete."""
         return self.mean if self._generation else None
-
-    @property
-    def best(self) -> tuple[float, Vector] | None:
-        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
-        return None if self._best is None else (self._best.score, self._best.weights.copy())
 
     def state(self) -> dict[str, Any]:
         """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion.draws import Draws
-from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Vector, check_scores, mean_and_std, ranking
+from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking
 
 
 @dataclass(frozen=True)
@@ -69,23 +69,17 @@ class GeneticConfig:
         return max(self.keep, 1)
 
 
-class Genetic:
-    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+class Genetic(Search):
+    """A genetic algorithm in progress."""
 
     def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
         """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
-        if num_weights < 1:
-            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+        super().__init__(num_weights, seed)
         self.config = config
-        self._seed = seed
-        self._generation = 0
         draws = Draws(seed, 0)
         weights = [config.initial_range * (2.0 * draws.uniform() - 1.0) for _ in range(config.individuals * num_weights)]
         self._individuals = np.array(weights).reshape(config.individuals, num_weights)
         self._incumbent: Vector | None = None
-        self._best: Best | None = None
 
     def ask(self) -> Round:
         """The candidates to be scored next; the same ones until scores are told."""
@@ -109,19 +103,9 @@ class Genetic:
         return Generation(self._generation - 1, best_score, float(mean_score[0]), float(std_score[0]), best, mean, std)
 
     @property
-    def generation(self) -> int:
-        """Generations completed."""
-        return self._generation
-
-    @property
     def incumbent(self) -> Vector | None:
         """The vector this search would hand in now: the best individual of the last generation; None before the first."""
         return None if self._incumbent is None else self._incumbent.copy()
-
-    @property
-    def best(self) -> tuple[float, Vector] | None:
-        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
-        return None if self._best is None else (self._best.score, self._best.weights.copy())
 
     def state(self) -> dict[str, Any]:
         """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""

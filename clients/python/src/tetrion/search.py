@@ -6,6 +6,7 @@ configuration, the number of weights, the seed and the scores: that of the serve
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -83,6 +84,58 @@ class Best(NamedTuple):
     def resumed(state: Mapping[str, Any] | None) -> Best | None:
         """The one that `state` was made of."""
         return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
+
+
+class Search(ABC):
+    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+
+    def __init__(self, num_weights: int, seed: int) -> None:
+        """Checks what every search begins with.
+
+        Raises:
+            ValueError: One of them is out of range.
+        """
+        if num_weights < 1:
+            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
+        self._seed = seed
+        self._generation = 0
+        self._best: Best | None = None
+
+    @property
+    def generation(self) -> int:
+        """Generations completed."""
+        return self._generation
+
+    @property
+    @abstractmethod
+    def incumbent(self) -> Vector | None:
+        """The result so far; None before the first generation is complete."""
+
+    @property
+    def best(self) -> tuple[float, Vector] | None:
+        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        return None if self._best is None else (self._best.score, self._best.weights.copy())
+
+    @abstractmethod
+    def ask(self) -> Round:
+        """The candidates to be scored next; the same ones until `tell` takes their scores."""
+
+    @abstractmethod
+    def tell(self, scores: npt.ArrayLike) -> Generation | None:
+        """Takes the scores of the last `ask`, in its order.
+
+        Returns:
+            The generation if that completed it; None if it goes on with a second look.
+
+        Raises:
+            ValueError: They are not one number for each candidate. Nothing has changed then.
+        """
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that the search knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
 
 
 def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
