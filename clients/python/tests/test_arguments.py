@@ -38,8 +38,8 @@ def nowhere():
         ({"env_seeds": 7}, "env_seeds is 7, expected a list of seeds"),
         ({"env_seeds": [1, 2**64]}, f"env_seeds[1] is {2**64}, expected an integer from 0 to {2**64 - 1}"),
         ({"env_seeds": [0.5]}, f"env_seeds[0] is 0.5, expected an integer from 0 to {2**64 - 1}"),
-        ({"piece_sequences": [1]}, "piece_sequences[0] is 1, expected letters of IOTZSJL"),
-        ({"piece_sequences": 1}, "piece_sequences is 1, expected a list of texts, letters of IOTZSJL"),
+        ({"piece_sequences": [1]}, "piece_sequences[0] is 1, expected a string of the letters IOTZSJL"),
+        ({"piece_sequences": 1}, "piece_sequences is 1, expected a list, each a string of the letters IOTZSJL"),
         ({"autoreset": "samestep"}, "autoreset is 'samestep', did you mean 'same_step'? expected one of next_step, "),
         ({"autoreset": None}, "autoreset is None, expected one of next_step, same_step, disabled"),
         ({"invalid_action": "ignroe"}, "invalid_action is 'ignroe', "),
@@ -53,7 +53,7 @@ def nowhere():
         ({"rules": 10}, "rules is 10, expected a preset's name, or fields by name such as {'width': 6}"),
         ({"rules": {"width": "10"}}, f"rules.width is '10', expected an integer from 0 to {2**32 - 1}"),
         ({"rules": {"height": 20.5}}, f"rules.height is 20.5, expected an integer from 0 to {2**32 - 1}"),
-        ({"rules": {"preset": 3}}, "rules.preset is 3, expected a text"),
+        ({"rules": {"preset": 3}}, "rules.preset is 3, expected a string"),
         ({"rules": {"randomizer": "bag"}}, "rules.randomizer is 'bag', did you mean 'bag7'? expected one of uniform, "),
         ({"rules": {"randomizer": 1.5}}, "rules.randomizer is 1.5, expected one of uniform, bag7, balanced"),
         ({"rules": {"scoring": 1}}, "rules.scoring is 1, expected fields by name"),
@@ -115,9 +115,9 @@ def test_environments_too(client, name):
         ({"max_parallelism": True}, "max_parallelism is True, expected an integer"),
         ({"omit_results": 1}, "omit_results is 1, expected True or False"),
         ({"progress_interval": 0 * NAN}, "progress_interval is nan, expected seconds, 0 or more"),
-        ({"pairs": [0, 1]}, "pairs is [0, 1], expected rows of two, a policy's index and a seed's"),
+        ({"pairs": [0, 1]}, "pairs is [0, 1], expected rows of two: the index of a policy and of a seed"),
         ({"pairs": [[0, -1]]}, "pairs[0, 1] is -1, expected an integer"),
-        ({"max_piece": 5}, "max_piece is no argument of an evaluation, did you mean 'max_pieces'? expected one of "),
+        ({"max_piece": 5}, "max_piece is not an argument of an evaluation, did you mean 'max_pieces'? expected one of "),
     ],
 )
 def test_evaluations(nowhere, given, said):
@@ -161,7 +161,7 @@ def test_calls_of_a_session(client):
         mixed = [session.save([0])[0], tetrion.Drawing([], "I")]
         refused("positions has snapshots and drawings, expected one kind in one call", session.restore, mixed)
         refused("positions[0].rows is '##..'", session.restore, tetrion.Drawing("##..", "I"))
-        refused("positions[0].piece is 3, expected one letter of IOTZSJL", session.restore, tetrion.Drawing([], 3))
+        refused("positions[0].piece is 3, expected one of the letters IOTZSJL", session.restore, tetrion.Drawing([], 3))
         refused("format is 'asci', did you mean 'ascii'? expected one of ascii, ", session.render, format="asci")
         refused("features is 5", session.enumerate_placements, features=5)
         refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
@@ -219,7 +219,7 @@ def test_what_is_as_good_works(client):
     assert once.pieces.max() <= 100
     same = client.evaluate(["bcts"], weights=np.ones((8, 1), ">f4").T, features="bcts8", seeds=range(3), max_pieces=100)
     assert same.lines.tolist() == once.lines.tolist()
-    # A text is one sequence of pieces, not a list of letters.
+    # A string is one sequence of pieces, not a list of letters.
     assert client.evaluate("bcts", piece_sequences="OOOOO").pieces.tolist() == [5]
 
 

@@ -275,7 +275,7 @@ def test_what_reset_does_not_know_is_refused_by_name(client):
         for refuse in (env, envs):
             with pytest.raises(ValueError, match=rf"seed is {seed}, expected an integer from 0 to {2**64 - 1}"):
                 refuse.reset(seed=seed)
-    with pytest.raises(ValueError, match=r"options\['piece_sequence'\] is 5, expected letters of IOTZSJL"):
+    with pytest.raises(ValueError, match=r"options\['piece_sequence'\] is 5, expected a string of the letters IOTZSJL"):
         env.reset(options={"piece_sequence": 5})
 
 

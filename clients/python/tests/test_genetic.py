@@ -68,7 +68,7 @@ def test_a_search_goes_on_where_it_stopped():
     np.testing.assert_array_equal(steady.ask().candidates[:2], before[order[:2]])
     with pytest.raises(ValueError, match="7 individuals, expected 50"):
         Genetic.resume(GeneticConfig(), steady.state())
-    with pytest.raises(ValueError, match="another search"):
+    with pytest.raises(ValueError, match="not that of a genetic algorithm"):
         Genetic.resume(config, tetrion.Cem(tetrion.CemConfig(), 3, 1).state())
 
 

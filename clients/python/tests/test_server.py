@@ -65,7 +65,7 @@ def test_the_command_without_a_server_program(monkeypatch):
     monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
     done = subprocess.run([sys.executable, "-m", "tetrion", "serve"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "error: TETRION_SERVER is '/nowhere/tetrion', which is no program that can be run\n"
+    assert done.stderr == "error: TETRION_SERVER is '/nowhere/tetrion', which is not a program that can run\n"
 
 
 def test_server_not_started_says_how_it_ended():

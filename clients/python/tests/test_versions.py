@@ -104,7 +104,7 @@ def test_a_grpc_server_of_another_kind_is_recognised():
     address, server = serve()
     with tetrion.Client(address) as client:
         for first in (client.server_info, client.create_session, lambda: client.evaluate("bcts", seeds=[1])):
-            with pytest.raises(tetrion.ForeignServer, match=f"{address} is no Tetrion server: it speaks gRPC and has no"):
+            with pytest.raises(tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it speaks gRPC, but has no"):
                 first()
     server.stop(None)
 
@@ -126,7 +126,7 @@ def test_a_port_that_speaks_no_grpc_is_recognised(said):
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         with (
             tetrion.Client(address) as client,
-            pytest.raises(tetrion.ForeignServer, match=f"{address} is no Tetrion server: it does not speak gRPC"),
+            pytest.raises(tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it does not speak gRPC"),
         ):
             client.server_info()
         thread.join(60)
@@ -141,6 +141,6 @@ def test_the_version_is_said_with_a_server_and_without_one(monkeypatch):
     assert said()[0] == ours
     assert said()[1].startswith(f"tetrion {VERSION}, the server program /")
     monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
-    assert said() == [ours, "TETRION_SERVER is '/nowhere/tetrion', which is no program that can be run"]
+    assert said() == [ours, "TETRION_SERVER is '/nowhere/tetrion', which is not a program that can run"]
     monkeypatch.setenv("TETRION_SERVER", "/bin/false")
-    assert said()[1].startswith("the server program does not say its version: ")
+    assert said()[1].startswith("the server program does not print its version: ")

@@ -4,11 +4,12 @@
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
 
-Both start a server of their own when they are given no address. What there is:
+Both start a server of their own if they get no address. The package has:
 
-- Environments: `TetrisEnv`, `TetrisVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`; `Flattener` makes rows of
-  numbers of what they show and `Planes` pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
-- `Client`, the way to everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
+- Environments: `TetrisEnv`, `TetrisVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`; `Flattener` turns
+  observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
+  Stable-Baselines3.
+- `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
   as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
 - `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, with `EvaluationOptions`,
@@ -17,12 +18,12 @@ Both start a server of their own when they are given no address. What there is:
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
   client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
-- `TetrionError` and its kinds, each of which says what to do.
+- `TetrionError` and its subclasses; each says what to do.
 
-`help(tetrion.TetrisEnv)`, and so on, tells shapes, types, ranges and errors. Shapes are written N for environments or
-games, A for actions, P for policies, F for features.
+`help(tetrion.TetrisEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
+or games, A of actions, P of policies, F of features.
 
-No rules of the game live in this package. What it needs to know, it asks the server.
+This package holds no rules of the game. It asks the server for what it needs to know.
 """
 
 from gymnasium.envs.registration import register

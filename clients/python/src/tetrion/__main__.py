@@ -1,6 +1,6 @@
 """The server program, from wherever this package finds it: `python -m tetrion serve`.
 
-`python -m tetrion --version` is about both, and needs no server.
+`python -m tetrion --version` prints both versions, and needs no server.
 """
 
 import os
@@ -11,7 +11,7 @@ from tetrion.server import ServerNotFound, find_binary
 from tetrion.versions import RULES_VERSION, VERSION
 
 
-def say_versions() -> None:
+def print_versions() -> None:
     """Prints the version of this package, and that of the server program if there is one."""
     print(f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}")
     try:
@@ -21,17 +21,17 @@ def say_versions() -> None:
     except ServerNotFound as error:
         print(error)
     except (OSError, subprocess.SubprocessError) as error:
-        print(f"the server program does not say its version: {error}")
+        print(f"the server program does not print its version: {error}")
 
 
 if sys.argv[1:] in (["--version"], ["-V"]):
-    say_versions()
+    print_versions()
     sys.exit()
 try:
     program = str(find_binary())
 except ServerNotFound as error:
     sys.exit(f"error: {error}")
 if os.name == "nt":
-    # There exec starts another process, and the shell does not wait for it.
+    # On Windows exec starts another process, and the shell does not wait for it.
     sys.exit(subprocess.call([program, *sys.argv[1:]]))
 os.execv(program, [program, *sys.argv[1:]])

@@ -1,7 +1,7 @@
 """Arguments, checked before anything is sent: an error names the argument, the value and what was expected.
 
-What the game allows is for the server to say; here is what no message could hold. Numbers of numpy are numbers, and a float
-that is a whole number is an integer, so `max_pieces=1e6` works; True and False are neither.
+The server decides what the game allows; these checks refuse what no message could hold. They accept numpy's numbers, and
+whole numbers written as floats, such as `max_pieces=1e6`. True and False are not numbers.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from google.protobuf.duration_pb2 import Duration
 from tetrion.errors import InvalidArgument
 
 U32, U64 = 2**32 - 1, 2**64 - 1
+PIECES = "a string of the letters IOTZSJL"
 
 
 def wrong(field: str, value: object, expected: str) -> InvalidArgument:
-    """The refusal of a value."""
-    # A number of numpy as people write it.
+    """The error for a wrong value."""
+    # A numpy number is shown as Python shows its own.
     shown = value.item() if isinstance(value, np.generic) else value
     return InvalidArgument(field, f"is {reprlib.repr(shown)}, expected {expected}")
 
 
 def integer(field: str, value: Any, low: int = 0, high: int = U32) -> int:
-    """An integer of a range."""
+    """An integer from `low` to `high`."""
     number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
     if isinstance(number, float) and number.is_integer():
         number = int(number)
@@ -53,15 +54,15 @@ def flag(field: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(field: str, value: Any, expected: str = "a text") -> str:
-    """A text."""
+def string(field: str, value: Any, expected: str = "a string") -> str:
+    """A string."""
     if not isinstance(value, str):
         raise wrong(field, value, expected)
     return str(value)
 
 
 def duration(field: str, seconds: Any) -> Duration:
-    """A time as messages hold it."""
+    """Seconds as messages hold them."""
     expected = "seconds, 0 or more"
     message = Duration()
     try:
@@ -72,7 +73,7 @@ def duration(field: str, seconds: Any) -> Duration:
 
 
 def items(field: str, value: Any, expected: str) -> list[Any]:
-    """A list of anything. A text is none, though Python would make one of its letters."""
+    """A list of anything. A string is refused, though Python could make a list of its letters."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise wrong(field, value, expected)
     try:
@@ -84,11 +85,11 @@ def items(field: str, value: Any, expected: str) -> list[Any]:
 def names(field: str, value: Any, example: str) -> list[str]:
     """A list of names."""
     listed = items(field, value, f"a list of names such as [{example!r}]")
-    return [text(f"{field}[{place}]", name, f"a name such as {example!r}") for place, name in enumerate(listed)]
+    return [string(f"{field}[{place}]", name, f"a name such as {example!r}") for place, name in enumerate(listed)]
 
 
 def integers(field: str, value: Any, expected: str, high: int) -> list[int]:
-    """A list of integers from 0."""
+    """A list of integers from 0 to `high`."""
     listed = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else items(field, value, expected)
     if all(type(number) is int and 0 <= number <= high for number in listed):
         return list(listed)
@@ -101,12 +102,11 @@ def seeds(field: str, value: Any) -> list[int]:
 
 
 def pieces(field: str, value: Any) -> list[str]:
-    """Piece sequences, a text for each environment or game; a text alone is one of them."""
+    """Piece sequences, a string for each environment or game; a string alone is one sequence."""
     if isinstance(value, str):
         return [value]
-    expected = "letters of IOTZSJL"
-    listed = items(field, value, f"a list of texts, {expected}")
-    return [text(f"{field}[{place}]", letters, expected) for place, letters in enumerate(listed)]
+    listed = items(field, value, f"a list, each {PIECES}")
+    return [string(f"{field}[{place}]", letters, PIECES) for place, letters in enumerate(listed)]
 
 
 def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:

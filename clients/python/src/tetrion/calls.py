@@ -40,9 +40,10 @@ class Calls(ABC):
 
         Args:
             env_ids: Which environments; all if left out.
-            seeds: One for each of them, from 0 to 2**64 - 1; each begins episode 0 of its seed. Left out, each goes on to
+            seeds: One for each of them, from 0 to 2**64 - 1; each begins episode 0 of its seed. Left out: each begins
                 its next episode.
-            piece_sequences: Letters of IOTZSJL for each of them, or one string for all, dealt in place of random pieces.
+            piece_sequences: Pieces to deal instead of random ones: a string of the letters IOTZSJL for each environment, or
+                one for all.
         """
         request = pb.ResetRequest(
             env_ids=ids(env_ids),
@@ -52,7 +53,7 @@ class Calls(ABC):
         return self._answers.observed(self._call("reset", request))
 
     def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
-        """Does one action in each environment.
+        """Takes one action in each environment.
 
         Args:
             actions: Integers [B].
@@ -65,7 +66,7 @@ class Calls(ABC):
         return pb.StepRequest(actions=tensor, env_ids=ids(env_ids))
 
     def save(self, env_ids: EnvIds = None) -> list[bytes]:
-        """Takes a snapshot of each environment: everything that decides its future, to be kept anywhere."""
+        """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
         request = pb.SaveStateRequest(env_ids=ids(env_ids))
         return list(self._call("save_state", request).states)
 
@@ -75,7 +76,7 @@ class Calls(ABC):
         Args:
             positions: One for each environment, or one for all: snapshots, drawings or packed playfields.
             env_ids: Which environments; all if left out.
-            reseed: Deal other pieces from here on, of this seed; left out, the snapshot's own.
+            reseed: Deals other pieces from here on, drawn from this seed. Left out: those of the snapshot.
         """
         if reseed is not None:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
@@ -83,12 +84,12 @@ class Calls(ABC):
         return self._answers.observed(self._call("restore_state", request))
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
-        """Puts environments into the state of one of them, to try several futures of it.
+        """Copies the state of one environment into others, to try several futures.
 
         Args:
             env_id: The environment to copy.
             env_ids: Which environments become copies; all if left out.
-            reseed: Deal other pieces from here on, to each copy its own; left out, all see the same ones.
+            reseed: Deals other pieces from here on, different ones to each copy. Left out: the same pieces to all.
         """
         return self.restore(self.save([env_id]), env_ids, reseed=reseed)
 
@@ -100,13 +101,13 @@ class Calls(ABC):
         afterstates: bool = False,
         position_features: bool = False,
     ) -> Placements:
-        """Lists every placement of the current pieces, with what each leads to.
+        """Lists every placement of the current pieces and its outcome.
 
         Args:
             env_ids: Which environments; all if left out.
-            features: The features wanted, a set's name or a list of names; left out, the session's own, if it has any.
-            afterstates: Whether the playfields after them are wanted.
-            position_features: Whether the features of the playfields as they stand are wanted.
+            features: The name of a feature set or a list of features. Left out: those of the session, if it has any.
+            afterstates: Whether to return the playfields after the placements.
+            position_features: Whether to return the features of the current playfields.
         """
         request = self._placements_request(env_ids, features, afterstates, position_features)
         return Placements.from_message(self._call("enumerate_placements", request))
@@ -123,13 +124,13 @@ class Calls(ABC):
 
 
 def ids(env_ids: EnvIds) -> list[int]:
-    """Environments as requests name them."""
+    """Environment ids as requests hold them."""
     if env_ids is None:
         return []
     if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
         raise InvalidArgument("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
     listed = arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32)
     if not listed:
-        # On the wire an empty list means all, which no caller means that has selected none.
+        # On the wire an empty list means all environments, and a caller who selected none does not mean that.
         raise InvalidArgument("env_ids", "is empty; leave it out to mean all environments")
     return listed

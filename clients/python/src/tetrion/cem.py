@@ -1,10 +1,10 @@
 """The cross-entropy method by ask and tell: the search of `tetrion train`, to the last bit.
 
-A `Cem` proposes weight vectors and is told what they scored. It knows nothing of games or servers, so whoever calls it is
-free to score its candidates anywhere; `tetrion.train` does it with a `Client`, or with a cluster.
+A `Cem` proposes weight vectors and takes their scores. It knows nothing of games or servers, so its caller may score the
+candidates anywhere; `tetrion.train` does so with a `Client` or on a cluster.
 
-Its path is a function of its configuration, the number of weights, the seed and the scores. With equal scores it is the
-path of the server program's own search, so a run can be begun with one and gone on with in the other.
+The path of a search is a function of its configuration, the number of weights, the seed and the scores. With equal scores
+it is the path of the server program's own search, so each can continue a run that the other began.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vecto
 
 @dataclass(frozen=True)
 class Noise:
-    """What is added to the variance of every weight in generation t = 0, 1, 2 ...
+    """Noise added to the variance of every weight in generation t = 0, 1, 2 ...
 
     Attributes:
         kind: `none`; `constant`: variance; `linear`: variance * max(1 - t / generations, 0); `hyperbolic`:
@@ -52,12 +52,12 @@ class CemConfig:
 
     Attributes:
         population: Weight vectors a generation, at least 2.
-        elite_fraction: Share of them that makes the next distribution, rounded down, but at least one vector.
+        elite_fraction: Share of them that forms the next distribution, rounded down, but at least one vector.
         initial_mean: Mean of every weight at the start.
         initial_std: Standard deviation of every weight at the start.
         noise: Added to the variance of every weight.
         covariance: `diagonal` draws weights one by one, `full` together.
-        unit_norm: Whether every vector drawn is scaled to length 1.
+        unit_norm: Whether to scale every vector to length 1.
         second_look: Share of the population that is scored twice, the second scores in place of the first; 0 for none.
     """
 
@@ -71,7 +71,7 @@ class CemConfig:
     second_look: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuses what no search can run with."""
+        """Checks every parameter."""
 
         def check(name: str, condition: bool, expected: str) -> None:
             if not condition:
@@ -92,7 +92,7 @@ class CemConfig:
 
     @classmethod
     def preset(cls, name: str, num_generations: int) -> CemConfig:
-        """Settings by name; only `lab` looks at the number of generations.
+        """Settings by name; only `lab` depends on the number of generations.
 
         Args:
             name: `szita-lorincz` (2006), `thiery-scherrer` (2009), `lab` (the course notebook) or `tetrion`.
@@ -111,7 +111,7 @@ class CemConfig:
 
     @property
     def num_elites(self) -> int:
-        """Vectors that make the next distribution."""
+        """Vectors that form the next distribution."""
         return max(int(self.population * self.elite_fraction), 1)
 
     @property
@@ -124,7 +124,7 @@ class Cem(Search):
     """A cross-entropy search in progress."""
 
     def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
-        """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
+        """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
         self.config = config
         self._mean = np.full(num_weights, config.initial_mean)
@@ -134,7 +134,7 @@ class Cem(Search):
         self._first_scores: Vector | None = None
 
     def ask(self) -> Round:
-        """The candidates to be scored next; the same ones until scores are told."""
+        """The candidates to score next; the same ones until `tell` takes their scores."""
         slots = np.arange(self.config.population)
         if self._first_scores is not None:
             slots = ranking(self._first_scores)[: self.config.num_second_looks]
@@ -150,15 +150,15 @@ class Cem(Search):
             ValueError: They are not one number for each candidate. Nothing has changed then.
         """
         candidates = self.ask().candidates
-        told = check_scores(scores, len(candidates))
+        checked = check_scores(scores, len(candidates))
         if self._first_scores is None and self.config.num_second_looks:
-            self._first_scores = told.copy()
+            self._first_scores = checked.copy()
             return None
-        elites = ranking(told)[: self.config.num_elites]
+        elites = ranking(checked)[: self.config.num_elites]
         mean, std = mean_and_std(candidates[elites])
-        first_scores = told if self._first_scores is None else self._first_scores
+        first_scores = checked if self._first_scores is None else self._first_scores
         mean_score, std_score = mean_and_std(first_scores[:, None])
-        best, best_score = candidates[elites[0]], float(told[elites[0]])
+        best, best_score = candidates[elites[0]], float(checked[elites[0]])
         self._best = Best.kept(self._best, best_score, self._generation, best)
         if self.config.covariance == "diagonal":
             self._spread = std * std
@@ -171,16 +171,16 @@ class Cem(Search):
 
     @property
     def mean(self) -> Vector:
-        """The centre of the distribution: what this search would hand in now."""
+        """The centre of the distribution: the result so far."""
         return np.array(self._mean)
 
     @property
     def incumbent(self) -> Vector | None:
-        """The vector this search would hand in now, `mean`; None before the first generation is complete."""
+        """The result so far, `mean`; None before the first generation is complete."""
         return self.mean if self._generation else None
 
     def state(self) -> dict[str, Any]:
-        """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
         return {
             "seed": self._seed,
             "generation": self._generation,
@@ -192,10 +192,10 @@ class Cem(Search):
 
     @classmethod
     def resume(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
-        """The search that `state` was taken from.
+        """Restores the search that `state` was taken from.
 
         Raises:
-            ValueError: It is a search of another configuration's.
+            ValueError: The state belongs to another configuration.
         """
         search = cls(config, len(state["mean"]), state["seed"])
         if list(state["spread"]) != [config.covariance]:
@@ -211,12 +211,12 @@ class Cem(Search):
         return search
 
     def _population(self) -> npt.NDArray[np.float64]:
-        """Draws the generation's vectors. They are not kept: drawing is cheap, and a state stays small."""
+        """Draws the vectors of the generation. They are not kept: drawing is cheap, and the state stays small."""
         num_vectors, num_weights = self.config.population, self._mean.size
         noise = self.config.noise.at(self._generation)
 
         def draw(num_normals: int) -> npt.NDArray[np.float64]:
-            """So many standard normals for each vector."""
+            """`num_normals` standard normals for each vector."""
             return normals(self._seed, self._generation, num_vectors * num_normals).reshape(num_vectors, num_normals)
 
         population = np.tile(self._mean, (num_vectors, 1))
@@ -231,6 +231,6 @@ class Cem(Search):
                 population += math.sqrt(noise) * z[:, num_rows:]
         if self.config.unit_norm:
             norms = np.sqrt(total((population * population).T))
-            # A vector of zeros stays what it is.
+            # A vector of zeros stays as it is.
             population /= np.where(norms > 0.0, norms, 1.0)[:, None]
         return population

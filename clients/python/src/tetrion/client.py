@@ -86,25 +86,25 @@ class Client:
         self.connection.request_id = request_id
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickle keeps: the arguments, the token among them. Without an address it starts a server where it wakes."""
+        """Pickles the arguments, the token included. Without an address, the copy starts a server of its own."""
         if isinstance(self.connection.settings["tls"], grpc.ChannelCredentials):
             raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
         return _client, (self.connection.settings,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Client:
-        """The client itself: copies of what uses a connection share it."""
+        """The client itself: copies of an environment share its connection."""
         return self
 
     def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
-        """Says what the server is, can and allows: presets, features, controllers, limits.
+        """Describes the server: its version, presets, features, controllers and limits.
 
         Args:
-            width: The width at which the columns of feature sets are written out; 0 is 10.
+            width: The width of the playfield for which the columns of feature sets are listed; 0 means 10.
 
         Raises:
             ServerUnavailable: Nothing answers at the address.
-            ForeignServer: Something else than a Tetrion server answers there.
-            IncompatibleServer: The server is of a version that this package is not made for.
+            ForeignServer: Something other than a Tetrion server answers there.
+            IncompatibleServer: The version of the server does not fit this package.
         """
         return self.connection.server_info(width)
 
@@ -132,21 +132,22 @@ class Client:
         Args:
             num_envs: How many environments.
             rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields wanted, in order; none: the server's default.
-            infos: The info fields wanted, in order; none: all.
-            features: A feature set's name or a list of features, for the observation `features` and for placements.
+            observations: The observation fields, in order. None given: the server's default.
+            infos: The info fields, in order. None given: all.
+            features: The name of a feature set or a list of features, for the observation `features` and for placements.
             autoreset: `next_step`, `same_step` or `disabled`.
-            invalid_action: What becomes of an action that the mask forbids: `reject` the call, `terminate` the episode, or
-                `ignore` it, which takes a step and leaves the game as it is.
-            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
-            seed: The session seed; left out, drawn by the server, and told in `Session.message.config.seed`.
-            env_seeds: A seed for each environment in its place.
-            piece_sequences: Explicit pieces in its place: strings of IOTZSJL, one for each environment or one for all.
+            invalid_action: What happens when the mask forbids an action: `reject` the call, `terminate` the episode, or
+                `ignore` the action, which takes a step and leaves the game as it is.
+            invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
+            seed: The session seed. Left out: the server draws one, and `Session.message.config.seed` holds it.
+            env_seeds: Instead of `seed`, a seed for each environment.
+            piece_sequences: Instead of seeds, the pieces: a string of the letters IOTZSJL for each environment, or one for
+                all.
             max_episode_steps: Truncates episodes after so many steps; 0: never.
             action_mask: Whether answers hold action masks.
-            ttl: Seconds that the session is kept when nobody calls; left out, the server's default.
-            snapshot_every: Should the server be lost, the session goes on from snapshots that the client takes after so
-                many calls, and from its own calls since. 0: the session is lost with its server.
+            ttl: Seconds that the server keeps the session without a call. Left out: the server's default.
+            snapshot_every: After how many calls the client takes snapshots. If the server is lost, the session continues
+                from the last ones and from the calls since. 0: the session is lost with its server.
         """
         config = pb.SessionConfig(
             num_envs=arguments.integer("num_envs", num_envs),
@@ -180,14 +181,14 @@ class Client:
         afterstates: bool = False,
         position_features: bool = False,
     ) -> Placements:
-        """Lists every placement in positions of the caller's own; for a session's, see `Session.enumerate_placements`.
+        """Lists every placement in positions of your own; for those of a session, see `Session.enumerate_placements`.
 
         Args:
             positions: Snapshots, `Drawing`s or `Packed` playfields.
-            rules: Their rules; snapshots have their own, and others are `simplified` if this is left out.
-            features: The features wanted, a set's name or a list of names.
-            afterstates: Whether the playfields after the placements are wanted.
-            position_features: Whether the features of the positions as they stand are wanted.
+            rules: Their rules, by default `simplified`. Snapshots hold their own.
+            features: The name of a feature set or a list of features.
+            afterstates: Whether to return the playfields after the placements.
+            position_features: Whether to return the features of the positions themselves.
         """
         request = pb.EnumeratePlacementsRequest(
             positions=positions_message(positions, rules),
@@ -211,7 +212,7 @@ class Client:
         Args:
             controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
-            on_progress: Called now and then with how far it is.
+            on_progress: Called with the progress, once every `progress_interval`.
             **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
                 `EvaluationOptions`.
 
@@ -229,14 +230,14 @@ class Client:
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationRun:
-        """Begins to play many games, to be iterated over as they finish.
+        """Starts to play many games and iterates over them as they finish.
 
             run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 1000), rules={"height": 10})
             for games in run:
                 print(run.games_done, "of", run.num_games, games.lines.mean())
             run.result().summary
 
-        The arguments are those of `evaluate`. Nothing is played before the first game is asked for.
+        The arguments are those of `evaluate`. The server starts to play when the first game is asked for.
         """
         request = evaluation_request(controllers, **options)
         return EvaluationRun(self.connection, request, Bar() if progress else on_progress)
@@ -248,10 +249,10 @@ class Client:
         timeout: float | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
-        """Plays many games and gives the messages as they come: `started`, `results` and `progress`, last `summary`.
+        """Plays many games and yields the server's messages: `started`, then `results` and `progress`, and last `summary`.
 
-        One call and no more: should the server be lost, so is the rest. Leaving the iteration early ends the games on
-        the server. The arguments are those of `evaluate`.
+        It is a single call: if the server is lost, so are the games that are missing. Leaving the iteration early ends
+        the games on the server. The arguments are those of `evaluate`.
         """
         request = evaluation_request(controllers, **options)
         return self.connection.evaluate(request, timeout)

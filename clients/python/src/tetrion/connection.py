@@ -303,6 +303,6 @@ _HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):\d{1,5}")
 
 def _check_address(address: Any) -> None:
     expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
-    arguments.text("address", address, expected)
+    arguments.string("address", address, expected)
     if not (_HOST_AND_PORT.fullmatch(address) or (":" in address and address.split(":")[0] in _SCHEMES)):
         raise arguments.wrong("address", address, expected)

@@ -1,8 +1,8 @@
 """Random numbers for searches: those of `tetrion train`, to the last bit.
 
 ChaCha with eight rounds (Bernstein 2008), keyed by the seed and a domain of its own, with a stream for every generation;
-normals by Marsaglia's polar method; the logarithm of fdlibm in its own few operations, because `numpy.log` may be any of
-several. Additions, products, quotients and square roots are rounded alike on all machines, so nothing else is needed.
+normals by Marsaglia's polar method; the logarithm operation by operation as in fdlibm, because `numpy.log` has several
+implementations. All machines round sums, products, quotients and square roots alike, so numpy's own will do.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def word(seed: int, tag: int, n: int) -> int:
 
 
 class Draws:
-    """The draws of a stream one by one, for a search that cannot tell beforehand how many it needs of which kind."""
+    """The draws of a stream one by one, for a search that does not know in advance how many of each kind it needs."""
 
     def __init__(self, seed: int, stream: int) -> None:
         """Begins at the start of the stream."""
@@ -67,7 +67,7 @@ class Draws:
 
 
 def _stream(seed: int, stream: int) -> Iterator[int]:
-    """The words of a stream, for ever."""
+    """The words of a stream, without end."""
     for block in itertools.count(0, 64):
         yield from _chacha8(seed, stream, block, 64).tolist()
 
@@ -77,7 +77,7 @@ def normals(seed: int, stream: int, count: int) -> npt.NDArray[np.float64]:
     accepted: list[npt.NDArray[np.float64]] = []
     missing, first_block = count, 0
     while missing > 0:
-        # A block makes four pairs of uniforms, of which pi / 4 lie in the circle and become two normals each.
+        # A block gives four pairs of uniforms. A share of pi / 4 lies in the circle and gives two normals each.
         num_blocks = math.ceil(missing / (2 * math.pi)) + 4
         words = _chacha8(seed, stream, first_block, num_blocks)
         uniforms = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53

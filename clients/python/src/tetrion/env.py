@@ -21,7 +21,7 @@ Observation = dict[str, Any]
 class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     """One game of Tetris, played by a Tetrion server.
 
-    For more than a few games use `TetrisVectorEnv`: a call a step is most of the cost, and it has one call for all.
+    For more than a few games use `TetrisVectorEnv`: most of the cost of a step is its call, and there all games share one.
 
     ## Description
 
@@ -32,29 +32,29 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     ## Action Space
 
     `Discrete(4 * width)`: an action is a placement, `orientation * width + column of the leftmost cell`. Which of them
-    exist depends on the current tetromino: `info["action_mask"]` (int8, as `Discrete.sample(mask)` takes it) and
-    `action_masks()` (bool, as MaskablePPO takes it) say so. The game key by key is `KeypressEnv`.
+    are allowed depends on the current tetromino: see `info["action_mask"]` (int8, as `Discrete.sample(mask)` takes it) and
+    `action_masks()` (bool, as MaskablePPO takes it). The game key by key is `KeypressEnv`.
 
     ## Observation Space
 
     A `Dict` with the shapes and bounds that the server reports, by default
 
     - `board`: `Box` uint8 (height, width), 1 where a cell is full; row 0 is the lowest
-    - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L, 7 where there is none (behind the
-      last piece of an explicit sequence)
+    - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L; 7 means none (behind the last piece
+      of an explicit sequence)
     - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
     - `features`: `Box` float32, if `features` names some
     - `action_mask`: `Box` int8 (A,), with `observe_mask`
 
-    Libraries make a one-hot code of `Discrete` and `MultiDiscrete`, which is what a tetromino needs: it is a name and not
-    an amount. `Client.create_session` gives the server's own numbers, with -1 for none.
+    Libraries turn `Discrete` and `MultiDiscrete` into a one-hot code, which suits a tetromino: it is a name and not an
+    amount. Sessions of `Client.create_session` return the server's own numbers, with -1 for none.
 
     ## Starting State
 
     An empty playfield. `reset(seed=s)` begins episode 0 of the seed s, `reset()` the next episode of the last seed. The
     pieces of each are a pure function of the seed and the number of the episode, which `info["seed"]` holds as one number:
-    `reset(seed=info["seed"])` deals the same pieces again, on every server of the same `rules_version`. Without any seed
-    the server draws one.
+    `reset(seed=info["seed"])` deals the same pieces again, on every server of the same `rules_version`. If you never give a
+    seed, the server draws one.
 
     ## Rewards
 
@@ -75,20 +75,20 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     ## Information
 
-    `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, the episode's, a
-    numpy uint64; and `action_mask`. Unless `invalid_action="reject"`, whether the mask forbade the last action,
-    `invalid_action`, and how many it has forbidden in the episode, `invalid_actions`. With `infos` also `landing_row`, the
-    row in which the last piece came to rest.
+    `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, that of the
+    episode, a numpy uint64; and `action_mask`. Unless `invalid_action="reject"`: `invalid_action`, whether the mask forbade
+    the last action, and `invalid_actions`, how many it has forbidden in the episode. If `infos` asks for it: `landing_row`,
+    the row in which the last piece came to rest.
 
     ## Snapshots and copies
 
-    `clone_state()` takes a snapshot of everything that decides the future of the game, `restore_state` goes back to one, in
-    this environment or in another with the same rules. `copy.deepcopy` and `pickle` make an environment that goes on where
-    this one stands, in a session of its own. Behind wrappers the methods are those of `env.unwrapped`.
+    `clone_state()` takes a snapshot of everything that decides the future of the game; `restore_state` returns to it, in
+    this environment or in another with the same rules. `copy.deepcopy` and `pickle` make an environment that continues from
+    where this one is, in a session of its own. On a wrapped environment call the methods of `env.unwrapped`.
 
     ## Arguments
 
-    `reset` takes in `options` a `"piece_sequence"`: letters of IOTZSJL to be dealt in this and all later episodes.
+    The `options` of `reset` take a `"piece_sequence"`: letters of IOTZSJL to deal in this and all later episodes.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
@@ -115,25 +115,25 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         Args:
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields wanted, in order; none: the server's default.
-            features: A feature set's name or a list of features.
-            infos: The info fields wanted; none: the server's default. `landing_row` is one that has to be asked for.
-            invalid_action: What an action does that the mask forbids: `terminate` the episode; nothing (`ignore`), but a
-                step and `invalid_action_reward`; or be refused (`reject`) with an `IllegalAction`, which finds the bug in
-                an agent that means to use the mask.
-            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
-            observe_mask: Whether the observation holds the action mask too, as `action_mask`, int8 (A,): for libraries
-                that look there, and for agents that keep it with what they have seen.
+            observations: The observation fields, in order. None given: the server's default.
+            features: The name of a feature set or a list of features.
+            infos: The info fields. None given: the server's default, which lacks `landing_row`.
+            invalid_action: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes a step
+                with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalAction`, which finds the
+                bug in an agent that should follow the mask.
+            invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
+            observe_mask: Whether the observation also holds the action mask, as `action_mask`, int8 (A,): for libraries
+                that look for it there, and for agents that store it with their observations.
             max_episode_steps: Truncates episodes after so many steps; 0: never.
             token: The bearer token that the server wants.
-            ttl: Seconds that the server keeps the session when nothing is done with it.
-            snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
+            ttl: Seconds that the server keeps the session without a call.
+            snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
             render_mode: `human` draws in the terminal at every step, `metadata["render_fps"]` times a second at most; `ansi`
                 gives coloured text, `rgb_array` a picture.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgument: There is no such render mode, rules have no field of that name, they are rules of key presses,
+            InvalidArgument: There is no such render mode, the rules have no field of that name or are those of key presses,
                 or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
@@ -170,14 +170,14 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             The observation and the info; see "Observation Space" and "Information".
 
         Raises:
-            InvalidArgument: The seed does not fit into 64 bits, a piece sequence is no text, or there is no option of that
-                name.
-            InvalidRequest: A piece sequence of other letters, or one together with a seed.
+            InvalidArgument: The seed does not fit into 64 bits, the piece sequence is not a string, or there is no option of
+                that name.
+            InvalidRequest: A piece sequence has other letters, or comes together with a seed.
         """
         self._check_open("reset")
         sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
         if sequence is not None:
-            sequence = arguments.text("options['piece_sequence']", sequence, "letters of IOTZSJL")
+            sequence = arguments.string("options['piece_sequence']", sequence, arguments.PIECES)
         seed = spaces.checked_seed(seed)
         super().reset(seed=seed)
         observed = self._stream.reset(
@@ -186,14 +186,14 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         return self._seen(observed)
 
     def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Does one action.
+        """Takes one action.
 
         Args:
             action: 0 to A - 1; see "Action Space".
 
         Returns:
             The observation; the reward; whether the episode has ended by the rules (terminated); whether a limit has cut
-            it (truncated); the info, of which `lines` and the like are those of the whole episode.
+            it (truncated); the info, whose `lines` and other counts are those of the whole episode.
 
         Raises:
             IllegalAction: The action is outside the action space, or, with `invalid_action="reject"`, forbidden by the
@@ -216,8 +216,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     def _seen(self, observed: Observed) -> tuple[Observation, dict[str, Any]]:
         self._begun[0] = True
-        # Copies, because the arrays of an answer are read-only and learners may write into theirs. The scalar `current`
-        # becomes a numpy integer, as Discrete spaces have them.
+        # Copies: the arrays of an answer are read-only, and learners may write into theirs. The scalar `current` becomes a
+        # numpy integer, as Discrete spaces have them.
         fields = self._fields.observations(observed.observations)
         observation: Observation = {name: np.copy(array[0])[()] for name, array in fields.items()}
         info = spaces.info(observed.infos)
@@ -239,25 +239,25 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         return self._stream.save()[0]
 
     def restore_state(self, state: PositionsLike, *, reseed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Goes on from a snapshot. Wrappers that count steps of their own do not notice.
+        """Continues from a snapshot. Wrappers that count steps do not notice.
 
         Args:
-            state: What `clone_state` gave, here or in another environment with the same rules, or a `Drawing`, with which
-                a new episode begins.
-            reseed: Deals other pieces from here on, of this seed; None: the snapshot's own.
+            state: A snapshot of `clone_state`, from this environment or another with the same rules; or a `Drawing`, which
+                begins a new episode.
+            reseed: Deals other pieces from here on, drawn from this seed; None: those of the snapshot.
 
         Returns:
-            The observation and the info, as `reset` gives them.
+            The observation and the info, as from `reset`.
 
         Raises:
             VersionMismatch: The snapshot is of other rules.
-            InvalidRequest: It is no snapshot, or damaged.
+            InvalidRequest: It is not a snapshot, or a damaged one.
         """
         self._check_open("restore_state")
         return self._seen(self._stream.restore(state, reseed=reseed))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions exist now, bool (A,).
+        """Which actions are allowed now, bool (A,).
 
         Raises:
             gymnasium.error.ResetNeeded: No episode has begun.
@@ -277,7 +277,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         return frames[0] if frames is not None else None
 
     def close(self) -> None:
-        """Ends the session; once is enough, twice does no harm."""
+        """Ends the session. Closing twice does no harm."""
         if not self.closed:
             self.closed = True
             self._let_go()

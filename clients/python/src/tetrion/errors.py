@@ -1,8 +1,8 @@
 """Errors of the server as exceptions that say what to do.
 
-The server explains every refusal by a reason made for programs, the `ErrorInfo` in the details of a status. The table at
-the end of this file, from reasons to exceptions, is the one at the head of `environment_service.proto`. A refused call has
-changed nothing on the server.
+The server gives a reason for every refusal that programs can read, the `ErrorInfo` in the details of a status. The table
+at the end of this file, from reasons to exceptions, is the one at the head of `environment_service.proto`. A refused call
+has changed nothing on the server.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class TetrionError(Exception):
     Attributes:
         details: The message without the code and the advice.
         code: The canonical gRPC code by name, such as `INVALID_ARGUMENT`.
-        reason: The server's reason, such as `ILLEGAL_ACTION`; empty where the failure is the transport's.
-        metadata: What belongs to the reason, such as `{"env_ids": "3,17"}`.
+        reason: The server's reason, such as `ILLEGAL_ACTION`; empty if the transport failed.
+        metadata: Details of the reason, such as `{"env_ids": "3,17"}`.
         violations: Pairs of a field's path and what is wrong with it.
-        retry_after: Seconds after which trying again may help, where the server says so.
-        request_id: The id under which the server's log shows the call; empty where no server has answered.
+        retry_after: Seconds after which trying again may help, if the server gives them.
+        request_id: The id of the call in the server's log; empty if no server answered.
     """
 
     advice = ""
@@ -56,7 +56,7 @@ class TetrionError(Exception):
         super().__init__(f"{message} ({label})" + (f"; {self.advice}" if self.advice else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickle keeps: with it an error comes out of another process as it went in."""
+        """Pickles the attributes too, so that an error crosses processes unchanged."""
         return _unpickled, (type(self), self.args, self.__dict__)
 
 
@@ -67,7 +67,7 @@ def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict
 
 
 class InvalidRequest(TetrionError, ValueError):
-    """Something in the request is absent, misshapen, out of bounds or unknown."""
+    """A field of the request is missing, malformed, out of range or unknown."""
 
     advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
 
@@ -80,7 +80,7 @@ class InvalidArgument(InvalidRequest, TypeError):
     def __init__(self, field: str, problem: str) -> None:
         """Names the argument, its value and what was expected."""
         super().__init__(f"{field} {problem}", code="INVALID_ARGUMENT", violations=[(field, problem)])
-        # The code is of the protocol, which had no part in this.
+        # Without the code: the protocol had no part in this.
         self.args = (self.details,)
 
 
@@ -98,17 +98,17 @@ class ResponseTooLarge(TetrionError, ValueError):
     """The answer would be larger than the client or the server allows."""
 
     advice = (
-        "ask for fewer environments, positions or policies a call (`metadata['max_rows']`), for fewer fields, or for an "
-        "evaluation with a larger max_response_bytes"
+        "ask for fewer environments, positions or policies a call (`metadata['max_rows']`), for fewer fields, or give the "
+        "evaluation a larger max_response_bytes"
     )
 
 
 class RequestTooLarge(TetrionError, ValueError):
-    """The request is larger than the server takes, or asks for more work."""
+    """The request is larger than the server accepts, or asks for too much work."""
 
     advice = (
-        "split it; `max_request_bytes` of `Client.server_info().limits` is the limit, and `max_small_request_bytes` that of "
-        "calls that take neither snapshots nor playfields nor weights"
+        "split it; `max_request_bytes` of `Client.server_info().limits` is the limit, and `max_small_request_bytes` for "
+        "calls without snapshots, playfields or weights"
     )
 
 
@@ -131,42 +131,42 @@ class EpisodeEnded(TetrionError, gymnasium.error.ResetNeeded):
 
 
 class VersionMismatch(TetrionError):
-    """A snapshot, weights or an expectation of other rules or of another version."""
+    """A snapshot or weights belong to other rules or another version, or the server is not of the version expected."""
 
     advice = "use it with a server and rules of the version that made it"
 
 
 class SequenceMismatch(TetrionError):
-    """Somebody else moved the session, or an answer was lost and something else was sent after it."""
+    """Another client changed the session, or an answer was lost and another call was sent after it."""
 
-    advice = "`Session.refresh()` reads where the session stands; one session belongs to one user at a time"
+    advice = "`Session.refresh()` reads the state of the session; use a session from one place at a time"
 
 
 class ServerFull(TetrionError):
-    """The server has as much of something as it may: sessions, environments, evaluations, calls, or memory for them."""
+    """The server has reached a limit: of sessions, environments, evaluations, calls, or memory for them."""
 
-    advice = "close what is not used, try again after `retry_after` seconds, or start the server with higher limits"
+    advice = "close what you do not use, try again after `retry_after` seconds, or start the server with higher limits"
 
 
 class Unauthenticated(TetrionError, PermissionError):
-    """The server expects a token that it knows, and the client has none or another one, or the token was removed."""
+    """The server requires a token, and the client has none, an unknown one, or one that was removed."""
 
     advice = "give a token that the server knows as Client(address, token=...)"
 
 
 class UnknownHost(TetrionError, PermissionError):
-    """The server may not be called by the host name of this address."""
+    """The server does not accept calls to the host name of this address."""
 
     advice = "connect to localhost or 127.0.0.1, or start the server with `--allow-host NAME`"
 
 
 class ServerUnavailable(TetrionError, ConnectionError):
-    """The server cannot be reached, or is going down."""
+    """The server cannot be reached, or is shutting down."""
 
     advice = (
-        "check that the server runs, that the address is `host:port` without a scheme, that tls= is given if and only if "
-        "it has a certificate, and tls=tetrion.Tls(client_cert=...) if it wants one of its clients; "
-        "snapshots (`Session.save`) can be restored on another one"
+        "check that the server is running, that the address is `host:port` without a scheme, that tls= is given if and only "
+        "if the server has a certificate, and tls=tetrion.Tls(client_cert=...) if it asks its clients for one; "
+        "snapshots (`Session.save`) can be restored on another server"
     )
 
 
@@ -180,19 +180,19 @@ class ForkedClient(TetrionError, RuntimeError):
 
 
 class ForeignServer(TetrionError, ConnectionError):
-    """Something answers at the address, and it is no Tetrion server."""
+    """Something other than a Tetrion server answers at the address."""
 
     advice = "check the host and the port; `python -m tetrion serve` prints where it listens"
 
 
 class IncompatibleServer(TetrionError):
-    """A server of a version that this package is not made for."""
+    """The version of the server does not fit this package."""
 
-    advice = "use one version on both sides, or try with Client(..., any_version=True)"
+    advice = "use the same version on both sides, or try with Client(..., any_version=True)"
 
 
 class NotBuilt(TetrionError, NotImplementedError):
-    """This server cannot do that."""
+    """This server does not support the call."""
 
     advice = "`Client.server_info().capabilities` lists what it can do; a newer server may do more"
 
@@ -200,7 +200,7 @@ class NotBuilt(TetrionError, NotImplementedError):
 class DeadlineExceeded(TetrionError, TimeoutError):
     """The answer did not come in time."""
 
-    advice = "give a longer `timeout`; a step that timed out may have happened, `Session.refresh()` tells"
+    advice = "give a longer `timeout`; a step that timed out may have been taken, which `Session.refresh()` shows"
 
 
 class InternalError(TetrionError):
@@ -245,7 +245,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "NOT_IMPLEMENTED": NotBuilt,
 }
 
-# For failures that carry no reason, because the transport and not the server made them.
+# For failures of the transport, which carry no reason.
 _BY_CODE: dict[str, type[TetrionError]] = {
     "OUT_OF_RANGE": RequestTooLarge,
     "DEADLINE_EXCEEDED": DeadlineExceeded,
@@ -267,7 +267,7 @@ def from_rpc_error(error: grpc.RpcError) -> TetrionError:
 
 
 def from_status(status: status_pb2.Status) -> TetrionError:
-    """The exception for a failure told in a stream."""
+    """The exception for a failure reported in a stream."""
     return _from_details(code_pb2.Code.Name(status.code), status.message, status.details)
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation plays: keyword arguments of `Client.evaluate`, as a request."""
+"""What an evaluation plays: from the keyword arguments of `Client.evaluate` to the request."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     for name in options:
         if name not in EvaluationOptions.__annotations__:
             known = ["controllers", *EvaluationOptions.__annotations__]
-            raise InvalidArgument(name, f"is no argument of an evaluation{expected(name, known)}")
+            raise InvalidArgument(name, f"is not an argument of an evaluation{expected(name, known)}")
     weights, seeds, pairs = options.get("weights"), options.get("seeds"), options.get("pairs")
     terminal, baseline, interval = options.get("terminal"), options.get("baseline"), options.get("progress_interval")
     piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
@@ -105,7 +105,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         raise InvalidArgument("seeds", given)
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(options.get("rules")),
-        rules_version=arguments.text("rules_version", options.get("rules_version", "")),
+        rules_version=arguments.string("rules_version", options.get("rules_version", "")),
         agents=_agents(controllers),
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
         max_pieces=arguments.integer("max_pieces", options.get("max_pieces", 0), 0, arguments.U64),
@@ -137,7 +137,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     if pairs is not None:
         request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
         if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
-            raise arguments.wrong("pairs", pairs, "rows of two, a policy's index and a seed's")
+            raise arguments.wrong("pairs", pairs, "rows of two: the index of a policy and of a seed")
     if interval is not None:
         request.progress_interval.CopyFrom(arguments.duration("progress_interval", interval))
     return request

@@ -1,4 +1,4 @@
-"""An evaluation while it runs: games as they finish, how far it is, and what becomes of it when a server is lost."""
+"""An evaluation while it runs: games as they finish, the progress, and what happens when the server is lost."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tetrion.tensors import from_numpy, to_numpy
 class EvaluationRun:
     """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
 
-    Should the server be lost, the games that are missing are asked for again when it is back. Which games come, and what
-    they are, does not depend on that; in which order, and in which portions, is never promised.
+    If the server is lost, the run asks for the missing games when it is back. That changes no game and no result. Games
+    come in any order and in portions of any size.
 
     Attributes:
         started: What is played, with every default; None before the first answer.
-        progress: The server's last word on how far it is; None before the first.
+        progress: The last report of the server; None before the first.
         games_done: Games received.
     """
 
@@ -49,15 +49,15 @@ class EvaluationRun:
         return self.started.num_games if self.started is not None else None
 
     def __iter__(self) -> Iterator[Games]:
-        """The games not yet taken, in the portions in which they come. Leaving early ends nothing; `close` does."""
+        """The games not yet taken, in portions as they come. Leaving the iteration ends nothing; `close` does."""
         return self._chunks
 
     def result(self) -> Evaluation:
-        """Waits for all games and sums them up, those taken before included.
+        """Waits for all games and sums them up, including those already taken.
 
         Raises:
             RuntimeError: It was closed before its end.
-            InvalidRequest: The server refuses the request; `violations` says what and why.
+            InvalidRequest: The server refuses the request; `violations` says which field and why.
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         for _ in self._chunks:
@@ -67,7 +67,7 @@ class EvaluationRun:
         games = Games.joined(self._parts)
         summary = self._summary
         if self._resumed and not self._request.omit_results:
-            # The server's own covers what it played last.
+            # The server's own summary covers only the games of the last request.
             summary = summarize(games, self.started.baseline if self.started.HasField("baseline") else None)
         return Evaluation(**{name: getattr(games, name) for name in COLUMNS}, started=self.started, summary=summary)
 
@@ -92,11 +92,11 @@ class EvaluationRun:
                 request = self._rest()
             else:
                 return
-        # Every game had come, and only the summary was lost with the server.
+        # Every game had arrived; only the summary was lost with the server.
         self._summary = pb.EvaluationSummary()
 
     def _take(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
-        """Takes a message; gives the games in it that are new."""
+        """Takes a message; returns the new games in it."""
         event = message.WhichOneof("event")
         if event == "started":
             if self.started is None:
@@ -104,7 +104,7 @@ class EvaluationRun:
             elif self.started.rules_version != message.started.rules_version:
                 raise VersionMismatch(
                     f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
-                    f"{self.started.rules_version!r}, so the games left would not be of the same kind",
+                    f"{self.started.rules_version!r}, so the missing games would not be comparable",
                     code="FAILED_PRECONDITION",
                     reason="RULES_VERSION_MISMATCH",
                 )
@@ -115,7 +115,7 @@ class EvaluationRun:
         elif event == "results":
             games = Games.from_message(message.results)
             if self._before is not None:
-                # Of a seed with several episodes some may have come before the loss.
+                # Of a seed with several episodes, some may have arrived before the loss.
                 games = games.rows(~np.isin(_pairs_and_episodes(games), self._before))
             self._parts.append(games)
             self.games_done += len(games)
@@ -124,7 +124,7 @@ class EvaluationRun:
 
     def _report(self, progress: pb.EvaluationProgress) -> None:
         if self._resumed and self.started is not None:
-            # It counts what it was asked for last.
+            # The server counts the games of the last request.
             done = self.started.num_games - progress.num_games
             progress.games_done, progress.num_games = progress.games_done + done, self.started.num_games
         self.progress = progress
@@ -157,7 +157,7 @@ class EvaluationRun:
 
 
 def _pairs_and_episodes(games: Games) -> npt.NDArray[Any]:
-    """What names a game: policy and seed as one number, and the episode."""
+    """What identifies a game: policy and seed as one number, and the episode."""
     keys = np.empty(len(games), [("pair", np.uint64), ("episode", np.uint32)])
     keys["pair"] = games.policy_indices.astype(np.uint64) << np.uint64(32) | games.seed_indices.astype(np.uint64)
     keys["episode"] = games.episode_indices

@@ -15,9 +15,9 @@ from tetrion.errors import InvalidArgument
 class Flattener:
     """Turns batches of observations into float32 [N, size].
 
-    Fields are laid side by side in the order of the space, by name. A tetromino is a name and not an amount, so every
-    entry of `current` and `queue` becomes a row of zeros with one 1 in it: the first place is "none", then come
-    I O T Z S J L. Everything else is taken as it is. `action_mask` is left out.
+    Fields stand side by side in the order of the space, which is that of their names. A tetromino is a name and not an
+    amount, so every entry of `current` and `queue` becomes a row of zeros with one 1: the first place means none, then come
+    I O T Z S J L. All other fields keep their values. `action_mask` is left out.
 
     Attributes:
         size: The length of a row.
@@ -28,7 +28,7 @@ class Flattener:
         """For observations of this space, that of a single environment.
 
         Raises:
-            TypeError: It is no `Dict` space.
+            TypeError: It is not a `Dict` space.
         """
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"a Flattener takes the Dict space of a Tetrion environment, not {space}")
@@ -56,13 +56,13 @@ class Flattener:
         """The rows of a batch of observations, float32 [N, size].
 
         Args:
-            observations: The fields of the space by name, each with a leading dimension N; others are passed over.
+            observations: The fields of the space by name, each with a leading dimension N; others are ignored.
         """
         columns = []
         for name, values in self._fields:
             field = np.asarray(observations[name])
             if values:
-                # "None", the largest value, first.
+                # The largest value, "none", first.
                 field = field[..., None] == np.roll(np.arange(values), 1)
             columns.append(field.reshape(len(field), -1).astype(np.float32))
         return np.concatenate(columns, axis=1)
@@ -71,8 +71,8 @@ class Flattener:
 class Planes:
     """Turns batches of observations into uint8 [N, C, height, width] of 0 and 1, for convolutional networks.
 
-    The top row is the first, as in pictures. The planes are `board`, then `falling` if it is there, then for `current` and
-    for each place of `queue` seven planes, one for each of I O T Z S J L, of which the piece's own is all 1.
+    The top row is the first, as in pictures. The planes are `board`; `falling`, if it is there; then for `current` and for
+    each place of `queue` seven planes, one for each of I O T Z S J L: that of the piece is all 1.
 
     Attributes:
         names: What each of the C planes shows, such as `board`, `current=T` or `queue[0]=I`.
@@ -83,8 +83,8 @@ class Planes:
         """For observations of this space, that of a single environment.
 
         Raises:
-            TypeError: It is no `Dict` space.
-            InvalidArgument: It has no `board`, or fields that are no planes.
+            TypeError: It is not a `Dict` space.
+            InvalidArgument: It has no `board`, or has fields that make no planes.
         """
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"Planes takes the Dict space of a Tetrion environment, not {space}")
@@ -109,7 +109,7 @@ class Planes:
         """The planes of a batch of observations, uint8 [N, C, height, width].
 
         Args:
-            observations: The fields of the space by name, each with a leading dimension N; others are passed over.
+            observations: The fields of the space by name, each with a leading dimension N; others are ignored.
         """
         num_envs = len(observations["board"])
         planes = np.empty((num_envs, len(self.names), *self._shape), np.uint8)

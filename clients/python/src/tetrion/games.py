@@ -20,12 +20,12 @@ class Games:
         policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
         seed_indices: uint32 [K].
         episode_indices: uint32 [K], the episode of that seed.
-        seeds: uint64 [K], the episode seed: `reset(seeds=...)` with it deals the same pieces.
+        seeds: uint64 [K], the seed of the episode: `reset(seeds=...)` with it deals the same pieces.
         lines: uint64 [K], lines cleared.
         pieces: uint64 [K], pieces landed.
         steps: uint64 [K], steps taken.
         scores: float64 [K], points as the rules score them.
-        truncated: bool [K], cut by a limit.
+        truncated: bool [K], whether a limit cut the game.
     """
 
     policy_indices: npt.NDArray[np.uint32]
@@ -74,14 +74,14 @@ _NO_GAMES = pb.EvaluationResults(
 
 @dataclass(frozen=True)
 class Evaluation(Games):
-    """All games of an evaluation, in the order of policy, seed and episode, and what they come to.
+    """All games of an evaluation, in the order of policy, seed and episode, and their summary.
 
     Attributes:
         started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
         summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
             `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
-            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. Each of these last is a
-            `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
+            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. `lines`, `pieces` and
+            `score` each have `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
     """
 
     started: pb.EvaluationStarted

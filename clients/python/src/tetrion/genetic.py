@@ -1,11 +1,11 @@
 """A genetic algorithm for real numbers: the search of `tetrion train --optimizer genetic`, to the last bit.
 
-Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation: their
-games are new, and a lucky score should not live for ever.
+Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation, on new
+games, so that a lucky score does not last.
 
 Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the two
-tournaments, the coin for a crossover, one blend a weight; then for every weight of either child, in that order, the coin for
-a mutation and the step.
+tournaments, the coin for a crossover, one blend a weight; then for every weight of the first child and of the second, the
+coin for a mutation and its size.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class GeneticConfig:
         blend_alpha: How far a child may lie beyond its parents; 0 keeps it between them (BLX-alpha).
         mutation_probability: Probability that a weight of a child is changed.
         mutation_std: Standard deviation of that change.
-        keep: Best individuals that go on unchanged; below `individuals`.
+        keep: Best individuals that survive unchanged; less than `individuals`.
     """
 
     individuals: int = 50
@@ -47,7 +47,7 @@ class GeneticConfig:
     keep: int = 1
 
     def __post_init__(self) -> None:
-        """Refuses what no search can run with."""
+        """Checks every parameter."""
 
         def check(name: str, low: float, high: float) -> None:
             value = getattr(self, name)
@@ -65,7 +65,7 @@ class GeneticConfig:
 
     @property
     def num_elites(self) -> int:
-        """Individuals whose mean score is told as the elite's."""
+        """Individuals whose mean score is reported as that of the elite."""
         return max(self.keep, 1)
 
 
@@ -73,7 +73,7 @@ class Genetic(Search):
     """A genetic algorithm in progress."""
 
     def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
-        """Begins a search over vectors of `num_weights`; everything it draws comes from `seed`, 0 to 2**64 - 1."""
+        """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
         self.config = config
         draws = Draws(seed, 0)
@@ -82,7 +82,7 @@ class Genetic(Search):
         self._incumbent: Vector | None = None
 
     def ask(self) -> Round:
-        """The candidates to be scored next; the same ones until scores are told."""
+        """The candidates to score next; the same ones until `tell` takes their scores."""
         return Round(self._generation, False, self._individuals.copy(), np.arange(len(self._individuals)))
 
     def tell(self, scores: npt.ArrayLike) -> Generation:
@@ -91,24 +91,24 @@ class Genetic(Search):
         Raises:
             ValueError: They are not one number for each candidate. Nothing has changed then.
         """
-        told = check_scores(scores, len(self._individuals))
-        order = ranking(told)
+        checked = check_scores(scores, len(self._individuals))
+        order = ranking(checked)
         individuals, self._individuals = self._individuals, self._breed(order)
-        best, best_score = individuals[order[0]], float(told[order[0]])
+        best, best_score = individuals[order[0]], float(checked[order[0]])
         self._best = Best.kept(self._best, best_score, self._generation, best)
         self._incumbent = best
         self._generation += 1
         mean, std = mean_and_std(individuals)
-        mean_score, std_score = mean_and_std(told[:, None])
+        mean_score, std_score = mean_and_std(checked[:, None])
         return Generation(self._generation - 1, best_score, float(mean_score[0]), float(std_score[0]), best, mean, std)
 
     @property
     def incumbent(self) -> Vector | None:
-        """The vector this search would hand in now: the best individual of the last generation; None before the first."""
+        """The result so far: the best individual of the last generation; None before the first is complete."""
         return None if self._incumbent is None else self._incumbent.copy()
 
     def state(self) -> dict[str, Any]:
-        """All it knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
         return {
             "seed": self._seed,
             "generation": self._generation,
@@ -119,13 +119,13 @@ class Genetic(Search):
 
     @classmethod
     def resume(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
-        """The search that `state` was taken from.
+        """Restores the search that `state` was taken from.
 
         Raises:
-            ValueError: It is a search of another configuration's.
+            ValueError: The state belongs to another configuration.
         """
         if "individuals" not in state:
-            raise ValueError("the state is of another search than a genetic algorithm")
+            raise ValueError("the state is not that of a genetic algorithm")
         individuals = np.array(state["individuals"], np.float64)
         if individuals.ndim != 2 or len(individuals) != config.individuals:
             raise ValueError(f"the state has {len(individuals)} individuals, expected {config.individuals}")
@@ -137,11 +137,11 @@ class Genetic(Search):
         return search
 
     def _breed(self, order: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The next generation; `order` has the places of this one's individuals, best first."""
+        """The next generation; `order` lists the individuals of this one, best first."""
         config, draws = self.config, Draws(self._seed, self._generation + 1)
         next_ones: list[list[float]] = [self._individuals[place].tolist() for place in order[: config.keep]]
         while len(next_ones) < config.individuals:
-            # Contenders are places in the ranking, so the lowest wins.
+            # Contenders are ranks, so the lowest wins.
             winners = [min(draws.below(config.individuals) for _ in range(config.tournament)) for _ in range(2)]
             first, second = (self._individuals[order[winner]].tolist() for winner in winners)
             if draws.uniform() < config.crossover_probability:
@@ -153,5 +153,5 @@ class Genetic(Search):
                     if draws.uniform() < config.mutation_probability:
                         child[place] += config.mutation_std * draws.normal()
                 next_ones.append(child)
-        # Of an odd number of children the last one is not born.
+        # With an odd number of children, the last one is dropped.
         return np.array(next_ones[: config.individuals])

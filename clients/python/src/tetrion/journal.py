@@ -1,8 +1,8 @@
 """The journal of a session: what it takes to make the session again after its server was lost.
 
 A session lives in the memory of one server. Should that server be killed and started again, the client makes the session
-anew: it restores the last snapshots and repeats the calls since, which by the protocol's promise gives the same bytes.
-Snapshots are taken every so many calls, so that neither the journal nor its repetition grows long.
+anew: it restores the last snapshots and repeats the calls since, which by the promise of the protocol gives the same bytes.
+Snapshots are taken every few hundred calls, so that neither the journal nor its repetition grows long.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tetrion._pb import environment_service_pb2 as pb
 
 
 class Entry(NamedTuple):
-    """A call that moved the session.
+    """A call that changed the session.
 
     Attributes:
-        number: The session's sequence number after it.
+        number: The sequence number of the session after it.
         kind: Its name in `StepStreamRequest`.
         request: What was sent.
     """
@@ -29,30 +29,30 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """How a session was made, its last snapshots, and every call that moved it since.
+    """How a session was made, its last snapshots, and every call that changed it since.
 
     Attributes:
-        every: After how many calls that move the session its snapshots are due.
+        every: After how many calls that change the session snapshots are due.
         states: A snapshot of each environment; empty before the first.
         number: The sequence number that the snapshots belong to; 0 for a session as it was made.
         entries: The calls since, in order.
     """
 
     def __init__(self, creation: pb.CreateSessionRequest, session: pb.Session, every: int) -> None:
-        """A journal of a session that was just made.
+        """The journal of a session that was just made.
 
         Args:
             creation: The request that made it.
             session: The answer.
-            every: After how many calls that move the session its snapshots are due.
+            every: After how many calls that change the session snapshots are due.
         """
         self._creation = creation
         if not (creation.config.HasField("seed") or creation.config.env_seeds or creation.config.piece_sequences):
-            # The server drew one; the session must be made again with the same.
+            # The server drew one; the session must be made again with the same seed.
             creation.config.seed = session.config.seed
         self.every = every
         self._waiting = False
-        # Environments without an episode yet have no snapshot.
+        # Environments whose first episode has not begun have no snapshot.
         self._not_begun = set(range(session.config.num_envs))
         self.states: Sequence[bytes] = ()
         self.number = 0
@@ -64,27 +64,27 @@ class Journal:
         return self._creation
 
     def add(self, entry: Entry) -> None:
-        """Notes a call that was answered."""
+        """Records a call that was answered."""
         if entry.number <= self.number:
-            return  # Snapshots taken behind it have it already.
+            return  # Snapshots taken after it include it.
         self.entries.append(entry)
         if self._not_begun and entry.kind != "step":
             self._not_begun.difference_update(entry.request.env_ids or list(self._not_begun))
 
     def due(self) -> bool:
-        """Whether it is time for snapshots; says so once, until they are kept."""
+        """Whether snapshots are due; true once, until they are kept."""
         if self._waiting or self._not_begun or len(self.entries) < self.every:
             return False
         self._waiting = True
         return True
 
     def keep(self, states: Sequence[bytes], number: int) -> None:
-        """Keeps new snapshots and forgets what led to them."""
+        """Keeps new snapshots and forgets the calls before them."""
         self._waiting = False
         self.states, self.number = states, number
         self.entries = [entry for entry in self.entries if entry.number > number]
 
     def give_up(self) -> None:
-        """Notes that the snapshots asked for did not come; they are due again after as many calls more."""
+        """Gives up on snapshots that were due; they are due again after as many calls more."""
         self._waiting = False
         self.every += len(self.entries)

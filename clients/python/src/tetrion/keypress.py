@@ -1,4 +1,4 @@
-"""The game as people play it, key by key, as a `gymnasium.Env` and as a `VectorEnv`."""
+"""The game key by key, as people play it: a `gymnasium.Env` and a `VectorEnv`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tetrion.errors import InvalidArgument
 from tetrion.requests import RulesLike, rules_message
 from tetrion.vector_env import TetrisVectorEnv
 
-# What rules need for pieces that fall; the preset `lab` has it.
+# The fields that make pieces fall; the preset `lab` has them.
 _FALLING = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
 
 
@@ -21,30 +21,30 @@ class KeypressEnv(TetrisEnv):
 
     The rules are those of the server's preset `lab`, a course notebook's game, unless `rules` says otherwise: 10 columns
     and 20 rows, each tetromino drawn with probability 1/7. A piece appears in the middle of the top row and falls one
-    row a step, after the key. Where it can fall no further it is locked in that same step, full rows clear, and the next
-    piece appears.
+    row a step, after the key. Where it can fall no further it locks in that same step, full rows clear, and the next piece
+    appears.
 
     ## Action Space
 
-    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop. All keys are allowed at any time; one
-    that would push the piece out of the playfield or into a full cell does nothing.
+    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop. All keys are allowed at any time; a
+    key that would push the piece out of the playfield or into a full cell does nothing.
 
     ## Observation Space
 
-    As `TetrisEnv`, and
+    As in `TetrisEnv`, and
 
-    - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield are not seen
+    - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield do not show
 
     `observations=[...]` chooses among those of `TetrisEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
     those above the playfield included.
 
     ## Starting State
 
-    An empty playfield and a piece at its top; seeds are those of `TetrisEnv`.
+    An empty playfield and a piece at its top; seeds work as in `TetrisEnv`.
 
     ## Rewards
 
-    The points of the rules' scoring, when a piece is locked; by default 1 a line. Other steps bring 0.
+    The points of the rules' scoring when a piece locks, by default 1 a line; 0 for other steps.
 
     ## Episode End
 
@@ -58,12 +58,12 @@ class KeypressEnv(TetrisEnv):
 
     ## Information
 
-    As `TetrisEnv`; `length` counts keys, `pieces` those locked.
+    As in `TetrisEnv`; `length` counts keys, `pieces` those that have locked.
 
     ## Arguments
 
-    As `TetrisEnv`. `rules` may name any preset or fields: pieces fall in all of them. The action model `placement` is
-    refused: that is `TetrisEnv`.
+    As in `TetrisEnv`. `rules` may name any preset or fields; here pieces fall in all of them. The action model `placement`
+    is refused: that is `TetrisEnv`.
     """
 
     _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
@@ -74,7 +74,7 @@ class KeypressEnv(TetrisEnv):
 
 
 class KeypressVectorEnv(TetrisVectorEnv):
-    """N games of Tetris key by key, as N `KeypressEnv` would be, in one session; see `TetrisVectorEnv`."""
+    """N games of Tetris key by key, like N `KeypressEnv`, in one session; see `TetrisVectorEnv`."""
 
     _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
 
@@ -84,10 +84,10 @@ class KeypressVectorEnv(TetrisVectorEnv):
 
 
 def _falling(rules: RulesLike) -> RulesLike:
-    """The same rules for pieces that fall; `lab` where no preset is named.
+    """The same rules, with pieces that fall; `lab` if no preset is named.
 
     Raises:
-        InvalidArgument: They say that pieces do not fall.
+        InvalidArgument: The rules ask for placements.
     """
     message = rules_message(rules)
     if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:

@@ -1,4 +1,4 @@
-"""Names that nothing has: which one was probably meant, and which there are."""
+"""Unknown names: the one that was probably meant, and all that are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def expected(name: object, known: Iterable[str]) -> str:
-    """What follows a wrong name: the one that comes closest, if any does, and all there are."""
+    """What follows a wrong name: the closest known one, if any is close, and all of them."""
     names = list(known)
     plain = {_plain(other): other for other in reversed(names)}
     close = difflib.get_close_matches(_plain(str(name)), plain, 1)

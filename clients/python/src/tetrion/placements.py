@@ -20,18 +20,18 @@ class Placements:
     """R placements of B positions; the arrays are read-only views of the answer.
 
     Attributes:
-        row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, and none where
-            its game is over.
-        actions: int32 [R], what `step` takes.
-        placements: int32 [R], orientation * width + column; equal to `actions` where a step is a placement.
-        rewards: float32 [R], what playing it brings.
+        row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
+            is over.
+        actions: int32 [R], for `step`.
+        placements: int32 [R], orientation * width + column; equal to `actions` if a step is a placement.
+        rewards: float32 [R], the reward of playing it.
         lines: uint8 [R], the lines it clears.
         terminal: bool [R], whether it ends the game.
         features: float32 [R, F], if asked for.
         afterstates: uint16 or uint32 [R, height], if asked for: the playfield after it, bit c of a row is column c.
-        position_features: float32 [B, F], if asked for: features of the playfields as they stand.
+        position_features: float32 [B, F], if asked for: features of the current playfields.
         feature_names: The F columns.
-        sequence: The state of the session that the rows belong to; 0 for positions.
+        sequence: The sequence number of the session that the rows belong to; 0 for positions.
     """
 
     row_offsets: npt.NDArray[np.uint32]
@@ -71,17 +71,17 @@ class Placements:
     def linear_scores(
         self, weights: Sequence[float] | npt.NDArray[np.float64], *, avoid_terminal: bool = True
     ) -> npt.NDArray[np.float64]:
-        """What a linear controller makes of each row, to the last bit what the server makes of it.
+        """The score of each row for a linear controller, equal to the server's to the last bit.
 
-        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose otherwise
-        where two placements are nearly equal.
+        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose another
+        placement if two are nearly equal.
 
         Args:
             weights: One signed weight for each feature.
-            avoid_terminal: Whether a placement that ends the game is worth minus infinity.
+            avoid_terminal: Whether a placement that ends the game scores minus infinity.
 
         Raises:
-            InvalidArgument: There are no features, or not as many as weights, or a weight is no number.
+            InvalidArgument: There are no features, there is not one weight for each, or a weight is not a number.
         """
         weights = arguments.weights("weights", weights)
         if self.features is None or weights.shape != self.features.shape[1:]:
@@ -95,13 +95,13 @@ class Placements:
         return scores
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-        """For each position the row with the largest score, the first of equals; -1 where it has no rows.
+        """For each position the row with the largest score, the first of equals; -1 if it has no rows.
 
         Args:
             scores: A number for each row.
 
         Raises:
-            InvalidArgument: There is not a number for each row, or one is NaN.
+            InvalidArgument: There is not one number for each row, or one is NaN.
         """
         scores = np.asarray(scores)
         if scores.shape != self.actions.shape:
@@ -113,7 +113,7 @@ class Placements:
         starts = self.row_offsets.astype(np.int64)
         counts = np.diff(starts)
         best = np.full(len(counts), -1, np.int64)
-        # reduceat gives a wrong number for empty segments, so they are left out.
+        # reduceat returns a wrong number for empty segments, so they are left out.
         some = np.flatnonzero(counts)
         if some.size:
             largest = np.maximum.reduceat(scores, starts[some])

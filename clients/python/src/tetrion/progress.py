@@ -1,4 +1,4 @@
-"""How far an evaluation is, while it runs: what callers are given, and a bar for people to look at."""
+"""The progress of an evaluation: the callback that reports it, and a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Progress = Callable[[pb.EvaluationProgress], None]
 
 
 class Bar:
-    """Progress for people, on stderr: tqdm's bar if it is installed, else a line now and then."""
+    """Shows progress on stderr: with tqdm's bar if it is installed, else with a line every few seconds."""
 
     def __init__(self) -> None:
         """Nothing is drawn before the first report."""
@@ -21,7 +21,7 @@ class Bar:
         self._next = 0.0
 
     def __call__(self, progress: pb.EvaluationProgress) -> None:
-        """Draws how far it is."""
+        """Draws a report."""
         try:
             from tqdm import tqdm
         except ImportError:

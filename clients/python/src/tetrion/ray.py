@@ -7,15 +7,15 @@
         for trained in tetrion.train(pool, generations=30):
             print(trained.check.lines.mean)
 
-A `Pool` puts an actor on every node, and each actor starts a server there and speaks to it over loopback. An evaluation is
-cut into shards, pairs of a policy and a seed; whoever is free gets the next one. A game depends on nothing but its policy
-and its seed, so a shard whose node has died is simply sent to another one, and the results are those of a single machine,
-to the last bit of the summary.
+A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is
+cut into shards, pairs of a policy and a seed, and each free node gets the next one. A game depends only on its policy and
+its seed, so the shard of a node that died is simply sent to another, and the results are those of a single machine, to the
+last bit of the summary.
 
-Every node needs this package and a server program that it finds (`tetrion.server.find_binary`): a wheel that has the
-program in it is the simplest way to both. Nodes need not reach each other's servers.
+Every node needs this package and a server program that it finds (`tetrion.server.find_binary`); the simplest way is a wheel
+that contains the program. Nodes need not reach each other's servers.
 
-A process that starts Ray's own processes (`ray.init()` without an address) does so before it makes a `Client`, or has
+If your process starts Ray's own processes (`ray.init()` without an address), do so before you make a `Client`, or set
 GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparations for that may abort or hang the child.
 """
 
@@ -53,12 +53,12 @@ from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# What Ray says when a node, or what it held, is gone.
+# What Ray raises when a node, or an object on it, is gone.
 _LOST = (RayActorError, NodeDiedError, ObjectLostError)
 
 
 class _Worker:
-    """The actor on a node: a server, and what is asked of it."""
+    """The actor on a node: a server, and the calls that the pool makes."""
 
     def __init__(self, args: Sequence[str]) -> None:
         self._args = args
@@ -71,7 +71,7 @@ class _Worker:
         return self._started().server_info(width)
 
     def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
-        """What the whole request comes to. The server checks it, and stops when it is left."""
+        """What the whole request comes to. The server checks it, and stops when the call ends."""
         client = self._started()
         client.connection.revive()
         messages = client.evaluate_stream(**request)
@@ -81,12 +81,12 @@ class _Worker:
             messages.close()  # type: ignore[attr-defined]
 
     def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.uint32]) -> Games:
-        """Plays a shard. Should the server die, the client starts it again and asks for the rest."""
+        """Plays a shard. If the server dies, the client starts it again and asks for the missing games."""
 
         def on_progress(now: pb.EvaluationProgress) -> None:
             self._running[shard] = counts(now)
             if shard <= self._stopped:
-                raise Stopped  # Leaving ends the games on the server.
+                raise Stopped  # Which ends the games on the server.
 
         if shard <= self._stopped:
             raise Stopped
@@ -98,15 +98,15 @@ class _Worker:
         return Games(**{name: getattr(played, name) for name in COLUMNS})
 
     def progress(self) -> dict[int, Counts]:
-        """How far the shards under way are."""
+        """The progress of the shards that are running."""
         return dict(self._running)
 
     def stop(self, shard: int) -> None:
-        """Nobody waits any more for the shards up to this one."""
+        """Stops the shards up to this one, whose games are no longer wanted."""
         self._stopped = shard
 
     def _started(self) -> Client:
-        """The client of this node's server, which is started when it is first needed."""
+        """The client of this node's server, which starts when it is first needed."""
         with self._starting:
             if self._client is None:
                 self._client = Client(Server(args=self._args))
@@ -114,14 +114,14 @@ class _Worker:
 
 
 class Pool:
-    """The servers of a cluster, evaluating like one `Client`. For one thread."""
+    """The servers of a cluster, which evaluate like one `Client`. For one thread."""
 
     def __init__(self, *, num_cpus: int | None = None, args: Sequence[str] = (), patience: float = 60.0) -> None:
-        """Starts a server on every node of the cluster that Ray is connected to; connects it if it is not.
+        """Starts a server on every node of the cluster that Ray is connected to; connects Ray first if necessary.
 
         Args:
-            num_cpus: Cores that are claimed from Ray on each node, and threads of its server; nodes with fewer are left
-                out. None: nothing is claimed, and servers use all cores, which is right for a cluster of one's own.
+            num_cpus: Cores to claim from Ray on each node, and threads of its server; nodes with fewer are left out. None
+                claims nothing and lets servers use all cores, which is right for a cluster that you have to yourself.
             args: Further flags of `tetrion serve`.
             patience: Seconds to wait for a server to start, and for a node when all have died.
 
@@ -131,7 +131,7 @@ class Pool:
         if not ray.is_initialized():
             ray.init()
         self.patience = patience
-        self.lost_shards = 0  # Sent again so far, because their node had died.
+        self.lost_shards = 0  # Sent again so far, because their node died.
         self._num_cpus = num_cpus
         self._args = [*args, *(["--threads", str(num_cpus)] if num_cpus else [])]
         self._workers: dict[str, Any] = {}  # by the id of their node
@@ -144,11 +144,11 @@ class Pool:
 
     @property
     def num_nodes(self) -> int:
-        """Nodes that play. Those that join the cluster are found when the next evaluation begins."""
+        """Nodes that play. A node that joins the cluster plays from the next evaluation on."""
         return len(self._workers)
 
     def server_info(self, width: int = 0) -> environment_pb.GetServerInfoResponse:
-        """As `Client.server_info`."""
+        """See `Client.server_info`."""
         response: environment_pb.GetServerInfoResponse = self._ask_any(lambda worker: worker.server_info.remote(width))
         return response
 
@@ -168,26 +168,26 @@ class Pool:
         shared = ray.put({"controllers": controllers, **options})
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
         shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
-        # Shards have numbers of their own in all evaluations of this pool.
+        # Shards are numbered through all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
-        told = ShardProgress(started.num_games, interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started.num_games, interval, Bar() if progress else on_progress)
         try:
-            parts = self._play(shared, numbered, told, interval)
+            parts = self._play(shared, numbered, watched, interval)
         except BaseException:
             for worker in self._workers.values():
                 worker.stop.remote(self._num_shards - 1)
             raise
-        told.end()
+        watched.end()
         return joined(started, parts, omit_results=options.get("omit_results", False))
 
     def _play(
         self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: ShardProgress, interval: float
     ) -> list[Games]:
-        """Hands out shards until all have come back."""
+        """Hands out shards until all have returned."""
         waiting = deque(shards)
         running: dict[Any, tuple[str, int]] = {}
-        asked: set[Any] = set()  # how far they are
+        asked: set[Any] = set()  # questions for their progress
         parts = []
         while waiting or running:
             if not self._workers:
@@ -201,9 +201,9 @@ class Pool:
             done, _ = ray.wait([*running, *asked], num_returns=1, timeout=interval)
             for ref in done:
                 if ref in asked:
-                    with contextlib.suppress(*_LOST):  # The shards that are lost with it say so themselves.
-                        for heard, far in _get(ref).items():
-                            progress.hear(heard, far)
+                    with contextlib.suppress(*_LOST):  # The shards lost with it fail by themselves.
+                        for shard, counted in _get(ref).items():
+                            progress.hear(shard, counted)
                     asked.remove(ref)
                     continue
                 node, shard = running.pop(ref)
@@ -215,12 +215,16 @@ class Pool:
                     self.lost_shards += 1
                 else:
                     progress.finish(parts[-1])
-            if progress.tell_if_due({shard for _, shard in running.values()}) and not asked:
+            if progress.report_if_due({shard for _, shard in running.values()}) and not asked:
                 asked = {worker.progress.remote() for worker in self._workers.values()}
         return parts
 
     def _find_nodes(self) -> Exception | None:
-        """Starts servers on the nodes that have none yet; those where that fails are told of and left out."""
+        """Starts servers on the nodes that have none yet; warns of nodes where that fails, and leaves them out.
+
+        Returns:
+            The last failure, if any.
+        """
         wanted = self._num_cpus or 1
         alive = {node["NodeID"]: node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]}
         for node in self._workers.keys() - alive.keys():
@@ -229,14 +233,14 @@ class Pool:
         starting = {}
         for node in new:
             here = NodeAffinitySchedulingStrategy(node, soft=False)
-            # Besides the shards there are questions how far they are, and the request to stop.
+            # Besides the shards, a question for their progress and the request to stop.
             actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=IN_FLIGHT + 2, scheduling_strategy=here)
             worker = actor(_Worker).remote(self._args)
             starting[node] = worker, worker.server_info.remote()
         failure = None
         for node, (worker, ready) in starting.items():
             try:
-                # With cores to claim that somebody else has, an actor would wait for ever.
+                # If other jobs hold the cores to claim, an actor would wait for ever.
                 _get(ready, self.patience)
             except _LOST:
                 continue
@@ -260,7 +264,7 @@ class Pool:
                 time.sleep(0.5)
 
     def _ask_any(self, call: Callable[[Any], Any]) -> Any:
-        """The answer of one worker, whichever lives."""
+        """The answer of one worker that is alive."""
         while True:
             if not self._workers:
                 self._wait_for_nodes()
@@ -271,7 +275,7 @@ class Pool:
                 self._lose(node)
 
     def _lose(self, node: str) -> None:
-        """Does without a node. Should its actor live after all, that ends, so that it can be started anew."""
+        """Gives up a node, and ends its actor if it is alive after all, so that another can be started there."""
         worker = self._workers.pop(node, None)
         if worker is not None:
             with contextlib.suppress(Exception):
@@ -293,7 +297,7 @@ class Pool:
 
 
 def _get(ref: Any, timeout: float | None = None) -> Any:
-    """What a task gave, or raised, without Ray's wrapping."""
+    """What a task returned or raised, without Ray's wrapping."""
     try:
         return ray.get(ref, timeout=timeout)
     except RayTaskError as error:

@@ -1,7 +1,7 @@
 """What single and vector environments have in common: a session on a server, its snapshots, and its end.
 
-An environment can be pickled and copied. What travels is the configuration of its session, with every default and the seed
-filled in, and a snapshot of each game that has begun; from these the copy makes a session of its own, on the server that it
+An environment can be pickled and copied. The copy carries the configuration of the session, with every default and the seed
+filled in, and a snapshot of each game that has begun. From these it makes a session of its own, on the server that it
 reaches from where it is.
 """
 
@@ -36,13 +36,13 @@ class RemoteEnv:
         closed: Whether the session has ended.
     """
 
-    closed = True  # until the session is made: Gymnasium closes what is thrown away, also what was never finished
+    closed = True  # until the session is made: Gymnasium also closes environments whose constructor failed
     client: Client
     session: Session
     render_mode: str | None
     metadata: dict[str, Any]
 
-    # Who plays by key presses, and who by placements.
+    # What a step is, and the environments for the other kind of rules.
     _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
     _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
 
@@ -50,13 +50,13 @@ class RemoteEnv:
         """Makes the session.
 
         Args:
-            address: The server's, or a client, or None for a server of this process.
+            address: The address of the server, or a client, or None for a server of this process.
             token: The bearer token that the server wants.
             observe_mask: Whether observations hold the action mask.
             **config: What `Client.create_session` takes.
 
         Raises:
-            InvalidArgument: The rules are those of the other kind of environments.
+            InvalidArgument: The rules belong to the other kind of environments.
         """
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
@@ -68,7 +68,7 @@ class RemoteEnv:
             raise
 
     def _hold(self, session: Session) -> None:
-        """Takes a session that was just made for this environment."""
+        """Adopts a session that was just made for this environment."""
         self.session = session
         if session.message.config.rules.action_model != self._action_model:
             name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
@@ -90,7 +90,7 @@ class RemoteEnv:
             self.client.close()
 
     def _check_open(self, what: str) -> None:
-        """Refuses what needs a session once there is none.
+        """Refuses calls after the session has ended.
 
         Raises:
             gymnasium.error.ClosedEnvironmentError: `close` was called.
@@ -101,18 +101,18 @@ class RemoteEnv:
             )
 
     def _draw(self) -> None:
-        """What the render mode `human` does whenever there is something new to see."""
+        """Draws the new state in the render mode `human`."""
         if self.render_mode == "human":
             self._screen.show(self.session, self.metadata["render_fps"])
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle and copy keep."""
+        """The state for pickle and copy."""
         self._check_open("pickle or copy")
         state = self.__dict__.copy()
         for name in ("session", "_stream", "_fields", "_screen", "_begun", "closed"):
             del state[name]
         if self._owns_client:
-            # A copy gets a connection of its own; one that the caller made is shared, or made again by its own pickle.
+            # A copy gets a connection of its own. A client of the caller is shared, or pickled on its own terms.
             state["client"] = self.client.connection.settings
         begun = np.flatnonzero(self._begun).tolist()
         creation = pb.CreateSessionRequest(config=self.session.message.config, ttl=self.session.message.ttl)
@@ -125,7 +125,7 @@ class RemoteEnv:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Makes a session as the original's and puts it where the original's was."""
+        """Makes a session like the original's, in the same state."""
         creation, snapshot_every, begun, states = state.pop("_saved")
         self.__dict__.update(state)
         if self._owns_client:
@@ -141,35 +141,35 @@ class RemoteEnv:
             raise
 
     def __del__(self) -> None:
-        """Leaves the session of an environment that is thrown away for the next one to end.
+        """Leaves the session of an environment that was dropped for the next environment to end.
 
-        The garbage collector may come here at any moment, gRPC's own threads and locks included, so no call is made now.
+        The garbage collector may run this at any moment, even while gRPC holds a lock, so it makes no call.
         """
         if not self.closed:
             self.closed = True
-            _thrown_away.put((self._stream, self.session, self.client if self._owns_client else None))
+            _dropped.put((self._stream, self.session, self.client if self._owns_client else None))
 
 
-# Its `put` may interrupt itself, as the garbage collector does.
-_thrown_away: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
+# A SimpleQueue, whose `put` may be interrupted by another `put`, as the garbage collector does.
+_dropped: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
 
 
 def _with_room(make: Callable[[], Session]) -> Session:
-    """Makes a session once those of environments that were thrown away have ended: a server has room for so many only."""
-    _end_thrown_away()
+    """Makes a session, after ending those of dropped environments: the room on a server is limited."""
+    _end_dropped()
     try:
         return make()
     except ServerFull:
-        # Environments in circles of references, such as those of a learner, wait for the garbage collector.
+        # Environments in reference cycles, such as those of a learner, wait for the garbage collector.
         gc.collect()
-        _end_thrown_away()
+        _end_dropped()
         return make()
 
 
-def _end_thrown_away() -> None:
+def _end_dropped() -> None:
     with contextlib.suppress(queue.Empty):
         while True:
-            stream, session, client = _thrown_away.get_nowait()
+            stream, session, client = _dropped.get_nowait()
             with contextlib.suppress(TetrionError):
                 stream.close()
                 session.close()
@@ -178,7 +178,7 @@ def _end_thrown_away() -> None:
 
 
 def picture(session: Session, render_mode: str | None) -> list[str] | list[npt.NDArray[np.uint8]] | None:
-    """What `render` gives, for each environment; nothing for `human`, which has drawn it already."""
+    """What `render` returns for each environment; None for `human`, which has drawn it already."""
     if render_mode == "ansi":
         return rendering.ansi(session)
     if render_mode == "rgb_array":

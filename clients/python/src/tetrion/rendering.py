@@ -1,4 +1,4 @@
-"""Pictures, from the server's own drawings, so that nothing about the game is repeated here."""
+"""Pictures made from the server's drawings, so that this package need not know the game."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tetrion.session import Session
 
 MODES = ("human", "ansi", "rgb_array")
 
-# Red, green, blue of what a drawing has in a cell.
+# Red, green and blue for each character of a drawing.
 _COLOURS = {".": (24, 26, 32), "#": (94, 147, 214), "@": (238, 178, 74)}
 _EDGE = (44, 48, 58)
-_CELL = 16  # pixels, with the edge on all four sides; a multiple of 16 is what every video codec takes
+_CELL = 16  # pixels, with the edge on all four sides; every video codec takes multiples of 16
 
 
 def checked_mode(render_mode: str | None) -> str | None:
-    """The render mode, if there is one of that name.
+    """The render mode, if it exists.
 
     Raises:
-        InvalidArgument: There is none.
+        InvalidArgument: There is no render mode of that name.
     """
     if render_mode is not None and render_mode not in MODES:
         raise InvalidArgument("render_mode", f"is {render_mode!r}{expected(render_mode, MODES)}")
@@ -32,17 +32,17 @@ def checked_mode(render_mode: str | None) -> str | None:
 
 
 def ansi(session: Session) -> list[str]:
-    """Coloured text for a terminal, for each environment."""
+    """A drawing in coloured text for each environment."""
     return session.render(format="ansi")
 
 
 def rgb(session: Session) -> list[npt.NDArray[np.uint8]]:
-    """Pictures uint8 [16 height, 16 width, 3], for each environment."""
+    """A picture for each environment, uint8 [16 height, 16 width, 3]."""
     return [paint(frame) for frame in session.render(format="ascii")]
 
 
 def paint(drawing: str) -> npt.NDArray[np.uint8]:
-    """The picture of a drawing of one character a cell, the top row first."""
+    """The picture of a drawing with one character a cell, the top row first."""
     cells = np.array([[_COLOURS[cell] for cell in row] for row in drawing.split("\n")], np.uint8)
     picture = cells.repeat(_CELL, axis=0).repeat(_CELL, axis=1)
     for edge in (0, _CELL - 1):
@@ -52,18 +52,18 @@ def paint(drawing: str) -> npt.NDArray[np.uint8]:
 
 
 class Screen:
-    """The terminal, on which the first environment is drawn at a steady pace."""
+    """Draws the first environment on the terminal at a steady pace."""
 
     def __init__(self) -> None:
-        """Nothing is drawn yet, so the first drawing does not wait."""
+        """The first drawing does not wait."""
         self._due = 0.0
 
     def show(self, session: Session, fps: float) -> None:
-        """Draws over the last drawing, or under it where stdout is a file, `fps` times a second at most.
+        """Draws over the last drawing, or below it if stdout is a file, at most `fps` times a second.
 
         Args:
-            session: Whose first environment is drawn.
-            fps: Drawings a second; 0: without a pause.
+            session: The session of the environment.
+            fps: Drawings a second; 0: no pause.
         """
         time.sleep(max(0.0, self._due - time.monotonic()))
         began = time.monotonic()

@@ -1,6 +1,6 @@
-"""What callers write, as messages: rules, features, positions and names of enum values.
+"""From what callers write to messages: rules, features, positions and names of enum values.
 
-Everything takes the message itself too, so whoever prefers messages can use them.
+Callers that prefer to write a message themselves may pass it in place of its short form.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection |
 
 
 class Drawing(NamedTuple):
-    """A playfield as people draw it.
+    """A playfield as a drawing.
 
     Attributes:
-        rows: The rows, the top one first; `.` or blank is empty, anything else full. Rows missing at the top are empty.
+        rows: The rows from the top down; `.` and blank are empty cells, all else is full. Missing rows at the top are empty.
         piece: The current piece, one of IOTZSJL.
-        queue: The next pieces; what is missing is dealt.
+        queue: The next pieces; the server deals the missing ones.
     """
 
     rows: Sequence[str]
@@ -39,12 +39,12 @@ class Drawing(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Playfields as programs keep them.
+    """Playfields as arrays of bits.
 
     Attributes:
-        boards: Integers [B, height], row 0 the lowest, bit c is column c: what `board_bits` and `afterstates` are.
+        boards: Integers [B, height]; row 0 is the lowest, bit c is column c. `board_bits` and `afterstates` have this form.
         pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL.
-        queues: Integers [B, preview], the next pieces, -1 where one is to be dealt.
+        queues: Integers [B, preview], the next pieces, -1 for one that the server deals.
     """
 
     boards: npt.ArrayLike
@@ -64,10 +64,10 @@ class EnumType(Protocol):
 
 
 def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
-    """The value of a generated enum by its short name in any case: `bag7` is RANDOMIZER_BAG7.
+    """The value of a generated enum by its short name, in upper or lower case: `bag7` is RANDOMIZER_BAG7.
 
     Raises:
-        InvalidArgument: It has no such value; the message lists those it has, and calls the enum `field`.
+        InvalidArgument: There is no such value. The error calls the enum `field` and lists its values.
     """
     return _enum_value(enum.DESCRIPTOR, name, field)
 
@@ -77,27 +77,27 @@ def _enum_value(enum: Any, name: Any, field: str) -> int:
     prefix = values[0].removesuffix("UNSPECIFIED")
     field = field or prefix.lower().rstrip("_")
     known = [value.removeprefix(prefix).lower() for value in values[1:]]
-    full = prefix + arguments.text(field, name, f"one of {', '.join(known)}").upper().replace("-", "_")
+    full = prefix + arguments.string(field, name, f"one of {', '.join(known)}").upper().replace("-", "_")
     if full not in values[1:]:
         raise InvalidArgument(field, f"is {name!r}{expected(name, known)}")
     return int(enum.values_by_name[full].number)
 
 
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
-    """Rules from a preset's name, or from the fields of the message by name; fields left out are the preset's.
+    """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
-    - `preset`: `simplified` (if left out), `lab`, `survey`, `genetic` or `leiden`; `Client.server_info().rules_presets`
-      has all their fields
+    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic` or `leiden`; `Client.server_info().rules_presets`
+      lists all their fields
     - `width` (4 to 32), `height` (4 to 40), `preview` (0 to 6 next pieces shown)
     - `randomizer`: `uniform`, `bag7` or `balanced`
     - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
-    - `action_model`: `placement` or `keypress`; `top_out`, `orientation_table` and `reach` as `rules.proto` tells
+    - `action_model`: `placement` or `keypress`; `top_out`, `orientation_table` and `reach`: see `rules.proto`
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 
     Raises:
-        InvalidArgument: There is no such field, or no such value. What is out of range the server refuses, by an
-            `InvalidRequest`.
+        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
+            an `InvalidRequest`.
     """
     if rules is None or isinstance(rules, rules_pb2.Rules):
         return rules
@@ -126,7 +126,7 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
                 _fill(current, value, field)
             else:
                 raise arguments.wrong(field, value, "fields by name")
-            # Present, even if there is nothing in it.
+            # Present, even if it is empty.
             current.SetInParent()
         elif hasattr(current, "extend"):
             listed = arguments.items(field, value, "a list")
@@ -136,7 +136,7 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
 
 
 def _scalar(kind: Any, value: Any, field: str) -> Any:
-    """A value as a field of this kind holds it."""
+    """A value, checked for a field of this type."""
     if kind.enum_type is not None:
         return value if isinstance(value, int) and not isinstance(value, bool) else _enum_value(kind.enum_type, value, field)
     if kind.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
@@ -144,7 +144,7 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
     if kind.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
         return arguments.flag(field, value)
     if kind.cpp_type == FieldDescriptor.CPPTYPE_STRING:
-        return arguments.text(field, value)
+        return arguments.string(field, value)
     return arguments.integer(
         field, value, 0, arguments.U64 if kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64 else arguments.U32
     )
@@ -153,7 +153,7 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
     """A selection of features from the name of a set, or from the names of features.
 
-    `Client.server_info()` lists both, as `feature_sets` and `features`; others the server refuses, by an `InvalidRequest`.
+    `Client.server_info()` lists both, as `feature_sets` and `features`. The server refuses others with an `InvalidRequest`.
     """
     if features is None or isinstance(features, features_pb2.FeatureSelection):
         return features
@@ -168,14 +168,14 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
     """Positions from snapshots, drawings or packed playfields, one or several.
 
     Raises:
-        InvalidArgument: They are none of these, or some of one and some of another.
+        InvalidArgument: They are none of these, or a mixture.
     """
     if isinstance(positions, environment_pb.Positions):
         return positions
     message = environment_pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
         boards = np.asarray(positions.boards)
-        # The width decides between the two types, and it is told by the rules; the array's own type says it as well.
+        # The width of the playfield decides between the two types; the type of the array follows it.
         message.packed.boards.CopyFrom(from_numpy(boards, None if boards.dtype == np.uint32 else np.uint16, "boards"))
         message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
         if positions.queues is not None:
@@ -192,8 +192,8 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
         elif isinstance(position, Drawing):
             message.drawings.add(
                 rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
-                piece=arguments.text(f"{field}.piece", position.piece, "one letter of IOTZSJL"),
-                queue=arguments.text(f"{field}.queue", position.queue, "letters of IOTZSJL"),
+                piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
+                queue=arguments.string(f"{field}.queue", position.queue, arguments.PIECES),
             )
         else:
             raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")

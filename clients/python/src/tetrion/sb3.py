@@ -6,7 +6,7 @@
     envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
     MaskablePPO("MlpPolicy", envs).learn(200_000)
 
-Install with `pip install 'tetrion[sb3]'`. Everything is one session and one call a step; there are no processes.
+Install with `pip install 'tetrion[sb3]'`. All games share one session and one call a step; there are no processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tetrion.keypress import KeypressVectorEnv
 from tetrion.names import expected
 from tetrion.vector_env import TetrisVectorEnv
 
-# What SB3 gets: one array, or one for each field.
+# Observations for SB3: one array, or one for each field.
 Seen = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 
 _ENVS = {"tetrion/Placement-v0": TetrisVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
@@ -39,15 +39,15 @@ _LAYOUTS = ("rows", "dict", "planes")
 
 
 class TetrisVecEnv(VecEnv):
-    """N games as Stable-Baselines3 wants them: observations in one of three layouts, episodes that begin anew by themselves.
+    """N games for Stable-Baselines3: observations in one of three layouts, and episodes that begin by themselves.
 
     - `rows`: `Flattener`'s rows of numbers, float32 (num_envs, size), for `MlpPolicy`
     - `dict`: the fields as `TetrisVectorEnv` has them, for `MultiInputPolicy`
-    - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with a features extractor of your own: SB3's
-      `NatureCNN` takes pictures of 36 x 36 and more
+    - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with your own features extractor: SB3's
+      `NatureCNN` needs pictures of at least 36 x 36
 
     At the end of an episode `infos[i]` holds what SB3 and its `Monitor` put there: `terminal_observation`,
-    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; besides, the last infos of that game by their names, such as
+    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; and the last infos of that game by their names, such as
     `lines` and `invalid_actions`.
     """
 
@@ -67,10 +67,10 @@ class TetrisVecEnv(VecEnv):
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
             env_id: `tetrion/Placement-v0` or `tetrion/Keypress-v0`.
             layout: `rows`, `dict` or `planes`.
-            **kwargs: As `TetrisVectorEnv` takes them: rules, observations, features, max_episode_steps, ...
+            **kwargs: Those of `TetrisVectorEnv`: rules, observations, features, max_episode_steps, ...
 
         Raises:
-            InvalidArgument: There is no such environment or layout, or the observations asked for are no planes.
+            InvalidArgument: There is no such environment or layout, or the observations make no planes.
         """
         if env_id not in _ENVS:
             raise InvalidArgument("env_id", f"is {env_id!r}{expected(env_id, _ENVS)}")
@@ -78,7 +78,7 @@ class TetrisVecEnv(VecEnv):
             raise InvalidArgument("layout", f"is {layout!r}{expected(layout, _LAYOUTS)}")
         if kwargs.get("infos"):
             kwargs["infos"] = list(dict.fromkeys([*kwargs["infos"], "length", "episode_return"]))
-        # Rows and planes are arrays of their own; a dictionary's belong to the learner.
+        # Rows and planes are new arrays; those of a dictionary must be the learner's own.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         self.render_mode = self.envs.render_mode
@@ -96,10 +96,10 @@ class TetrisVecEnv(VecEnv):
         super().__init__(num_envs, space, self.envs.single_action_space)
 
     def reset(self) -> Seen:
-        """Begins an episode in every game, with the seeds given to `seed`, once.
+        """Begins an episode in every game, once with the seeds given to `seed`.
 
         Returns:
-            Observations in the layout chosen.
+            Observations in the chosen layout.
         """
         seeds = list(self._seeds)
         observations, _ = self.envs.reset(seed=seeds if any(seed is not None for seed in seeds) else None)
@@ -108,17 +108,17 @@ class TetrisVecEnv(VecEnv):
         return self._lay_out(observations)
 
     def step_async(self, actions: npt.NDArray[np.integer]) -> None:
-        """Keeps the actions, integers (num_envs,), for `step_wait`."""
+        """Stores the actions, integers (num_envs,), for `step_wait`."""
         self._actions = np.asarray(actions)
 
     def step_wait(
         self,
     ) -> tuple[Seen, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Does the actions.
+        """Takes the actions.
 
         Returns:
-            Observations, which after an end are those of the next episode; rewards, float32 (num_envs,); whether episodes
-            ended, bool (num_envs,); infos, with entries for those that did.
+            Observations, of the next episode where one has ended; rewards, float32 (num_envs,); whether episodes ended,
+            bool (num_envs,); infos, with entries where one has ended.
 
         Raises:
             IllegalAction: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
@@ -126,7 +126,7 @@ class TetrisVecEnv(VecEnv):
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         self._steps += 1
         dones = terminated | truncated
-        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        step_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if dones.any():
             ended = np.flatnonzero(dones)
             last = infos["final_info"]
@@ -134,7 +134,7 @@ class TetrisVecEnv(VecEnv):
                 {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
             )
             for row, env in enumerate(ended):
-                told[env] = {
+                step_infos[env] = {
                     "terminal_observation": (
                         {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
                     ),
@@ -146,10 +146,10 @@ class TetrisVecEnv(VecEnv):
                     },
                     **{name: array[env].item() for name, array in last.items() if not name.startswith("_")},
                 }
-        return self._lay_out(observations), rewards.astype(np.float32), dones, told
+        return self._lay_out(observations), rewards.astype(np.float32), dones, step_infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions exist now, bool (num_envs, A)."""
+        """Which actions are allowed now, bool (num_envs, A)."""
         return self.envs.action_masks()
 
     def close(self) -> None:
@@ -162,28 +162,28 @@ class TetrisVecEnv(VecEnv):
         return list(frames) if frames is not None else [None] * self.num_envs
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the games have an attribute; `action_masks` is what MaskablePPO asks for."""
+        """Whether the games have an attribute; MaskablePPO asks for `action_masks`."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """An attribute, the same for each game named, since all are one session."""
+        """An attribute, the same for all games, since they share one session."""
         return [getattr(self.envs, attr_name)] * len(self._get_indices(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Refused: the games are one session, and its configuration is made with it.
+        """Refused: the games share one session, whose configuration is fixed.
 
         Raises:
             NotImplementedError: Always.
         """
-        raise NotImplementedError(f"{attr_name!r} cannot be set game by game; give it to TetrisVecEnv when making it")
+        raise NotImplementedError(f"{attr_name!r} cannot be set game by game; give it to the constructor of TetrisVecEnv")
 
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Calls a method for some games; there is `action_masks`, a row for each.
+        """Calls a method for some games. Only `action_masks` exists, with a row for each.
 
         Raises:
-            NotImplementedError: It is another method.
+            NotImplementedError: The method is another one.
         """
         if method_name != "action_masks":
             raise NotImplementedError(f"games in one session have no method {method_name!r} of their own")
@@ -191,6 +191,6 @@ class TetrisVecEnv(VecEnv):
         return [masks[env] for env in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: int | Iterable[int] | None = None) -> list[bool]:
-        """Whether each game is wrapped. `Monitor` counts as present: its infos are."""
+        """Whether each game is wrapped. `Monitor` counts as present, because its infos are."""
         wrapped = wrapper_class.__name__ == "Monitor"
         return [wrapped] * len(self._get_indices(indices))

@@ -1,4 +1,4 @@
-"""What searches for a weight vector have in common: they propose candidates and are told what these scored.
+"""What searches for a weight vector have in common: they propose candidates and take their scores.
 
 `tetrion.Cem` is the cross-entropy method, `tetrion.Genetic` a genetic algorithm. The path of a search is a function of its
 configuration, the number of weights, the seed and the scores: that of the server program's own search, to the last bit.
@@ -15,16 +15,16 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 
-# Larger numbers are of no use, and their squares could not be added up.
+# Larger numbers are useless, and the sum of their squares could overflow.
 MAX_MAGNITUDE = 1e100
 
 
 class Round(NamedTuple):
-    """Candidates that wait for their scores.
+    """Candidates to be scored.
 
     Attributes:
         generation: Counted from 0, the same for both looks.
-        second_look: Whether these are the better part of a generation again, to be scored on more and other games.
+        second_look: Whether these are the best of a generation once more, to be scored on other games and more of them.
         candidates: Weight vectors, float64 [K, F].
         slots: int64 [K], the place of each in its generation.
     """
@@ -36,11 +36,11 @@ class Round(NamedTuple):
 
 
 class Generation(NamedTuple):
-    """What a completed generation was like.
+    """The outcome of a completed generation.
 
     Attributes:
         generation: Counted from 0.
-        best_score: Largest score, of the second look where there was one.
+        best_score: Largest score, of the second look if there was one.
         mean_score: Mean score of the whole generation at the first look.
         std_score: Standard deviation, divided by n, of the same scores.
         best: The first candidate with the largest score.
@@ -61,7 +61,7 @@ class Best(NamedTuple):
     """The best-scored candidate so far.
 
     Attributes:
-        score: The score it was told.
+        score: Its score.
         generation: The generation it belongs to.
         weights: The candidate.
     """
@@ -82,7 +82,7 @@ class Best(NamedTuple):
 
     @staticmethod
     def resumed(state: Mapping[str, Any] | None) -> Best | None:
-        """The one that `state` was made of."""
+        """Restores it from `state`."""
         return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
 
 
@@ -90,10 +90,10 @@ class Search(ABC):
     """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
 
     def __init__(self, num_weights: int, seed: int) -> None:
-        """Checks what every search begins with.
+        """Begins a search.
 
         Raises:
-            ValueError: One of them is out of range.
+            ValueError: There are no weights, or the seed is out of range.
         """
         if num_weights < 1:
             raise ValueError(f"num_weights is {num_weights}, expected at least 1")
@@ -120,7 +120,7 @@ class Search(ABC):
 
     @abstractmethod
     def ask(self) -> Round:
-        """The candidates to be scored next; the same ones until `tell` takes their scores."""
+        """The candidates to score next; the same ones until `tell` takes their scores."""
 
     @abstractmethod
     def tell(self, scores: npt.ArrayLike) -> Generation | None:
@@ -135,25 +135,25 @@ class Search(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """All that the search knows besides its configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
 
 
 def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
     """Scores as float64, one for each candidate.
 
     Raises:
-        ValueError: There are more or fewer, or one is no number of at most 1e100 in size.
+        ValueError: There are more or fewer, or one is not a number between -1e100 and 1e100.
     """
-    told = np.asarray(scores, np.float64)
-    if told.shape != (num_candidates,):
-        raise ValueError(f"scores of the shape {told.shape} for {num_candidates} candidates")
-    if not (np.abs(told) <= MAX_MAGNITUDE).all():
+    checked = np.asarray(scores, np.float64)
+    if checked.shape != (num_candidates,):
+        raise ValueError(f"scores of the shape {checked.shape} for {num_candidates} candidates")
+    if not (np.abs(checked) <= MAX_MAGNITUDE).all():
         raise ValueError("scores are numbers between -1e100 and 1e100")
-    return told
+    return checked
 
 
 def ranking(scores: Vector) -> npt.NDArray[np.int64]:
-    """Places in the order of their scores, best first, of equals the earlier first."""
+    """Indices in the order of their scores, best first; equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 

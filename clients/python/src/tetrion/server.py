@@ -1,7 +1,7 @@
-"""The server as a child process: found, started on a free port, ended with us.
+"""The server as a child process: found, started on a free port, and ended with this process.
 
-The child watches its standard input and stops when that ends, which the operating system sees to however this process
-ends. So no server is ever left behind.
+The child watches its standard input and stops when that ends. The operating system closes it however this process ends, so
+no server is left behind.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ class ServerNotFound(FileNotFoundError):
 
 
 class ServerNotStarted(RuntimeError):
-    """The server program ended, or said something else, before it was ready."""
+    """The server program ended, or printed something unexpected, before it was ready."""
 
 
 def find_binary() -> Path:
     """Finds the server program.
 
-    Looks at the environment variable TETRION_SERVER, then in this package, where some wheels have one, then on PATH, then in
-    the target folders of the checkout that this package lies in.
+    Looks in the environment variable TETRION_SERVER, then in this package (some wheels contain one), then on PATH, then in
+    the target folders of the checkout that contains this package.
 
     Raises:
-        ServerNotFound: There is none, or TETRION_SERVER names something that cannot be run.
+        ServerNotFound: There is none, or TETRION_SERVER names something that cannot run.
     """
     named = os.environ.get("TETRION_SERVER")
     if named:
         found = shutil.which(named)
         if found is None:
-            raise ServerNotFound(f"TETRION_SERVER is {named!r}, which is no program that can be run")
+            raise ServerNotFound(f"TETRION_SERVER is {named!r}, which is not a program that can run")
         return Path(found)
     for name in (Path(__file__).parent / "_bin/tetrion", "tetrion"):
         found = shutil.which(name)
@@ -61,11 +61,11 @@ def find_binary() -> Path:
     raise ServerNotFound(
         "no Tetrion server to start: this package came without one. Build one with `cargo build --release` in a checkout "
         "and either name it in the environment variable TETRION_SERVER, put it on PATH, or install this package from that "
-        "checkout with `pip install -e`; or give the address of a server that runs, such as address='127.0.0.1:50451'"
+        "checkout with `pip install -e`; or give the address of a running server, such as address='127.0.0.1:50451'"
     )
 
 
-# Those of this process that still exist, for what a forked child has to do with them.
+# The servers of this process that still exist. A forked child must close its ends of their pipes.
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
@@ -76,7 +76,7 @@ def _without_secrets(command: Sequence[str]) -> list[str]:
 
 
 class Server:
-    """A server on a free loopback port that lives as long as this object, and never longer than this process."""
+    """A server on a free loopback port, which lives as long as this object and no longer than this process."""
 
     address: str
 
@@ -91,15 +91,15 @@ class Server:
             timeout: Seconds to wait for it.
 
         Raises:
-            InvalidArgument: The flags are no list, or the timeout is no number.
+            InvalidArgument: The flags are not a list, or the timeout is not a number.
             ServerNotFound: There is no such program.
-            ServerNotStarted: It did not get ready; what it had to say is on stderr.
+            ServerNotStarted: It did not get ready; its messages are on stderr.
         """
         self._owner = os.getpid()
         self._closed = False
         self._lock = threading.Lock()
         program = Path(binary) if binary is not None else find_binary()
-        # What the user set for servers of their own (tokens, addresses, certificates) is not meant for this one.
+        # Settings that the user made for other servers (tokens, addresses, certificates) are not meant for this one.
         environment = {
             key: value
             for key, value in os.environ.items()
@@ -120,7 +120,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=self._environment,
-                # Away from the terminal's group: Ctrl-C is for this process, which may want to save something first.
+                # Not in the terminal's process group: Ctrl-C is for this process, which may want to save its work first.
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -129,16 +129,16 @@ class Server:
         line = self._first_line(self._timeout)
         if not line.startswith(_READY):
             self._end(10.0)
-            said = f"said {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
+            said = f"printed {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
             raise ServerNotStarted(
                 f"`{' '.join(_without_secrets(command))}` {said} within {self._timeout:g} s instead of listening"
             )
         self.address = line.removeprefix(_READY).strip()
 
     def revive(self) -> None:
-        """Starts the server again, at the same address, if it has died. Its sessions are gone; clients make theirs anew.
+        """Starts the server again, at the same address, if it has died. Its sessions are gone; clients make them anew.
 
-        Does nothing after `close`, and in a forked child, whose parent the server belongs to.
+        Does nothing after `close`, or in a forked child: the server belongs to the parent.
         """
         with self._lock:
             if self._closed or self.running or os.getpid() != self._owner:
@@ -151,7 +151,7 @@ class Server:
         )
 
     def _first_line(self, timeout: float) -> str:
-        """The line that says where it listens; what came of it when the pipe ends or the time is up."""
+        """The line with the address; what there is of it when the pipe ends or the time is up."""
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
         deadline = time.monotonic() + timeout
@@ -166,7 +166,7 @@ class Server:
         return line.decode(errors="replace")
 
     def _leave_to_parent(self) -> None:
-        """Closes a forked child's ends of the pipes, without which the server would outlive the parent."""
+        """Closes the pipes in a forked child. Otherwise the server would outlive the parent."""
         process = getattr(self, "_process", None)
         for pipe in (process.stdin, process.stdout) if process is not None else ():
             assert pipe is not None
@@ -174,7 +174,7 @@ class Server:
                 pipe.close()
 
     def close(self, timeout: float = 10.0) -> None:
-        """Ends the server: by closing its standard input, and by force after `timeout` seconds.
+        """Ends the server by closing its standard input; kills it after `timeout` seconds.
 
         Does nothing in a forked child, whose parent may still need it.
         """
@@ -197,12 +197,12 @@ class Server:
 
     @property
     def running(self) -> bool:
-        """Whether the process lives."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     @property
     def closed(self) -> bool:
-        """Whether it was ended by `close`, and so stays ended."""
+        """Whether `close` has ended it for good."""
         return self._closed
 
     def __enter__(self) -> Server:
@@ -219,9 +219,9 @@ _shared_lock = threading.Lock()
 
 
 def shared_server() -> Server:
-    """The one server of this process, started when it is first asked for.
+    """The shared server of this process, started when it is first needed.
 
-    A forked child gets one of its own: the parent's would go away under it.
+    A forked child gets one of its own: the parent may end its server at any time.
     """
     global _shared
     with _shared_lock:

@@ -1,8 +1,8 @@
 """Several equal servers as one client, by gRPC's own load balancing and without a scheduler.
 
-The calls that need no session (`server_info`, `enumerate_placements`, `evaluate`) go to one server after the other; any of
-them gives the same answer, so a call that a server did not answer is answered by another one. A session lives on one
-server, and so do its calls: `create_session` makes each on the next server, with a connection of its own.
+Calls that need no session (`server_info`, `enumerate_placements`, `evaluate`) go to one server after the other. All give
+the same answer, so if one server does not answer, another does. A session lives on one server, where all its calls go:
+`create_session` makes each session on the next server, over a connection of its own.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tetrion.tensors import from_numpy, to_numpy
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# gRPC tries another server where one fails. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
-# the others are numbered. Streams are left out: whoever reads one begins it anew himself, from where it broke off.
+# If one server fails, gRPC tries another. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
+# the others are numbered. Streams are left out: their readers open them again where they broke off.
 _RETRIES = {
     "methodConfig": [
         {
@@ -50,7 +50,7 @@ _RETRIES = {
     ]
 }
 
-# As gRPC reads it: one call after the other to all servers that can be reached, instead of all to the first.
+# For gRPC: calls go in turn to all servers that can be reached, instead of all to the first.
 _CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
 
 
@@ -69,7 +69,7 @@ class Servers(Client):
         Args:
             addresses: `host:port` of each; or one name that stands for all, such as `dns:///tetrion:50451`, which only
                 takes calls without sessions.
-            num_servers: How many servers there are, for a name that does not tell; a guess is good enough.
+            num_servers: How many servers a name stands for; a guess is good enough.
             **settings: See `ConnectionSettings`. With `tls` and a list of addresses the option
                 `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
                 when none of the servers answers any more.
@@ -90,7 +90,7 @@ class Servers(Client):
         super().__init__(target, **settings)
 
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
-        """Makes a session on the next server, or the one after it where that cannot be reached."""
+        """Makes a session on the next server, or on the one after it if that cannot be reached."""
         if not self._single:
             raise ValueError(f"a session lives on one server, and {self.address!r} may be several; give their addresses")
         first, self._next = self._next, self._next + 1
@@ -112,7 +112,8 @@ class Servers(Client):
     ) -> Evaluation:
         """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
 
-        It is cut into shards, a call each. `start_evaluation` and `evaluate_stream` are one call, and so one server's.
+        It cuts the evaluation into shards, one call each. `start_evaluation` and `evaluate_stream` are single calls, to one
+        server.
         """
         request = evaluation_request(controllers, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
@@ -120,12 +121,12 @@ class Servers(Client):
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = options.get("progress_interval")
-        told = ShardProgress(started.num_games, 1.0 if interval is None else interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started.num_games, 1.0 if interval is None else interval, Bar() if progress else on_progress)
         stop = threading.Event()
 
         def play(shard: int) -> Games:
             def hear(now: pb.EvaluationProgress) -> None:
-                told.hear(shard, counts(now))
+                watched.hear(shard, counts(now))
                 if stop.is_set():
                     raise Stopped
 
@@ -142,20 +143,20 @@ class Servers(Client):
             running = {pool.submit(play, shard): shard for shard in shards}
             try:
                 while running:
-                    done, _ = wait(running, timeout=told.interval, return_when=FIRST_COMPLETED)
+                    done, _ = wait(running, timeout=watched.interval, return_when=FIRST_COMPLETED)
                     for future in done:
                         del running[future]
                         parts.append(future.result())
-                        told.finish(parts[-1])
-                    told.tell_if_due(set(running.values()))
+                        watched.finish(parts[-1])
+                    watched.report_if_due(set(running.values()))
             except BaseException:
                 stop.set()
                 raise
-        told.end()
+        watched.end()
         return joined(started, parts, omit_results=request.omit_results)
 
     def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
-        """What the whole request comes to. A server checks it, and stops when it is left."""
+        """What the whole request comes to. A server checks it, and stops when the call ends."""
         patience = Patience(self.connection)
         while True:
             messages = self.connection.evaluate(request)
@@ -174,6 +175,6 @@ class Servers(Client):
 
 
 def _numeric(address: str) -> str:
-    """The address with a number for its host, which is all that a list of addresses may have."""
+    """The address with its host as a number, the only form that a list of addresses takes."""
     host, _, port = address.rpartition(":")
     return f"{socket.gethostbyname(host)}:{port}"

@@ -20,7 +20,7 @@ from tetrion.stream import StepStream
 class Session(Calls):
     """N environments on the server. Made by `Client.create_session`; one user at a time.
 
-    Should its server be killed and started again, the session is made anew where it stood, see `link`.
+    If its server is killed and started again, the client makes the session anew in the same state; see `link`.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
@@ -69,7 +69,7 @@ class Session(Calls):
 
     @property
     def snapshot_every(self) -> int:
-        """After how many calls snapshots are taken, from which it goes on if the server is lost; 0: none are."""
+        """After how many calls snapshots are taken, from which it continues if the server is lost; 0: none are taken."""
         return self._link.snapshot_every
 
     @property
@@ -84,8 +84,8 @@ class Session(Calls):
         """Makes a second session of the same configuration.
 
         Args:
-            num_envs: How many environments it has. Left out, as many as this one, each in the state of its original; else
-                none has begun, to be put anywhere by `restore`.
+            num_envs: How many environments it has, none of which has begun an episode. Left out: as many as this one, each
+                in the state of its original.
         """
         if num_envs is None:
             states = self.save()
@@ -113,14 +113,14 @@ class Session(Calls):
         return list(self._link.ask("Render", request).frames)
 
     def refresh(self) -> pb.Session:
-        """Reads the session from the server, which also renews its lease, and goes on from its sequence number."""
+        """Reads the session from the server, which also renews its lease, and adopts its sequence number."""
         self._link.refresh()
         return self.message
 
     def close(self) -> None:
-        """Ends the session on the server. One that is gone already, or whose server or client is, is fine.
+        """Ends the session on the server. If the session, its server or its client is gone already, that is fine.
 
-        Does nothing in a forked child, whose parent goes on with it.
+        Does nothing in a forked child, whose parent still uses it.
         """
         if self.connection.forked:
             return

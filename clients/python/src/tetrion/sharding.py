@@ -1,7 +1,7 @@
-"""An evaluation in parts: cut into shards, played by whoever has room, put together as one server would have done it.
+"""An evaluation in parts: cut into shards, played by several servers, put together as a single server would have done.
 
-A shard is some of the pairs of a policy and a seed. A game depends on nothing but its policy and its seed, so it does not
-matter who plays a shard, nor how often one is begun; and the summary is added up from all games in their order.
+A shard is some of the pairs of a policy and a seed. A game depends only on its policy and its seed, so it does not matter
+which server plays a shard, nor how often one is begun; and the summary is computed from all games in their order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tetrion.games import COLUMNS, Evaluation, Games
 from tetrion.progress import Progress
 from tetrion.summary import summarize
 
-# Shards at a time for each server: while one runs out, the other keeps the cores busy.
+# Shards at a time for each server: while one ends, the other keeps the cores busy.
 IN_FLIGHT = 2
-# Shards for each server in all, so that long games spread evenly, and one that is lost takes little with it.
+# Shards for each server in all, so that long games spread evenly, and a lost shard costs little.
 _SHARDS_A_SERVER = 16
 
 # Games done, pieces landed, lines cleared.
@@ -30,7 +30,7 @@ Counts = tuple[int, int, int]
 
 
 class Stopped(Exception):
-    """Raised where a shard is played that nobody waits for any more."""
+    """Raised in a shard whose games are no longer wanted."""
 
 
 def cut(
@@ -39,10 +39,10 @@ def cut(
     """The pairs of policy and seed to be played, in shards.
 
     Args:
-        started: What a server says of the whole evaluation.
-        pairs: Those that were asked for; None for all.
-        num_servers: How many will play.
-        num_cores: Cores of the largest of them: all its shards in flight together should have two games for each.
+        started: The server's description of the whole evaluation.
+        pairs: The pairs asked for; None for all.
+        num_servers: How many servers will play.
+        num_cores: Cores of the largest: its shards in flight should together have two games for each core.
     """
     if pairs is None:
         indices = np.arange(started.num_policies * started.num_seeds)
@@ -50,7 +50,7 @@ def cut(
     whole = np.asarray(pairs, np.uint32)
     size = max(math.ceil(len(whole) / (_SHARDS_A_SERVER * num_servers)), 2 * num_cores // IN_FLIGHT)
     num_shards = math.ceil(len(whole) / size)
-    # Every n-th pair, because neighbours are alike: a policy that plays long games is then in all shards.
+    # Every n-th pair, because neighbours are alike: so a policy that plays long games is in all shards.
     return [whole[shard::num_shards] for shard in range(num_shards)]
 
 
@@ -63,67 +63,67 @@ def joined(started: pb.EvaluationStarted, parts: Iterable[Games], *, omit_result
 
 
 def counts(now: pb.EvaluationProgress) -> Counts:
-    """How far a shard is."""
+    """The progress of a shard."""
     return now.games_done, now.pieces_done, now.lines_done
 
 
 class ShardProgress:
-    """How far an evaluation is: shards that have finished, and what was last heard of the others.
+    """The progress of an evaluation: the shards that have finished, and the last reports of the others.
 
-    Shards may be heard of from other threads.
+    Other threads may call `hear`.
     """
 
     def __init__(self, num_games: int, interval: float, on_progress: Progress | None) -> None:
-        """Nothing has been played.
+        """No game has been played yet.
 
         Args:
             num_games: Games in all.
             interval: Seconds between reports.
-            on_progress: Whom to report to.
+            on_progress: Called with each report.
         """
         self._num_games = num_games
-        self._began = self._told_at = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         self.interval = interval
         self._on_progress = on_progress
         self._finished: list[Counts] = []
         self._heard: dict[int, Counts] = {}
-        self._told: Counts = (0, 0, 0)
+        self._reported: Counts = (0, 0, 0)
 
     def hear(self, shard: int, counts: Counts) -> None:
-        """Notes how far a shard is."""
+        """Records the progress of a shard."""
         self._heard[shard] = counts
 
     def finish(self, games: Games) -> None:
-        """Notes a shard that has come in."""
+        """Records a shard that has finished."""
         self._finished.append((len(games), int(games.pieces.sum()), int(games.lines.sum())))
 
-    def tell_if_due(self, running: set[int]) -> bool:
-        """Reports if it is time to, counting what was heard of the shards that run; says whether it was."""
-        if self._on_progress is None or time.monotonic() - self._told_at < self.interval:
+    def report_if_due(self, running: set[int]) -> bool:
+        """Reports if it is time to, counting the running shards too; returns whether it did."""
+        if self._on_progress is None or time.monotonic() - self._reported_at < self.interval:
             return False
         self._heard = {shard: counts for shard, counts in list(self._heard.items()) if shard in running}
-        self._tell([*self._finished, *self._heard.values()])
+        self._report([*self._finished, *self._heard.values()])
         return True
 
     def end(self) -> None:
-        """Reports that everything is done."""
+        """Reports that all games are done."""
         if self._on_progress is not None:
-            self._tell(self._finished)
+            self._report(self._finished)
 
-    def _tell(self, counts: list[Counts]) -> None:
+    def _report(self, counts: list[Counts]) -> None:
         games, pieces, lines = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-        # What a server had begun when it was lost is begun anew; the numbers told wait until it has caught up.
-        self._told = max(games, self._told[0]), max(pieces, self._told[1]), max(lines, self._told[2])
-        self._told_at = time.monotonic()
+        # The shards of a lost server begin again; the reported numbers wait until they have caught up.
+        self._reported = max(games, self._reported[0]), max(pieces, self._reported[1]), max(lines, self._reported[2])
+        self._reported_at = time.monotonic()
         elapsed = Duration()
-        elapsed.FromTimedelta(timedelta(seconds=self._told_at - self._began))
+        elapsed.FromTimedelta(timedelta(seconds=self._reported_at - self._began))
         assert self._on_progress is not None
         self._on_progress(
             pb.EvaluationProgress(
-                games_done=self._told[0],
+                games_done=self._reported[0],
                 num_games=self._num_games,
-                pieces_done=self._told[1],
-                lines_done=self._told[2],
+                pieces_done=self._reported[1],
+                lines_done=self._reported[2],
                 elapsed=elapsed,
             )
         )

@@ -1,8 +1,8 @@
-"""Gymnasium spaces from what the server says about its tensors, and the values that belong in them.
+"""Gymnasium spaces for the server's tensors, and the values that belong in them.
 
-A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which no `Discrete` space of
-the learning libraries holds, so `current` and `queue` have their largest value for "none" here: 0 to 6 are I O T Z S J L,
-and 7 is none.
+A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which the `Discrete` spaces of
+the learning libraries cannot hold. So in `current` and `queue` the largest value means "none" here: 0 to 6 are
+I O T Z S J L, and 7 is none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PIECES = ("current", "queue")
 
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
-    """The space of one tensor for one environment. Bounds that the server does not report are those of the type."""
+    """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
     dtype: Any = DTYPES[spec.dtype]
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
@@ -36,7 +36,7 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
 
 
 def pieces(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
-    """The space of one tetromino, or of a row of them, with one value more for "none"."""
+    """The space of one tetromino, or of a row of them, with one more value for "none"."""
     values = int(spec.high) + 2
     if not spec.shape:
         return spaces.Discrete(values)
@@ -44,19 +44,18 @@ def pieces(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
 
 
 class Fields:
-    """What the environments of a session show, in the types that Gymnasium and learners take.
+    """The observation fields of a session, in the types that Gymnasium and learners expect.
 
     Attributes:
         space: The space of one environment's observation, a `Dict`.
     """
 
     def __init__(self, specs: Sequence[pb.TensorSpec], num_actions: int = 0) -> None:
-        """For a session's observations.
+        """For the observations of a session.
 
         Args:
-            specs: What the server says about them. Fields without entries, as a queue of rules that show none, are left
-                out.
-            num_actions: The length of `action_mask`, if the observation is to hold one; 0: it does not.
+            specs: The server's specs of them. Fields without entries, such as a queue with a preview of 0, are left out.
+            num_actions: The length of `action_mask`, if the observation holds one; 0: it does not.
 
         Raises:
             InvalidArgument: No field has entries.
@@ -77,7 +76,7 @@ class Fields:
         self.space = spaces.Dict(fields)
 
     def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """The fields of an answer, a row for each environment; those that are no pieces are the answer's own arrays."""
+        """The fields of an answer, a row for each environment. Only those of pieces are copied."""
         return {name: self._pieces(name, arrays[name]) if name in self._none else arrays[name] for name in self._names}
 
     def _pieces(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -87,9 +86,9 @@ class Fields:
 
 
 def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The infos of an answer, counts as int64: differences of unsigned ones would wrap.
+    """The infos of an answer, with counts as int64: differences of unsigned numbers would wrap.
 
-    `seed` stays uint64. It is a name of 64 bits, and half of them would be negative.
+    `seed` stays uint64: half of all seeds do not fit into int64.
     """
     return {
         name: array.astype(np.int64) if array.dtype == np.uint64 and name != "seed" else array
@@ -100,8 +99,8 @@ def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]
 def info(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
     """The infos of a single environment as Python's numbers.
 
-    `seed` stays a numpy uint64: Gymnasium's vector environments put Python integers into int64, where half of the seeds
-    have no room.
+    `seed` stays a numpy uint64: Gymnasium's vector environments put Python integers into int64, which half of all seeds do
+    not fit.
     """
     return {name: array[0] if name == "seed" else array[0].item() for name, array in arrays.items()}
 
@@ -112,19 +111,19 @@ def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
 
 
 def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Mapping[str, Any]:
-    """The options of a reset, all of which are known.
+    """The options of a reset, checked.
 
     Raises:
         InvalidArgument: There is no option of that name.
     """
     for name in options or {}:
         if name not in known:
-            raise InvalidArgument("options", f"has {name!r}, which no option of reset is called{expected(name, known)}")
+            raise InvalidArgument("options", f"has {name!r}, which is not an option of reset{expected(name, known)}")
     return options or {}
 
 
 def checked_seed(seed: Any) -> int | None:
-    """A seed as Python's integer; None is none.
+    """A seed as Python's integer, or None.
 
     Raises:
         InvalidArgument: It does not fit into 64 bits.

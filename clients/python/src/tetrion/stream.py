@@ -1,4 +1,4 @@
-"""A session over one long call: less work a message, and requests can be sent ahead."""
+"""A session over one long call: less work for each message, and requests can be sent ahead."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class _Sent:
 class StepStream(Calls):
     """The calls of a session over one long call. For one thread.
 
-    Besides the calls that wait for their answer, requests can be sent ahead: `send_step` for one half of the environments,
-    then for the other, while the first is thought about; or a step and behind it the question for the placements that it
-    leads to, in one round trip. `receive_step` and `receive_placements` give the answers in order. Should the connection
-    break, the stream is opened anew and what was not answered is done, once. So is a call that Ctrl-C interrupted: the next
-    one finds the session behind it.
+    Besides calls that wait for their answer, requests can be sent ahead: `send_step` for one half of the environments, then
+    for the other half, while you choose actions for the first; or a step and then `send_placements` for the placements that
+    it leads to, in one round trip. `receive_step` and `receive_placements` return the answers in order. If the connection
+    breaks, the stream opens again, and requests without an answer are carried out once. So is a call that Ctrl-C
+    interrupted: the next call follows it.
     """
 
     def __init__(self, link: Link) -> None:
@@ -59,7 +59,7 @@ class StepStream(Calls):
         return sum(not sent.own for sent in self._unanswered)
 
     def _open(self) -> None:
-        # The thread that fed the stream before this one would wait for ever.
+        # Ends the thread that fed the stream before this one; it would wait for ever.
         self._requests.put(None)
         self._requests = queue.SimpleQueue()
         self._responses: Any = self._link.connection.step_stream(iter(self._requests.get, None), self._link.metadata)
@@ -72,20 +72,20 @@ class StepStream(Calls):
         sent = _Sent(kind, request, self._link.sequence + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
         if sent.number:
-            # The session counts what was sent, so that requests sent ahead number on.
+            # Count what was sent, so that the next request sent ahead gets the next number.
             self._link.sequence = sent.number
         self._transmit(sent)
 
     def _transmit(self, sent: _Sent) -> None:
         self._link.address(sent.request, sent.number)
-        # The message is a copy of the request, which may be addressed anew later.
+        # The message is a copy of the request, which may be addressed again later.
         self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
     def _receive(self, kind: str) -> Any:
         self._mend()
         waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
         if waiting != kind:
-            what = f"the next answer is that to {waiting}" if waiting else "nothing was sent that could be answered"
+            what = f"the next answer is that to {waiting}" if waiting else "no request waits for an answer"
             raise RuntimeError(f"{what}, so there is no {kind} to receive")
         try:
             while True:
@@ -103,19 +103,19 @@ class StepStream(Calls):
             raise
 
     def _settle(self, sent: _Sent, response: Any) -> None:
-        """Draws the consequences of an answer for the session and its journal."""
+        """Updates the link after an answer."""
         if sent.kind == "save_state" and sent.own:
             self._link.keep_snapshots(response)
         elif isinstance(response, TetrionError):
             if sent.number and not isinstance(response, SequenceMismatch):
-                # It did not happen, so its number is the next one's; what was sent behind it is refused in turn.
+                # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
                 self._link.sequence = sent.number - 1
         elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request)):
             # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
             self._send("save_state", pb.SaveStateRequest(), own=True)
 
     def _answer(self) -> tuple[_Sent, Any]:
-        """The earliest request without an answer, and its answer, or the error that it met."""
+        """The earliest request without an answer, and its answer or error."""
         patience = Patience(self._link.connection)
         while True:
             try:
@@ -132,12 +132,12 @@ class StepStream(Calls):
             return self._unanswered.popleft(), answer
 
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
-        """Opens the stream anew after a loss and sends what was not answered once more."""
+        """Opens the stream again after a loss, and sends requests without an answer once more."""
         patience.wait(error)
         self._send_again(patience, lost=isinstance(error, SessionNotFound))
 
     def _mend(self) -> None:
-        """After an interrupted call: opens the stream anew, and reads the answers that no caller waits for any more."""
+        """After an interrupted call: opens the stream again, and reads the answers that no caller waits for any more."""
         if not self._interrupted:
             return
         self._responses.cancel()
@@ -153,9 +153,9 @@ class StepStream(Calls):
             raise
 
     def _send_again(self, patience: Patience, *, lost: bool) -> None:
-        """Opens the stream anew and sends what was not answered once more; `lost` if the session is."""
-        # The server keeps its last answer only. If it may have done more than one call that we know nothing about, or
-        # moved on since a question, the way back leads over the snapshots.
+        """Opens the stream again and sends requests without an answer once more; `lost` if the session is."""
+        # The server keeps only its last answer. If it may have carried out several calls whose answers we lack, or a call
+        # after a question, the session must be made anew from its snapshots.
         unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
         if self._link.has_journal and (unsure or lost):
             old = self._link.name
@@ -184,14 +184,14 @@ class StepStream(Calls):
         except TetrionError:
             raise
         except BaseException:
-            # Ctrl-C, most likely. The answer has no reader any more; the next call reads it first.
+            # Ctrl-C, most likely. No caller waits for the answer any more; the next call reads it first.
             self._interrupted = True
             for sent in self._unanswered:
                 sent.own = True
             raise
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
-        """Sends a step without waiting; `receive_step` gives the answer."""
+        """Sends a step without waiting; `receive_step` returns the answer."""
         self._send("step", self._step_request(actions, env_ids))
 
     def receive_step(self) -> Stepped:
@@ -206,25 +206,25 @@ class StepStream(Calls):
         afterstates: bool = False,
         position_features: bool = False,
     ) -> None:
-        """Asks for placements without waiting, as `enumerate_placements` does; `receive_placements` gives the answer.
+        """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
 
-        Sent behind a step, it asks for the placements that the step leads to.
+        After a step that was sent ahead, it asks for the placements that the step leads to.
         """
         self._send("enumerate_placements", self._placements_request(env_ids, features, afterstates, position_features))
 
     def receive_placements(self) -> Placements:
-        """Waits for the answer to the earliest request sent ahead, a question for placements."""
+        """Waits for the answer to the earliest request sent ahead, which asked for placements."""
         return Placements.from_message(self._receive("enumerate_placements"))
 
     def close(self) -> None:
-        """Ends the stream; the session lives on. Does nothing in a forked child, whose parent goes on with it."""
+        """Ends the stream; the session lives on. Does nothing in a forked child, whose parent still uses it."""
         if self._closed or self._link.connection.forked:
             return
         self._closed = True
         self._requests.put(None)
         try:
             for _ in self._responses:
-                pass  # Answers nobody waits for; read, so that the end is an orderly one.
+                pass  # Unread answers; reading them ends the stream in an orderly way.
         except grpc.RpcError:
             pass  # The connection is gone, which ends the stream as well.
 

@@ -1,7 +1,7 @@
-"""The summary of an evaluation, added up from its games exactly as the server does it.
+"""The summary of an evaluation, computed from its games exactly as the server does.
 
-Needed where one server's summary does not cover all games, because others played some of them. Sums run in the order of
-policy, seed and episode, in float64, one number after the other: so the same games give the same bits as the server's.
+It is needed if no server's summary covers all games, because several servers played them. Sums run in the order of policy,
+seed and episode, in float64, one number after the other, so the same games give the same bits as on the server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
 
     Args:
         games: Complete, and in the order of policy, seed and episode.
-        baseline: The policy that the others are compared with, game by game on the same pieces; None: they are not.
+        baseline: The policy to compare the others with, game by game on the same pieces; None: no comparison.
     """
     summary = pb.EvaluationSummary()
     policies, starts = np.unique(games.policy_indices, return_index=True)
@@ -40,7 +40,7 @@ def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
         )
     if baseline is None or baseline not in slices:
         return summary
-    # One number for what was dealt in a game; ascending within each policy.
+    # One number for the pieces dealt in a game, ascending within each policy.
     deals = games.seed_indices.astype(np.uint64) << np.uint64(32) | games.episode_indices.astype(np.uint64)
     base = np.arange(slices[baseline].start, slices[baseline].stop)
     for policy, rows in slices.items():

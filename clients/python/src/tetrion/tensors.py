@@ -34,7 +34,7 @@ def to_numpy(tensor: pb.Tensor) -> npt.NDArray[np.generic]:
 
 
 def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
-    """The array as a tensor, of `dtype` if one is given; errors call it `name`.
+    """The array as a tensor, of type `dtype` if one is given; errors call it `name`.
 
     Raises:
         InvalidArgument: The array has another type, and a value would change by the conversion.
@@ -49,22 +49,22 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
         data, fits = given.astype(little, copy=False), True
     else:
         try:
-            # NaN fits nothing, which is seen below; numpy need not warn of it.
+            # NaN fits no integer, which the comparison below finds; numpy need not warn.
             with np.errstate(invalid="ignore") if given.dtype.kind == "f" else contextlib.nullcontext():
                 data = given.astype(little)
-            # Truth is no number: a mask in the place of actions or of environments is a mistake.
+            # Booleans are not numbers: a mask in place of actions or of environments is a mistake.
             fits = given.dtype != np.bool_ and np.array_equal(data, given)
-        except (TypeError, ValueError, OverflowError):  # Words, or integers of more than 64 bits.
+        except (TypeError, ValueError, OverflowError):  # Strings, or integers of more than 64 bits.
             fits = False
     if not fits:
         raise _misfit(name, given, wanted)
     if data.dtype not in _DATA_TYPES:
-        raise InvalidArgument(name, f"has elements of {data.dtype}, which no tensor holds")
+        raise InvalidArgument(name, f"has elements of {data.dtype}, which no tensor can hold")
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
 
 
 def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgument:
-    """Which value is the first that `wanted` does not hold, and what it holds."""
+    """The error for the first value that `wanted` cannot hold."""
     if wanted.kind in "iu" and given.dtype != np.bool_:
         limits = np.iinfo(wanted)
         for index, value in np.ndenumerate(given):
@@ -77,9 +77,9 @@ def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> Invali
 
 
 class Tensors(Mapping[str, npt.NDArray[np.generic]]):
-    """Tensors of an answer by the names of their specs: each becomes an array when it is first looked at.
+    """Tensors of an answer by the names of their specs. Each becomes an array when it is first read.
 
-    An answer to a step has a dozen tensors, and who steps looks at three of them.
+    The answer to a step has a dozen tensors, and most callers read three of them.
     """
 
     __slots__ = ("_arrays", "_places", "_tensors")
@@ -88,8 +88,8 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
         """Names the tensors of an answer.
 
         Args:
-            places: For each name, which of the tensors is meant, in order.
-            tensors: As many as names.
+            places: For each name, the index of its tensor, in order.
+            tensors: As many as there are names.
         """
         if len(places) != len(tensors):
             raise ValueError(f"{len(tensors)} tensors for {len(places)} names")
@@ -119,5 +119,5 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
         return repr(dict(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A dict of arrays: that is what another process can have of it."""
+        """Pickles as a dict of arrays."""
         return dict, (dict(self),)

@@ -1,4 +1,4 @@
-"""What an encrypted connection is made with."""
+"""The certificates and keys of an encrypted connection."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ File = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM form, read whenever a connection is made. Unlike credentials of gRPC it can be pickled.
+    """Files in PEM form, read whenever a connection is made. Unlike credentials of gRPC, it can be pickled.
 
     Attributes:
-        ca_cert: The authorities that may vouch for the server. None: those that gRPC trusts.
-        client_cert: The certificate for a server that wants one of its clients, and those that vouch for it.
+        ca_cert: The authorities that may sign the server's certificate. None: those that gRPC trusts.
+        client_cert: The client's certificate and its chain, for a server that asks for one.
         client_key: The key of that certificate.
     """
 
@@ -28,10 +28,10 @@ class Tls:
     client_key: File | None = None
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """The same as gRPC wants it.
+        """The credentials for gRPC.
 
         Raises:
-            InvalidArgument: A file cannot be read or holds something else, or a certificate has no key.
+            InvalidArgument: A file cannot be read or has the wrong content, or a certificate comes without its key.
         """
         if (self.client_cert is None) != (self.client_key is None):
             raise InvalidArgument("tls", "needs client_cert and client_key, or neither")

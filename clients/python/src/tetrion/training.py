@@ -1,8 +1,8 @@
 """The search for a good linear controller, as `tetrion train` does it, wherever its games are played.
 
-A score means little on the games that chose its owner. So each use has seeds of its own: the generation's first look, its
-second look, the check of what the search would hand in. All of them follow from the seed of the run, and games depend on
-nothing but their seeds; so a run is the same on one server and on a hundred, and the same as the server program's own.
+A score means little on the games by which a candidate was chosen. So each use has seeds of its own: the first look at a
+generation, the second look, the check of the result so far. All of them follow from the seed of the run, and games depend
+only on their seeds. So a run is the same on one server and on a hundred, and the same as the server program's own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from tetrion.search import Generation
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# A second look is worth four times as many games.
+# A second look takes four times as many games.
 _SECOND_LOOK = 4
-# Each generation has four numbers to draw the seeds of its games from; the fourth is free.
+# Each generation has four numbers to draw the seeds of its games from; the fourth is not used.
 _NUMBERS, _CHECK = 4, 2
 
 
 class _Defaults(NamedTuple):
-    """What a search plays where the caller leaves it open."""
+    """What a search plays if the caller does not say."""
 
     features: str
     rules: RulesLike
@@ -56,7 +56,7 @@ _GENETIC = _Defaults("lab4", "genetic", 15, 1, "per_slot", "score", "points")
 
 
 class Evaluator(Protocol):
-    """Who plays the games: a `Client`, or a pool of servers."""
+    """The player of the games: a `Client`, or a pool of servers."""
 
     def evaluate(
         self,
@@ -65,24 +65,24 @@ class Evaluator(Protocol):
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
-        """As `Client.evaluate`."""
+        """See `Client.evaluate`."""
 
     def server_info(self, width: int = 0) -> GetServerInfoResponse:
-        """As `Client.server_info`."""
+        """See `Client.server_info`."""
 
 
 class TrainedGeneration(NamedTuple):
-    """A generation, and how good what it left behind is.
+    """A generation, and a check of the result so far.
 
     Attributes:
-        generation: What the search says of it.
+        generation: The generation as the search reports it.
         elite_score: Mean score of the elite.
-        check: What the search would hand in now, on games of their own: `check.lines.mean` with its interval
-            `check.lines.ci95_low` to `check.lines.ci95_high`.
+        check: The result so far on games of its own: `check.lines.mean` with its interval `check.lines.ci95_low` to
+            `check.lines.ci95_high`.
         games: Games played, those of the check included.
         pieces: Pieces landed in them.
-        search: The search as it stands now; `search.incumbent` is the result so far, `search.state()` is what to save.
-        unit: What games are scored by, `lines` or `points`.
+        search: The search as it is now; `search.incumbent` is the result so far, `search.state()` is what to save.
+        unit: The score of a game, `lines` or `points`.
     """
 
     generation: Generation
@@ -94,7 +94,7 @@ class TrainedGeneration(NamedTuple):
     unit: str = "lines"
 
     def to_json(self) -> dict[str, Any]:
-        """The same as a line of the `generations.jsonl` of `tetrion train`."""
+        """The same as a line of `generations.jsonl`, which `tetrion train` writes."""
         score = self.check.score if self.unit == "points" else self.check.lines
         generation = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
@@ -144,18 +144,18 @@ def train(
         weights = trained.search.incumbent
 
     Args:
-        evaluator: Who plays the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
-        config: The search's parameters: a `CemConfig` or a preset's name as `CemConfig.preset` takes it, for the
-            cross-entropy method; a `GeneticConfig` or `genetic`, for the genetic algorithm. What is left out below is
-            what `tetrion train`, or `tetrion train --optimizer genetic`, takes for it.
-        features: The feature set by name, `Client.server_info().feature_sets` lists them; `thiery9`, genetic `lab4`.
-        rules: A preset's name, or fields of the rules by name; `simplified` on 10 x 10, genetic `genetic`.
-        population: Candidates a generation, in place of the configuration's.
-        generations: How many there will be in all; 30, genetic 15.
-        games: Games of each candidate, and four times as many for those that get a second look; 5, genetic 1.
-        game_seeds: `common`: all candidates of a generation meet the same pieces; or `per_slot`: each meets pieces of its
-            own, as in the notebook; genetic `per_slot`.
-        check_games: Games after each generation that tell what the search would hand in, at least 2.
+        evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
+        config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`, for the
+            cross-entropy method; a `GeneticConfig`, or `genetic`, for the genetic algorithm. The defaults below are those
+            of `tetrion train` and of `tetrion train --optimizer genetic`.
+        features: The name of a feature set, see `Client.server_info().feature_sets`. Default `thiery9`, genetic `lab4`.
+        rules: A preset's name, or fields of the rules by name. Default `simplified` on 10 x 10, genetic `genetic`.
+        population: Candidates a generation, in place of those in `config`.
+        generations: How many there are in all. Default 30, genetic 15.
+        games: Games of each candidate, and four times as many in a second look. Default 5, genetic 1.
+        game_seeds: `common`: all candidates of a generation get the same pieces; `per_slot`: each gets pieces of its own,
+            as in the notebook. Default `common`, genetic `per_slot`.
+        check_games: Games after each generation that check the result so far, at least 2.
         max_pieces: Cuts a game after so many pieces; 0: the server's limit.
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
             notebook's search, which `tetrion train --preset lab` is, has 1000.

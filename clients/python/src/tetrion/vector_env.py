@@ -27,15 +27,15 @@ _MODES = {
 
 
 class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
-    """N games of Tetris on a Tetrion server, as N `TetrisEnv` would be, in one session.
+    """N games of Tetris on a Tetrion server, like N `TetrisEnv`, in one session.
 
     Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
 
     ## Seeds
 
-    `reset(seed=s)` gives game i the seed s + i, `reset(seed=[...])` each its own, with None for those that go on to
-    their next episode. So game i with seed s + i plays what `TetrisEnv` plays with that seed. Autoreset goes on to the
-    next episode of each seed.
+    `reset(seed=s)` gives game i the seed s + i, and plays with it what `TetrisEnv` plays with that seed.
+    `reset(seed=[...])` gives each game its own, or None to begin its next episode. Autoreset begins the next episode of
+    each seed.
 
     ## Autoreset
 
@@ -49,13 +49,13 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
 
     ## Information
 
-    Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,), that says
-    which rows mean something. Counts are int64, so that differences do not wrap; `seed` is uint64.
+    Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,): which rows hold
+    a value. Counts are int64, so that differences do not wrap; `seed` is uint64.
 
     ## Snapshots and copies
 
-    `clone_state()` takes a snapshot of each game, `restore_state` goes back to them or puts all games into one of them.
-    `copy.deepcopy` and `pickle` make an environment that goes on where this one stands, in a session of its own.
+    `clone_state()` takes a snapshot of each game; `restore_state` returns to them, or puts all games into one of them.
+    `copy.deepcopy` and `pickle` make an environment that continues from where this one is, in a session of its own.
     """
 
     def __init__(
@@ -85,28 +85,28 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             num_envs: How many games.
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields wanted, in order; none: the server's default.
-            features: A feature set's name or a list of features.
+            observations: The observation fields, in order. None given: the server's default.
+            features: The name of a feature set or a list of features.
             autoreset_mode: Gymnasium's `AutoresetMode`, or its value.
-            infos: The info fields wanted; none: the server's default. `landing_row` is one that has to be asked for.
-            invalid_action: What an action does that the mask forbids: `terminate` that game's episode; nothing there
-                (`ignore`), but a step and `invalid_action_reward`; or have the whole step refused (`reject`) with an
-                `IllegalAction`.
-            invalid_action_reward: The reward of an action that is ignored, usually below 0; with `ignore` only.
-            observe_mask: Whether observations hold the action masks too, as `action_mask`, int8 (num_envs, A).
+            infos: The info fields. None given: the server's default, which lacks `landing_row`.
+            invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
+                takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole step
+                with an `IllegalAction`.
+            invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
+            observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after so many steps; None or 0: never.
             action_mask: Whether infos hold action masks.
-            copy: Whether arrays are the caller's own to write into; if not, they are read-only views of the answer.
+            copy: Whether the caller may write into the arrays; if not, they are read-only views of the answer.
             token: The bearer token that the server wants.
-            ttl: Seconds that the server keeps the session when nothing is done with it.
-            snapshot_every: Steps between the snapshots from which the games go on if the server is lost; 0: none.
+            ttl: Seconds that the server keeps the session without a call.
+            snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
             render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
                 second at most; `ansi` gives coloured text and `rgb_array` a picture for each game.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode or autoreset mode, `observe_mask` without `action_mask`, rules of the
-                other kind of environments, or nothing left to observe.
+            ValueError: There is no such render mode or autoreset mode, `observe_mask` comes without `action_mask`, the
+                rules belong to the other kind of environments, or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
             ServerFull: The server has no room for so many environments.
@@ -156,16 +156,16 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
 
         Args:
             seed: 0 to 2**64 - num_envs, or one for each game; see "Seeds".
-            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, letters of IOTZSJL for each game that is
-                reset, or one string for all.
+            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL for each
+                game that is reset, or one for all.
 
         Returns:
             Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
 
         Raises:
-            TypeError: The mask is no array of bool.
-            ValueError: The mask or the seeds are not one for each game, the mask is false everywhere, a seed does not fit
-                into 64 bits, or there is no option of that name.
+            TypeError: The mask is not an array of bool.
+            ValueError: There is not one seed or one entry of the mask for each game, the mask is false everywhere, a seed
+                does not fit into 64 bits, or there is no option of that name.
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
@@ -186,7 +186,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return self._seen(observed, present)
 
     def _ids(self, envs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
-        """The same environments as the protocol says it shortest."""
+        """The environments as a request names them: None for all."""
         return None if envs.size == self.num_envs else envs
 
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
@@ -202,7 +202,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return np.flatnonzero(reset_mask)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """A seed for each environment, None for those that go on to their next episode."""
+        """A seed for each environment, None for those that begin their next episode."""
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
@@ -212,7 +212,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return [spaces.checked_seed(one) for one in seed]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
-        """Answers for some environments, set into what all of them show, and which environments they are."""
+        """Merges answers for some environments into the state of all; also returns which environments they are."""
         present = np.zeros(self.num_envs, np.bool_)
         for envs, _ in parts:
             present[envs] = True
@@ -241,7 +241,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
     def step(
         self, actions: npt.NDArray[np.integer]
     ) -> tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Does one action in each game; see "Autoreset" for those whose episode has ended.
+        """Takes one action in each game; see "Autoreset" for those whose episode has ended.
 
         Args:
             actions: Integers (num_envs,), 0 to A - 1.
@@ -259,8 +259,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """
         self._check_open("step")
         stepped = self._stream.step(actions)
-        everyone = np.ones(self.num_envs, np.bool_)
-        observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), everyone)
+        present = np.ones(self.num_envs, np.bool_)
+        observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), present)
         if stepped.final is not None:
             self._add_final(infos, stepped.final)
         terminated, truncated = stepped.terminated, stepped.truncated
@@ -269,7 +269,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return observations, stepped.rewards.astype(np.float64), terminated, truncated, infos
 
     def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
-        # Kept as they came, for the rows that a partial reset leaves alone and for action_masks.
+        # Kept for the rows that a partial reset leaves as they are, and for action_masks.
         self._observations = observed.observations
         self._mask = observed.action_mask
         self._begun |= present
@@ -288,7 +288,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return observations, infos
 
     def _add_final(self, infos: dict[str, Any], final: Final) -> None:
-        """The last states of the episodes that ended, in the forms that Gymnasium's own vector environments have."""
+        """Adds the last states of the episodes that ended, in the form of Gymnasium's own vector environments."""
         ended = np.zeros(self.num_envs, np.bool_)
         ended[final.rows] = True
         final_obs = np.full(self.num_envs, None, dtype=object)
@@ -296,7 +296,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
             if self._observe_mask:
-                # Nothing can be done any more in an episode that is over.
+                # No action is allowed in an episode that is over.
                 final_obs[row]["action_mask"] = np.zeros(self.session.num_actions, np.int8)
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
@@ -310,7 +310,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
 
         Raises:
-            ResetNeeded: Some game has not begun.
+            ResetNeeded: A game has not begun.
         """
         self._check_open("clone_state")
         return self._stream.save()
@@ -318,20 +318,20 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
     def restore_state(
         self, states: PositionsLike, env_ids: Sequence[int] | None = None, *, reseed: int | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Goes on from snapshots.
+        """Continues from snapshots.
 
         Args:
-            states: A snapshot for each game, of `clone_state` here or in another environment with the same rules, or one
-                for all of them; `Drawing`s and `Packed` playfields will do as well, with which new episodes begin.
+            states: A snapshot for each game, from `clone_state` of this environment or another with the same rules, or one
+                for all games. Or `Drawing`s or `Packed` playfields, which begin new episodes.
             env_ids: Which games; None: all.
-            reseed: Deals other pieces from here on, to each game its own; None: those of the snapshots.
+            reseed: Deals other pieces from here on, different ones to each game; None: those of the snapshots.
 
         Returns:
-            Observations and infos, as `reset` gives them.
+            Observations and infos, as from `reset`.
 
         Raises:
             VersionMismatch: The snapshots are of other rules.
-            InvalidRequest: There are not as many as games, or one is no snapshot.
+            InvalidRequest: There are more or fewer than games, or one is not a snapshot.
         """
         self._check_open("restore_state")
         envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
@@ -339,7 +339,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions exist now, bool (num_envs, A).
+        """Which actions are allowed now, bool (num_envs, A).
 
         Raises:
             gymnasium.error.ResetNeeded: No episode has begun, or there are no masks.

@@ -1,8 +1,8 @@
 """Which servers this package is made for.
 
-The version says whether both sides mean the same by a message: versions with the same major number do, and while that is 0,
-versions with the same minor number. The rules version says whether equal seeds and actions give the same game. A server of
-another version is refused; one with other rules is served, and the caller is warned.
+The version decides whether both sides mean the same by a message: versions with the same major number do, and while that is
+0, versions with the same minor number. The rules version decides whether equal seeds and actions give the same game. The
+package refuses a server of another version; it uses one with another rules version, and warns the caller.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RULES_VERSION = "tetrion-rules-1"
 
 
 class VersionWarning(UserWarning):
-    """A server that plays by another version of the rules than this package is made for."""
+    """The server plays by another version of the rules than this package expects."""
 
 
 def is_compatible(ours: str, theirs: str) -> bool:
@@ -34,10 +34,10 @@ def is_compatible(ours: str, theirs: str) -> bool:
 
 
 def check(address: str, info: GetServerInfoResponse, any_version: bool) -> None:
-    """Compares what a server says of itself with what this package is made for.
+    """Compares the versions of a server with those that this package expects.
 
     Raises:
-        IncompatibleServer: It is of a version that does not understand this one.
+        IncompatibleServer: Its version does not fit this package.
     """
     if not any_version and not is_compatible(VERSION, info.server_version):
         raise IncompatibleServer(
@@ -53,19 +53,19 @@ def check(address: str, info: GetServerInfoResponse, any_version: bool) -> None:
         )
 
 
-# What gRPC says of a port where something answers that is not HTTP/2.
+# gRPC's messages if the answer on a port is not HTTP/2.
 _NOT_HTTP2 = ("SETTINGS frame", "Failed parsing HTTP/2", "http1.x server")
 
 
 def stranger(address: str, error: TetrionError) -> TetrionError:
-    """The error of a first call, or a clearer one where what answers is no server of ours."""
+    """The error of a first call, or a clearer one if it was not a Tetrion server that answered."""
     if error.reason:
         return error
     message = str(error)
     if error.code == "UNIMPLEMENTED":
-        why = "it speaks gRPC and has no service tetrion.v1.EnvironmentService"
+        why = "it speaks gRPC, but has no service tetrion.v1.EnvironmentService"
     elif error.code in ("INTERNAL", "UNKNOWN") or any(sign in message for sign in _NOT_HTTP2):
         why = f"it does not speak gRPC ({error.details})"
     else:
         return error
-    return ForeignServer(f"what answers at {address} is no Tetrion server: {why}", code=error.code)
+    return ForeignServer(f"the server at {address} is not a Tetrion server: {why}", code=error.code)
