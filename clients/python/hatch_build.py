@@ -1,16 +1,16 @@
 """Build hook: generates `tetrion/_pb` from the proto files of the repository, and puts a server program into a wheel.
 
-The modules are moved into the package and their imports rewritten, so that no other package called `tetrion` or `v1` can get
-in the way. `google/rpc/status.proto` is not generated: googleapis-common-protos has it, and a process may register a proto
-file only once.
+The hook moves the modules into the package and rewrites their imports, so that no other package called `tetrion` or `v1`
+can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
+register a proto file only once.
 
-With TETRION_WHEEL_SERVER set to a server program, the wheel carries it as `tetrion/_bin/tetrion` and is one for the platform
-that the program runs on: any Python of version 3, no ABI, since nothing of it is loaded into Python. For a program of
-Linux the platform is read from the program itself: its machine, and the newest glibc whose symbols it needs, which is what a
-`manylinux` tag says. Others do not tell all of it (macOS wants the oldest version it runs on), so for them
+If TETRION_WHEEL_SERVER names a server program, the wheel contains it as `tetrion/_bin/tetrion` and is tagged for the
+platform of that program: any Python 3, no ABI, since Python does not load the program. The platform of a Linux program is
+read from the program itself: its machine, and the newest glibc whose symbols it needs, which make up a `manylinux` tag.
+Programs for other systems do not show all of it (macOS needs the oldest version that they run on), so for them
 TETRION_WHEEL_PLATFORM must name it, as in `macosx_11_0_arm64` or `win_amd64`.
 
-TETRION_WHEEL_URL is the address of the project for those who find the wheel in an index: a fork has one of its own.
+TETRION_WHEEL_URL is the address of the project for people who find the wheel in an index: a fork has an address of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FILES = ["tensor", "rules", "features", "environment_service", "evaluation_servi
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Says where the project lives."""
+    """Adds the address of the project."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Called by hatchling when it reads the metadata."""
@@ -38,14 +38,14 @@ class CustomMetadataHook(MetadataHookInterface):
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Generates the stubs before every build, editable ones included, and adds the server program to wheels that want it."""
+    """Generates the stubs before every build, also for editable installs, and adds the server program to wheels."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
         root = Path(self.root)
         if self.target_name == "sdist":
             return
-        # In a source distribution the proto files lie beside this one, in a checkout at its top.
+        # A source distribution has the proto files beside this file, a checkout at its top.
         proto = next(path for path in (root / "proto", root / "../../proto") if path.is_dir())
         generate(proto.resolve(), root / "src/tetrion/_pb")
         server = os.environ.get("TETRION_WHEEL_SERVER")
@@ -64,10 +64,10 @@ def linux_platform(server: Path) -> str:
     machine = machines.get(int.from_bytes(program[18:20], "little"))
     if program[:6] != b"\x7fELF\x02\x01" or machine is None:
         known = " or ".join(machines.values())
-        raise RuntimeError(f"{server} is no Linux program for {known}; say in TETRION_WHEEL_PLATFORM what it is for")
+        raise RuntimeError(f"{server} is not a Linux program for {known}; name its platform in TETRION_WHEEL_PLATFORM")
     versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", program)]
     if not versions:
-        raise RuntimeError(f"{server} asks for no glibc; say in TETRION_WHEEL_PLATFORM what it is for")
+        raise RuntimeError(f"{server} does not need glibc; name its platform in TETRION_WHEEL_PLATFORM")
     major, minor = max(versions)
     return f"manylinux_{major}_{minor}_{machine}"
 
@@ -94,8 +94,8 @@ def generate(proto: Path, package: Path) -> None:
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
         for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
             if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
-                continue  # A file without services has nothing in it.
+                continue  # A file without services is empty.
             text = re.sub(r"^from tetrion\.v1 import", "from tetrion._pb import", module.read_text(), flags=re.M)
-            # Where the classes say that they live: pickle looks for them there.
+            # The module that the classes name: pickle looks for them there.
             text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)
             (package / module.name).write_text(text)

@@ -1,10 +1,10 @@
 """How fast the server is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT]`.
 
-Everything arrives as numpy arrays. Things that are compared take turns, and the figures are medians of the rounds. Without
-an address a server is started, the one that the client finds by itself: build it with `cargo build --release`.
+All answers become numpy arrays. The works take turns, and the figures are medians over the rounds. Without an address it
+starts the server that the client finds: build it with `cargo build --release`.
 
-The last figure holds a Step of one environment against an echo: a server in the same stack that reads every request and
-answers with the same message (`cargo build --release --example echo`), both called through the generated stubs.
+The last figure compares a Step of one environment with an echo: a server on the same stack that reads every request and
+always returns the same message (`cargo build --release --example echo`). Both are called through the generated stubs.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ NUM_POSITIONS = 4096
 
 
 class Bench:
-    """Works with names, measured in turns."""
+    """Named works, measured in turns."""
 
     def __init__(self, rounds: int, seconds: float) -> None:
-        """Measures so many rounds, each work for so long in each of them."""
+        """Measures each work for `seconds` in each of `rounds` rounds."""
         self.rounds = rounds
         self.seconds = seconds
         self.works: list[tuple[str, str, Callable[[], int]]] = []
 
     def add(self, name: str, unit: str, work: Callable[[], int]) -> None:
-        """Adds a work, which does something and says how much."""
+        """Adds a work: it does something and returns how much."""
         self.works.append((name, unit, work))
 
     def rates(self) -> dict[str, list[float]]:
-        """How much of each is done a second, in each round."""
+        """How much each work does a second, in each round."""
         samples: dict[str, list[float]] = {name: [] for name, _, _ in self.works}
         for _, _, work in self.works:
             work()
@@ -183,7 +183,7 @@ ROWS: list[dict[str, object]] = []
 
 
 def report(bench: Bench) -> None:
-    """Measures, and keeps a row for each work."""
+    """Measures, and adds a row for each work."""
     samples = bench.rates()
     for name, unit, _ in bench.works:
         rates = samples[name]
@@ -207,8 +207,8 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--quick", action="store_true", help="figures to look at, not to quote")
-    parser.add_argument("--address", help="a server that runs already")
+    parser.add_argument("--quick", action="store_true", help="rough figures, not to be quoted")
+    parser.add_argument("--address", help="a server that is already running")
     parser.add_argument("--echo", type=Path, help="the echo server [default: beside the server program, in examples]")
     args = parser.parse_args()
     rounds, seconds = (3, 0.1) if args.quick else (7, 0.4)

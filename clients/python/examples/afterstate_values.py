@@ -1,4 +1,4 @@
-"""Learns what afterstates are worth, from nothing, by approximate policy iteration with rollouts.
+"""Learns the values of afterstates from scratch, by approximate policy iteration with rollouts.
 
     python afterstate_values.py [--address host:port] [--iterations 25] [--states 4000] [--log curve.csv]
 
@@ -7,18 +7,18 @@ policy plays the placement with the largest value. One iteration improves it:
 
 1. Play many games at once with the policy, and stop them somewhere: these are the states.
 2. In each state try the most promising placements: a copy of the game takes each of them, and the policy plays on for
-   ten pieces. The discounted lines that come of it, and what a critic makes of where it ends, are the value of the
-   placement. All copies of a state are dealt the same pieces, so that their differences are those of the placements and not
-   of luck. The critic is learned from the games of step 1 by temporal differences (LSTD).
+   ten pieces. The value of the placement is the discounted lines that follow, and a critic's value of the last afterstate.
+   All copies of a state get the same pieces, so that they differ by their placements and not by luck. The critic is learned
+   from the games of step 1 by temporal differences (LSTD).
 3. Find the weights whose choices lose the fewest lines against the best placement tried, over all states of the last few
-   iterations. A choice has no gradient; the expected loss of a softmax of the scores has one, and is followed while the
-   softmax becomes sharper, until it is nearly the choice.
+   iterations. A choice has no gradient, but the expected loss of a softmax of the scores has one: follow it while the
+   softmax becomes sharper, until it is nearly a choice.
 
 This is direct policy iteration as in Lagoudakis and Parr (2003) and Gabillon, Ghavamzadeh and Scherrer (2013), whose
-classification-based policy iteration learned the controllers dt-10 and dt-20. What is learned is measured in the end on
-pieces that learning never met.
+classification-based policy iteration learned the controllers dt-10 and dt-20. The final measurement uses pieces that did
+not take part in learning.
 
-numpy is all it needs. Two requests travel together: a step, and the question for the placements that it leads to.
+It needs only numpy. Two requests travel together: a step, and the question for the placements that it leads to.
 """
 
 import argparse
@@ -32,12 +32,12 @@ RULES = {"width": 10, "height": 10}
 FEATURES = "thiery9"
 # The critic sees how full the playfield is, too.
 CRITIC = [0.0, 2.5, 5.0, 7.5, 10.0]
-# A fit's steps, and how sharp its softmax is in the first and in the last.
+# Steps of a fit, and the sharpness of its softmax in the first and the last.
 STEPS, SHARPNESS = 40, (5.0, 40.0)
 
 
 class Learner:
-    """The policy, the games it plays, and what it remembers of its trials."""
+    """The policy, its games, and its memory of the trials."""
 
     def __init__(self, client, args):
         self.rng = np.random.default_rng(args.seed)
@@ -55,7 +55,7 @@ class Learner:
         self.pieces = 0
 
     def scores(self, placements):
-        """What the policy thinks of each placement."""
+        """The policy's score of each placement."""
         if self.weights is None:
             scores = self.rng.random(len(placements.actions), np.float32)
         else:
@@ -64,29 +64,29 @@ class Learner:
         return scores
 
     def choose(self, placements):
-        """The rows that the policy plays, for the environments that have placements at all."""
+        """The rows that the policy plays, for the environments that have placements."""
         counts = np.diff(placements.row_offsets.astype(np.int64))
         starts, counts = placements.row_offsets[:-1][counts > 0].astype(np.int64), counts[counts > 0]
         scores = self.scores(placements)
         hits = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), counts))
-        return hits[np.searchsorted(hits, starts)]  # The first, where several score alike.
+        return hits[np.searchsorted(hits, starts)]  # The first, if several have the same score.
 
     def seen(self, features):
-        """What the critic makes of afterstates: a constant, the nine features, and bumps over the mean height."""
+        """The critic's features of afterstates: a constant, the nine features, and bumps over the mean height."""
         bumps = np.exp(-(((features[:, 9:] / RULES["width"] - CRITIC) / 2.0) ** 2) / 2)
         return np.hstack([np.ones((len(features), 1)), features[:, :9], bumps])
 
     def play(self, steps):
-        """Plays on in all games, and learns what afterstates are worth to this policy: LSTD (Bradtke and Barto 1996).
+        """Plays on in all games, and learns the values of afterstates for this policy: LSTD (Bradtke and Barto 1996).
 
-        The value of an afterstate is the discounted sum of the lines that come behind it.
+        The value of an afterstate is the discounted sum of the lines that follow.
         """
         size = 10 + len(CRITIC)
         matrix, vector = 1e-2 * np.eye(size), np.zeros(size)
         before, follows = np.zeros((self.args.states, size)), np.zeros(self.args.states, bool)
         for _ in range(steps):
             placements = self.stream.enumerate_placements()
-            # Games that have ended have no placements, and begin anew with any action.
+            # Games that have ended have no placements; any action begins the next episode.
             alive = np.diff(placements.row_offsets) > 0
             rows = self.choose(placements)
             actions, now = np.zeros(self.args.states, np.int32), np.zeros((self.args.states, size))
@@ -99,7 +99,7 @@ class Learner:
         self.critic = np.linalg.solve(matrix, vector)
 
     def rollouts(self, states, actions):
-        """What each action brings: the lines of the policy's play behind it, and the value of where that leads to."""
+        """The value of each action: the lines of the policy's play after it, and the value of the last afterstate."""
         values = np.zeros(len(states))
         for first in range(0, len(states), self.copies.num_envs):
             some = slice(first, first + self.copies.num_envs)
@@ -107,9 +107,9 @@ class Learner:
             self.trials.restore(states[some], ids)
             chosen, features, discount = actions[some], None, 1.0
             for step in range(self.args.horizon + 1):
-                everyone = len(ids) == self.copies.num_envs
-                self.trials.send_step(chosen, None if everyone else ids)
-                self.trials.send_placements(None if everyone else ids)
+                env_ids = None if len(ids) == self.copies.num_envs else ids
+                self.trials.send_step(chosen, env_ids)
+                self.trials.send_placements(env_ids)
                 stepped, placements = self.trials.receive_step(), self.trials.receive_placements()
                 self.pieces += len(ids)
                 values[first + ids] += discount * stepped.rewards
@@ -128,7 +128,7 @@ class Learner:
         """One iteration."""
         self.play(30 if self.memory else 10)
         placements = self.stream.enumerate_placements()
-        # The placements that look best; to begin with, any. A state that has fewer tries some of them twice.
+        # The placements that look best; at the beginning, any. A state that has fewer tries some of them twice.
         owners = np.repeat(np.arange(self.args.states), np.diff(placements.row_offsets.astype(np.int64)))
         order = np.lexsort([-self.scores(placements), owners])
         counts = np.bincount(owners[~placements.terminal], minlength=self.args.states)
@@ -140,14 +140,14 @@ class Learner:
         values = self.rollouts(copies, placements.actions[tried.ravel()]).reshape(tried.shape)
         losses = values.max(axis=1, keepdims=True) - values
         self.memory = [*self.memory, (placements.features[tried, :9], losses.astype(np.float32))][-self.args.memory :]
-        # Trials are noisy and so is a fit to them: steps grow shorter, and the weights become a mean of many fits.
+        # Trials are noisy, and so is a fit to them: steps become shorter, and the weights a mean of many fits.
         found = self.fit()
         self.iteration += 1
         step = min(0.5, 2 / self.iteration)
         self.weights = found if self.weights is None else (1 - step) * self.weights + step * found
 
     def fit(self):
-        """The weights whose choices lose least, over all trials remembered: a softmax's, which sharpens into a choice."""
+        """The weights whose choices lose least over all trials in memory, by a softmax that sharpens into a choice."""
         features = np.concatenate([features for features, _ in self.memory])
         losses = np.concatenate([losses for _, losses in self.memory])
         # What the placements of a state have in common decides nothing.
@@ -166,7 +166,7 @@ class Learner:
             expected = (chances * losses).sum(axis=1, keepdims=True)
             gradient = (chances * (losses - expected)).ravel() @ features
             gradient -= (gradient @ weights) * weights  # Along the sphere: only directions matter.
-            # With momentum, in steps that are as short as they are late, however steep it is.
+            # With momentum, and steps that become shorter, whatever the slope.
             heading = 0.8 * heading + 0.2 * gradient / np.linalg.norm(gradient)
             weights = weights - 0.3 * (1 - step / STEPS) * heading
         weights = weights / scale

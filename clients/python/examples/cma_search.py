@@ -4,9 +4,9 @@
     python cma_search.py [--address host:port] [--generations 40] [--log curve.csv]
 
 A generation is one call: its weight vectors are the rows of a matrix, and all of them play the same games, so that luck does
-not decide between them. Each generation plays other games. What is minimised is minus the logarithm of the mean lines: games
-are a hundred times longer at the end than in the beginning. The weights are compared on a small playfield, 10 x 10, where a
-game is soon over and lessons hold for larger ones.
+not decide between them. Each generation plays other games. The search minimises minus the logarithm of the mean lines,
+because games are a hundred times longer at the end than at the beginning. It uses a small playfield, 10 x 10, where games
+are short, and weights that are good there are good on larger ones too.
 """
 
 import argparse

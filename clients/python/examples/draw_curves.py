@@ -2,13 +2,13 @@
 
     python draw_curves.py one.csv [two.csv ...]    # one.svg: a thin line a log, and their median if there are several
     python draw_curves.py                          # the pictures of the README, from the logs in curves/
-    python draw_curves.py --record                 # the same, after every run of theirs: half an hour on two cores
+    python draw_curves.py --record                 # the same, after repeating all their runs: half an hour on two cores
 
 A log is CSV: a count in the first column (steps, iterations, generations) and the lines a game in the column `lines`. The
-logs in `curves/` begin with the command that made them and what it said of its result. Seeds stand beside each other
-and none is left out; what is drawn thick is the median over them, count by count.
+logs in `curves/` begin with the command that made them and its last line. A picture shows all seeds, none left out, and as a
+thick line their median at each count.
 
-A picture brings its own background and follows the reader's theme. Nothing but Python is needed.
+A picture has its own background and follows the reader's theme. Only Python is needed.
 """
 
 import argparse
@@ -90,12 +90,12 @@ def read(path):
 
 
 def median(runs):
-    """The median over runs, where all of them have a point."""
+    """The median over runs, at the counts where all have a point."""
     lines = [dict(run) for run in runs]
     return [(count, statistics.median(run[count] for run in lines)) for count in sorted(set.intersection(*map(set, lines)))]
 
 
-# Sizes in pixels, and what is left around the plot for words.
+# Sizes in pixels, and the margins around the plot.
 WIDTH, HEIGHT = 640, 330
 LEFT, RIGHT, TOP, BOTTOM = 58, 84, 88, 46
 STYLE = """
@@ -205,7 +205,7 @@ def record(series):
 
 
 def write_log(run, path):
-    """The log of a folder that `tetrion train` has left: what its result was worth after each generation."""
+    """Writes the log of a folder of `tetrion train`: the score of the result after each generation."""
     seconds = 0.0
     with open(path, "w") as file:
         print("generation,seconds,lines,low,high", file=file)

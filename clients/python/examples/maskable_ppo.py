@@ -3,9 +3,9 @@
     pip install "tetrion[sb3]"
     python maskable_ppo.py [--address host:port] [--steps 300000] [--log curve.csv]
 
-On a narrow playfield, 6 x 12, with a point a line, a tenth of a point a piece, and one off for losing: an agent that places
-at random clears next to nothing on 10 x 20, and would learn from that for hours. What it sees is the playfield, the heights
-and the current piece, as one row of numbers.
+On a narrow playfield, 6 x 12, with a point a line, a tenth of a point a piece, and minus one for losing: random play clears
+next to nothing on 10 x 20, so an agent would need hours to learn from it. It sees the playfield, the heights and the current
+piece, as one row of numbers.
 """
 
 import argparse
@@ -22,7 +22,7 @@ RULES = {"width": 6, "height": 12, "scoring": {"piece": 0.1, "lines": [1, 2, 3, 
 
 
 class Curve(BaseCallback):
-    """Keeps the lines of every game that ends, and reports their mean now and then."""
+    """Collects the lines of every game that ends, and prints their mean after each rollout."""
 
     def __init__(self):
         super().__init__()

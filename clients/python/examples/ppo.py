@@ -3,10 +3,10 @@
     pip install "tetrion[torch]"
     python ppo.py [--address host:port] [--steps 300000] [--log curve.csv]
 
-The same game as `maskable_ppo.py`: 6 x 12, a point a line, a tenth of a point a piece, and one off for losing. A placement
-that does not exist has a logit of minus infinity, when it is drawn and when it is learned from alike, so it takes part in
-neither probabilities nor entropy. Episodes begin anew in the step that ends them (`SameStep`), so no step is wasted; where a
-game was cut short, the value of its last observation stands for the rest of it.
+The same game as `maskable_ppo.py`: 6 x 12, a point a line, a tenth of a point a piece, and minus one for losing. A
+placement that the mask forbids has a logit of minus infinity, both in play and in learning, so it takes no part in
+probabilities or entropy. The step that ends an episode begins the next one (`SameStep`), so no step is wasted; if a game
+was cut short, the value of its last observation stands for the rest.
 """
 
 import argparse

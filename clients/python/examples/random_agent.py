@@ -2,7 +2,7 @@
 
     python random_agent.py [host:port]
 
-It draws among the placements that exist, as the action mask says. Without an address it starts a server of its own.
+It draws among the placements that the action mask allows. Without an address it starts a server of its own.
 """
 
 import sys
@@ -26,7 +26,7 @@ print(f"tetrion {tetrion.__version__}, board {observations['board'].shape}, {env
 lengths, lines = [], []
 started = time.perf_counter()
 for _ in range(NUM_STEPS):
-    # The largest of random numbers where the mask is 1: each placement that exists is as likely as any other.
+    # The largest random number where the mask is 1: each allowed placement is as likely as any other.
     mask = infos["action_mask"]
     actions = (rng.random(mask.shape) * mask).argmax(axis=1)
     observations, rewards, terminated, truncated, infos = envs.step(actions)

@@ -1,4 +1,4 @@
-"""One game with nothing but the generated stubs: `python raw_stubs.py host:port`. The first placement is always taken."""
+"""One game with only the generated stubs: `python raw_stubs.py host:port`. It always takes the first allowed placement."""
 
 import sys
 
