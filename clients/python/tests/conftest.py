@@ -1,11 +1,12 @@
-"""A server for all tests, on a free port, found as a user's would be."""
+"""A server for all tests, on a free port, found as users find theirs."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
 
-# Read when gRPC is loaded. Ray forks its processes from the test's, and what gRPC does before a fork hangs or aborts some.
+# Read when gRPC is loaded. Ray forks its processes from that of the tests, and gRPC's preparations for a fork hang or abort
+# some of them.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 import tetrion

@@ -1,4 +1,4 @@
-"""What a new user types first. `make test-wheel` runs it where nothing but the wheel is installed."""
+"""What a new user types first. `make test-wheel` runs it where only the wheel is installed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Tokens with names, certificates of both sides, and what an error shows of them."""
+"""Tokens with names, certificates of both sides, and that no error shows them."""
 
 import collections
 import os
@@ -55,7 +55,7 @@ def test_two_tokens_do_not_see_each_other(tokens):
             bob.create_session()
         with pytest.raises(tetrion.ServerFull, match='the token "bob" has 0 evaluations running, as many as it may'):
             bob.evaluate("bcts", seeds=[1])
-        with tetrion.Client(server, token="needle-of-nobody") as eve, pytest.raises(tetrion.Unauthenticated) as caught:
+        with tetrion.Client(server, token="needle-of-eve") as eve, pytest.raises(tetrion.Unauthenticated) as caught:
             eve.server_info()
         assert "the server does not know the call's token" in str(caught.value)
         assert "needle" not in str(caught.value) + repr(caught.value)
@@ -101,7 +101,7 @@ def test_mutual_tls(tokens):
         ({"client_cert": CLIENT, "client_key": CLIENT}, "tls.client_key is "),
     ],
 )
-def test_files_that_are_none(given, said):
+def test_wrong_files(given, said):
     with pytest.raises(tetrion.InvalidArgument) as caught:
         tetrion.Client("localhost:1", tls=tetrion.Tls(**given))
     assert str(caught.value).startswith(said)

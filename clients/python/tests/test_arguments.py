@@ -12,7 +12,7 @@ NAN = float("nan")
 
 @pytest.fixture(scope="module")
 def nowhere():
-    """A client that no server stands behind: what reaches one fails otherwise."""
+    """A client without a server: a call that gets past the checks fails with another error."""
     with tetrion.Client("127.0.0.1:1") as client:
         yield client
 
@@ -196,7 +196,7 @@ def test_scores(client):
     assert placements.best_rows(list(range(9))).tolist() == [8]
 
 
-def test_what_is_as_good_works(client):
+def test_equivalent_arguments_work(client):
     """Numbers of numpy, whole floats, tuples and arrays of names, arrays in any order and any byte order."""
     rules = {"width": np.int64(6), "height": 12.0, "preview": None, "scoring": {"lines": (1, np.float32(2), 3, 4)}}
     session = client.create_session(

@@ -18,7 +18,7 @@ SUMMIT = np.array([1.0, -2.0, 0.5])
 
 
 def toy(candidates):
-    """Largest, 0, at the summit. Added up one by one, as whoever wrote the golden numbers did."""
+    """Largest, 0, at the summit. Added up one by one, as for the golden numbers."""
     squares = (candidates - SUMMIT) ** 2
     return -(squares[:, 0] + squares[:, 1] + squares[:, 2])
 
@@ -105,7 +105,7 @@ def test_a_search_goes_on_where_it_stopped():
         Cem.resume(CemConfig(), steady.state())
 
 
-def test_refuses_what_no_search_can_run_with():
+def test_refuses_wrong_parameters():
     for wrong in (
         {"population": 1},
         {"elite_fraction": 0.0},
@@ -127,7 +127,7 @@ def test_refuses_what_no_search_can_run_with():
     assert search.generation == 0
 
 
-def test_a_search_that_cannot_be_is_refused(client):
+def test_refuses_wrong_arguments_of_train(client):
     with pytest.raises(ValueError, match="expected common or per_slot"):
         tetrion.train(client, game_seeds="each")
     with pytest.raises(ValueError, match="check_games is 1, expected an integer from 2"):

@@ -20,14 +20,14 @@ def bcts(client):
     return controller
 
 
-def test_server_info_tells_the_width_asked_for(client):
+def test_server_info_is_for_the_width_asked_for(client):
     (features,) = [item for item in client.server_info(width=6).feature_sets if item.name == "bertsekas"]
     assert len(features.columns) == 6 + 5 + 2
     assert client.server_info() is client.server_info()
 
 
-def test_greedy_play_on_sent_features_is_the_servers_controller(client, bcts):
-    """Adding up the features that are sent makes exactly the choices that the server makes."""
+def test_greedy_play_on_features_is_the_servers_controller(client, bcts):
+    """Adding up the features in the answer makes exactly the choices of the server."""
     seeds = np.arange(8, dtype=np.uint64)
     limit = 300
     expected = client.evaluate("bcts", seeds=seeds, rules=RULES, max_pieces=limit)
@@ -83,7 +83,7 @@ def test_evaluations_travel_between_processes(client):
     assert again.lines.tobytes() == result.lines.tobytes()
 
 
-def test_evaluate_wants_something_dealt(client):
+def test_evaluate_needs_seeds_or_pieces(client):
     with pytest.raises(ValueError, match="seeds or piece_sequences"):
         client.evaluate("bcts")
     result = client.evaluate("bcts", piece_sequences=["OOOOO", "II"])
@@ -140,7 +140,7 @@ def test_progress_is_drawn_with_tqdm_and_without(client, capsys, monkeypatch):
 
 
 class FakeBar:
-    """What we use of tqdm."""
+    """The part of tqdm that the client uses."""
 
     def __init__(self, total, unit):
         self.total, self.n = total, 0
@@ -202,7 +202,7 @@ def test_best_rows_takes_the_first_of_equals_and_skips_the_empty(client):
         placements = session.enumerate_placements(features=["holes"])
         assert np.diff(placements.row_offsets).tolist() == [0, 9, 9]
         rows = placements.best_rows(placements.linear_scores([-1.0]))
-        # Holes come from half covering the O in columns 0 and 1, or in 8 and 9: over it is as good as beside it.
+        # Only half covering the O in columns 0 and 1, or in 8 and 9, makes holes: over it is as good as beside it.
         assert rows.tolist() == [-1, 0, 9]
         assert placements.actions[rows[1:]].tolist() == [0, 0]
         with pytest.raises(ValueError, match="2 weights for 1 features"):
@@ -225,7 +225,7 @@ def test_snapshots_go_on_as_the_original(client):
         for name, array in original.observations.items():
             np.testing.assert_array_equal(stepped.observations[name], array.repeat(4, axis=0))
         assert fork.save()[3] == session.save([1])[0]
-        # Another future: what is visible stays, what comes later is dealt anew.
+        # Another future: the visible pieces stay, later ones are dealt anew.
         reseeded = fork.restore(state, reseed=1)
         np.testing.assert_array_equal(reseeded.observations["queue"], restored.observations["queue"])
         assert len(set(fork.save())) == 4
@@ -240,7 +240,7 @@ def test_forks_and_clones(client):
             assert twin.save() == session.save()
             assert twin.name != session.name
             assert twin.feature_names == session.feature_names
-            # One state, many futures: the next piece is seen by all, what comes behind it is not.
+            # One state, many futures: all show the same next piece, and different ones after it.
             futures.restore(session.save([1]))
             forked = futures.fork(0, reseed=7)
             assert len(set(forked.observations["queue"][:, 0])) == 1
@@ -251,7 +251,7 @@ def test_forks_and_clones(client):
         assert len(set(session.save())) == 1
 
 
-def test_answers_are_views_of_what_came(client):
+def test_answers_are_views_of_the_message(client):
     with client.create_session(4, seed=1, features="bcts8") as session:
         arrays = list(session.reset().observations.values())
         placements = session.enumerate_placements(afterstates=True, position_features=True)
@@ -261,7 +261,7 @@ def test_answers_are_views_of_what_came(client):
             assert not array.flags.writeable
 
 
-def test_tensors_become_arrays_when_they_are_looked_at_and_travel_as_dicts(client):
+def test_tensors_become_arrays_when_read_and_pickle_as_dicts(client):
     with client.create_session(3, seed=1, observations=("board", "current")) as session:
         session.reset()
         stepped = session.step([0, 0, 0])
@@ -302,7 +302,7 @@ def test_restore_from_a_drawing(client):
 
 
 def test_a_stream_sends_ahead(client):
-    """Two halves of a session in turn: the same games as all of it at once."""
+    """Two halves of a session in turn: the same games as the whole session at once."""
     with client.create_session(6, seed=4) as whole, client.create_session(6, seed=4) as halves:
         seen = whole.reset()
         halves.reset()

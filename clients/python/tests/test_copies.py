@@ -19,7 +19,7 @@ RULES = {"width": 6, "height": 8, "randomizer": "bag7", "preview": 2}
 
 
 def play(env, steps=40):
-    """What is seen from here on, across the ends of episodes, with the first action that exists."""
+    """Everything from here on, across the ends of episodes, with the first allowed action."""
     seen = []
     for _ in range(steps):
         action = int(env.unwrapped.action_masks().argmax())
@@ -50,7 +50,7 @@ def begun(env):
     return env
 
 
-def test_a_state_is_gone_back_to_as_often_as_wanted(client):
+def test_a_state_can_be_restored_any_number_of_times(client):
     env = begun(tetrion.TetrisEnv(client, rules=RULES))
     state = env.clone_state()
     assert isinstance(state, bytes)
@@ -122,7 +122,7 @@ def test_a_copy_goes_on_where_the_original_stands(client, duplicate, env_id, own
     twin.close()
 
 
-def test_a_copy_of_what_wrappers_hold(client):
+def test_a_copy_of_a_wrapped_environment(client):
     env = begun(gymnasium.make("tetrion/Placement-v0", address=client, rules=RULES))
     twin = copy.deepcopy(env)
     assert twin.unwrapped.client is client
@@ -163,7 +163,7 @@ def test_a_client_pickles_as_its_arguments(client):
 
 
 def test_a_copy_in_another_process(client, tmp_path):
-    """What is sent to a worker, such as one of AsyncVectorEnv or SubprocVecEnv, goes on there."""
+    """An environment sent to a worker, as by AsyncVectorEnv or SubprocVecEnv, continues there."""
     env = begun(gymnasium.make("tetrion/Placement-v0", address=client.address, rules=RULES))
     file = tmp_path / "env.pickle"
     file.write_bytes(pickle.dumps(env))
@@ -184,7 +184,7 @@ def test_a_copy_in_another_process(client, tmp_path):
 
 
 def in_child(env, envs, session, client, answers):
-    """What a forked child meets, by name."""
+    """The errors in a forked child, by the name of the call."""
     uses = {
         "step": lambda: env.step(0),
         "reset": env.reset,
@@ -200,7 +200,7 @@ def in_child(env, envs, session, client, answers):
             use()
         except tetrion.ForkedClient as error:
             met[name] = str(error)
-    # Neither ends what is the parent's.
+    # Closing in the child must not end the parent's.
     env.close()
     envs.close()
     session.close()
@@ -225,7 +225,7 @@ def test_a_forked_child_is_refused_at_once(server):
         assert set(met) == {"step", "reset", "clone_state", "steps", "session", "server_info", "evaluate"}
         assert f"process {child.pid} was forked from {os.getpid()}" in met["step"]
         assert "spawn" in met["step"]
-        # The parent goes on.
+        # The parent continues.
         env.step(0)
         envs.step(np.array([0, 0]))
         session.step([0])

@@ -1,4 +1,4 @@
-"""The second door through the eyes of dm_env_rpc's own client: its compliance suite and dm_env's tests, all of them."""
+"""The second door as seen by dm_env_rpc's own client: all of its compliance suite and of dm_env's tests."""
 
 import re
 import subprocess

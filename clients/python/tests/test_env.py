@@ -1,4 +1,4 @@
-"""`TetrisEnv`: what Gymnasium asks of an environment, and the same game as the server's."""
+"""`TetrisEnv`: what Gymnasium requires of an environment, and the same game as the server's."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ def check(env_id, client, kwargs):
     """Gymnasium's own checker, every warning an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Features are unbounded, which is the one thing that the checker remarks on.
+        # Features are unbounded, the only thing that the checker remarks on.
         if "features" in kwargs:
             warnings.filterwarnings("ignore", message=".*infinity.*")
         env = gymnasium.make(env_id, address=client.address, **kwargs)
@@ -41,7 +41,7 @@ def check(env_id, client, kwargs):
 
 
 def play(env, seed, steps):
-    """Plays the last placement that exists, and gives what was seen."""
+    """Plays the last allowed placement, and returns the steps."""
     _, info = env.reset(seed=seed)
     seen = []
     for _ in range(steps):
@@ -199,7 +199,7 @@ def test_close_ends_the_session(client):
         tetrion.Session(client.connection, env.session.message).reset()
 
 
-def test_spaces_have_the_names_and_bounds_that_the_server_tells(client):
+def test_spaces_have_the_names_and_bounds_of_the_server(client):
     env = tetrion.TetrisEnv(client, rules={"width": 6, "height": 8, "preview": 2}, features="bcts8")
     specs = {spec.name: spec for spec in env.session.message.observation_specs}
     assert set(env.observation_space.spaces) == set(specs) == {"board", "current", "queue", "features"}
@@ -215,7 +215,7 @@ def test_spaces_have_the_names_and_bounds_that_the_server_tells(client):
     assert env.action_space.n == 24
 
 
-def test_a_piece_that_is_not_there_has_a_number_of_the_space(client):
+def test_no_piece_has_a_number_of_the_space_too(client):
     rules = {"preview": 2}
     env = tetrion.TetrisEnv(client, rules=rules)
     envs = tetrion.TetrisVectorEnv(2, client, rules=rules, autoreset_mode="Disabled")
@@ -259,12 +259,12 @@ def test_the_seed_of_an_episode_deals_it_again(client):
     env.reset(seed=5)
     for _ in range(5):
         observation, info = env.reset()
-        again, told = env.reset(seed=info["seed"])
+        again, repeated = env.reset(seed=info["seed"])
         np.testing.assert_array_equal(again["queue"], observation["queue"])
-        assert told["seed"] == info["seed"]
+        assert repeated["seed"] == info["seed"]
 
 
-def test_what_reset_does_not_know_is_refused_by_name(client):
+def test_unknown_options_and_wrong_seeds_are_refused_by_name(client):
     env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(2, client)
     assert env.reset(options={})[1]["pieces"] == 0
     with pytest.raises(ValueError, match=r"options has 'piece_sequences', .*did you mean 'piece_sequence'"):
@@ -313,7 +313,7 @@ def test_after_close_everything_says_so_at_once(client):
 
 
 def test_human_rendering_keeps_its_pace(client, capsys):
-    """Whatever the machine does, nothing is drawn too early."""
+    """However slow the machine is, it draws nothing too early."""
     env = gymnasium.make("tetrion/Placement-v0", address=client, render_mode="human")
     assert env.metadata["render_fps"] == 10
     env.unwrapped.metadata["render_fps"] = 25

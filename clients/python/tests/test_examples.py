@@ -1,4 +1,4 @@
-"""The examples run, as they are, and so does what measures."""
+"""The examples and the benchmark run as they are."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def run(example, address):
 
 def test_random_agent(server):
     output = run("random_agent.py", server.address)
-    # 64 games of 500 steps are some 1,300 episodes; players at random place about 23 pieces on 10 x 20.
+    # 64 games of 500 steps are some 1,300 episodes; random players place about 23 pieces on 10 x 20.
     assert "episodes of 2" in output, output
 
 

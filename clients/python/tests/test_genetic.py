@@ -20,7 +20,7 @@ def test_draws_one_by_one_are_those_drawn_at_once():
 
 
 def test_follows_the_golden_path():
-    """The path that the server program's own search is held to."""
+    """The same golden path as for the server program's own search."""
     rows = [line.split() for line in PATHS.read_text().splitlines()]
     expected = [[float(number) for number in row[1:]] for row in rows if row[0] == "genetic"]
     search = Genetic(GeneticConfig(individuals=10), 3, 42)
@@ -85,6 +85,6 @@ def test_a_search_goes_on_where_it_stopped():
         ("keep", 50),
     ],
 )
-def test_refuses_what_no_search_can_run_with(name, value):
+def test_refuses_wrong_parameters(name, value):
     with pytest.raises(ValueError, match=f"{name} is {value}, expected "):
         GeneticConfig(**{name: value})

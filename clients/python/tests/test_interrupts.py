@@ -12,7 +12,7 @@ RULES = {"width": 5, "height": 7, "preview": 1}
 
 
 class Interrupting:
-    """Answers of a stream; before or behind some of them Ctrl-C is pressed."""
+    """The answers of a stream, with a Ctrl-C before or behind the next one."""
 
     def __init__(self, responses, behind):
         self.responses, self.behind = responses, behind

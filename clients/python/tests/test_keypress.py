@@ -1,4 +1,4 @@
-"""`KeypressEnv`: what Gymnasium asks of it, and the same game as the server's, key by key."""
+"""`KeypressEnv`: what Gymnasium requires of it, and the same game as the server's, key by key."""
 
 from pathlib import Path
 
@@ -82,8 +82,9 @@ def test_held_out_games_are_the_raw_clients(client):
             ended = False
             while not ended:
                 for name, array in observation.items():
-                    told = raw.observations[name][0]
-                    np.testing.assert_array_equal(array, np.where(told < 0, 7, told) if name == "current" else told)
+                    expected = raw.observations[name][0]
+                    expected = np.where(expected < 0, 7, expected) if name == "current" else expected
+                    np.testing.assert_array_equal(array, expected)
                 for name in ("lines", "pieces", "length", "episode_return", "seed"):
                     assert info[name] == raw.infos[name][0]
                 key = int(rng.choice(6, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3]))
@@ -96,7 +97,7 @@ def test_held_out_games_are_the_raw_clients(client):
 
 
 def test_the_next_key_towards_a_placement(client):
-    """Who thinks in placements presses the keys that the client tells, and gets the placement."""
+    """A player that thinks in placements presses the keys that the client returns, and gets the placement."""
     (bcts,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
     env = tetrion.KeypressEnv(client, features="bcts8")
     _, info = env.reset(seed=5)
@@ -109,7 +110,7 @@ def test_the_next_key_towards_a_placement(client):
             (row,) = np.flatnonzero(placements.placements == wanted)
             _, _, terminated, _, info = env.step(int(placements.actions[row]))
             assert not terminated
-    # A good controller: of forty pieces, 160 cells, little is left lying about.
+    # A good controller leaves little of forty pieces, 160 cells, on the playfield.
     assert info["lines"] >= 11
     env.close()
 

@@ -12,7 +12,7 @@ import tetrion
 
 
 class Proxy:
-    """Passes bytes on to a server, until it is told to swallow the answers, or to cut every connection."""
+    """Passes bytes on to a server; it can swallow the answers, and cut every connection."""
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")

@@ -21,7 +21,7 @@ LOSSES = [{0}, {3}, {7}, {8, 9}, {13, 14, 15, 40}, set(range(0, STEPS, 12))]
 
 
 def kill(server):
-    """As `kill -9` from outside; the server comes back when its clients, or somebody, call `revive`."""
+    """As `kill -9` from outside; the server comes back when a client, or the test, calls `revive`."""
     server._process.kill()
     server._process.wait()
 
@@ -166,7 +166,7 @@ def test_single_environments_go_on(mortal):
 
 
 def test_a_server_killed_from_outside_at_any_moment(mortal):
-    """Nobody waits for a good moment, and the server is brought back by somebody else, later."""
+    """The kill comes at any moment, and another thread starts the server again later."""
 
     def play(client):
         seen = []
@@ -176,7 +176,7 @@ def test_a_server_killed_from_outside_at_any_moment(mortal):
             for _ in range(400):
                 placements = stream.receive_placements()
                 rows = placements.best_rows(-placements.features[:, 0].astype(np.float64))
-                # A game that has ended waits for any action.
+                # A game that has ended takes any action.
                 stream.send_step(np.where(rows < 0, 0, placements.actions[rows]))
                 stream.send_placements()
                 seen.append(seen_of([placements, stream.receive_step()]))
@@ -187,7 +187,7 @@ def test_a_server_killed_from_outside_at_any_moment(mortal):
     over = threading.Event()
     kills = []
 
-    def murder():
+    def kill_again_and_again():
         # Longer each time: on a machine so slow that nothing gets from one snapshot to the next between two kills, this
         # would never end.
         alive = 0.15
@@ -198,13 +198,13 @@ def test_a_server_killed_from_outside_at_any_moment(mortal):
             time.sleep(0.05)
             mortal.revive()
 
-    murderer = threading.Thread(target=murder)
+    killer = threading.Thread(target=kill_again_and_again)
     with tetrion.Client(mortal.address) as client:
         client.server_info()
-        murderer.start()
+        killer.start()
         disturbed = play(client)
         over.set()
-        murderer.join()
+        killer.join()
     assert kills
     assert disturbed == undisturbed
 
@@ -230,7 +230,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
                 kills += 1
                 kill(mortal)
         disturbed = run.result()
-    # Not only had it been killed, it had been needed.
+    # It was not only killed, it was needed.
     assert kills == 3
     assert run._resumed
     assert came == run.games_done == run.num_games == 1200
@@ -255,7 +255,7 @@ def test_a_sum_alone_is_played_again(mortal):
     assert len(disturbed.lines) == 0
 
 
-def test_who_does_not_want_to_wait_does_not():
+def test_a_client_without_patience_does_not_wait():
     with tetrion.Server() as server, tetrion.Client(server.address, patience=0) as client:
         session = client.create_session()
         kill(server)
@@ -263,7 +263,7 @@ def test_who_does_not_want_to_wait_does_not():
         with pytest.raises(tetrion.ServerUnavailable):
             session.reset()
         assert time.monotonic() - before < 20
-    # Whoever has ended the server does not wait for it either.
+    # A client whose own process has closed the server does not wait for it either.
     with tetrion.Server() as server, tetrion.Client(server) as client:
         client.server_info(width=6)
         server.close()

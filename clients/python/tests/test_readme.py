@@ -1,4 +1,4 @@
-"""What the README says, done: its Python runs from top to bottom as a reader pastes it, and prints what stands below it."""
+"""The README is true: its Python runs from top to bottom as a reader pastes it, and prints what stands below it."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import tetrion
 
 CLIENT = Path(__file__).parent.parent
 README = CLIENT / "README.md"
-# What other tests do, where the libraries are installed: tests/integrations.
+# For other tests, where the libraries are installed: tests/integrations.
 ELSEWHERE = ("import ray", "from sb3_contrib import")
 
 
@@ -21,7 +21,7 @@ def blocks(text):
 
 @pytest.fixture
 def addresses():
-    """The servers that the README speaks of, by their addresses there; the one with a token first."""
+    """The servers in the README: the address of the one with a token, and the others by their addresses there."""
     secured = tetrion.Server(args=["--token", "secret"])
     servers = [tetrion.Server() for _ in range(3)]
     yield secured.address, {f"10.0.0.{number}:50451": server.address for number, server in enumerate(servers, start=1)}
@@ -35,8 +35,8 @@ def test_every_block_runs_as_it_stands(addresses, capsys):
     printed = 0
     text = README.read_text()
     for line, code, expected in blocks(text):
-        for told, address in open_to_all.items():
-            code = code.replace(told, secured if 'token="secret"' in code else address)
+        for written, address in open_to_all.items():
+            code = code.replace(written, secured if 'token="secret"' in code else address)
         program = compile("\n" * (line - 1) + code, README, "exec")
         if code.startswith(ELSEWHERE):
             continue

@@ -1,4 +1,4 @@
-"""Games that MDPTetris played, played again through Gymnasium: by what is observed, and by nothing else.
+"""Games that MDPTetris played, played again through Gymnasium from observations alone.
 
 The pieces come as written sequences, the features from the client for the playfields that were observed, the choice from
 adding them up in float64 in the order of the set. What comes out must be the reference program's lines and placements.

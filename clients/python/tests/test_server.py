@@ -1,4 +1,4 @@
-"""Servers started by us: found, ready, and never left behind."""
+"""Servers that the package starts: found, ready, and never left behind."""
 
 import multiprocessing
 import os
@@ -21,8 +21,8 @@ def test_ends_when_closed():
 
 
 def test_ends_with_the_process_that_started_it():
-    # The child is killed, so nothing of ours runs at its end. Its server holds the same stderr, which therefore ends, and
-    # with it the wait, when both are gone.
+    # The child is killed, so none of our code runs at its end. Its server has the same stderr, so the wait ends when both
+    # are gone.
     script = "import os, tetrion; print(tetrion.Server().address, flush=True); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == -9
@@ -76,9 +76,10 @@ def test_server_not_started_says_how_it_ended():
 
 
 def test_ctrl_c_is_for_the_process_that_started_it():
-    """A terminal sends it to a whole group of processes; ours may want to save something with its server's help."""
+    """A terminal sends it to a whole group of processes; ours may still need its server to save its work."""
     script = """
-        import tetrion
+        import signal, tetrion
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background of a shell ignores
         server = tetrion.Server()
         client = tetrion.Client(server)
         try:
@@ -105,7 +106,7 @@ def test_ctrl_c_is_for_the_process_that_started_it():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_does_not_keep_it_alive():
-    """It would, if it held the other end of the pipe whose end the server waits for."""
+    """It would, if it kept the pipe open whose end the server waits for."""
     fork = multiprocessing.get_context("fork")
     server = tetrion.Server()
     stop = fork.Event()

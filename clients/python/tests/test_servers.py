@@ -23,14 +23,14 @@ def three():
 
 
 def count(server, counter):
-    """What a counter of the server's says, by the beginning of its line."""
+    """The value of a counter of the server, by the beginning of its line."""
     with urllib.request.urlopen(f"http://{server.address}/metrics") as response:
         lines = response.read().decode().splitlines()
     return sum(float(line.split()[-1]) for line in lines if line.startswith(counter))
 
 
 def connect(servers, three):
-    """Asks something until every server has been asked."""
+    """Calls until every server has answered a call."""
     while 0 in [count(server, INFO) for server in three]:
         servers.server_info(width=10)
 
@@ -115,7 +115,7 @@ def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
             if index == 30:
                 three[0]._process.kill()
             np.testing.assert_array_equal(servers.enumerate_placements(drawing, features="bcts8").features, expected)
-    # While there were three, one in three went to each; from then on the others had all.
+    # While there were three, each got one call in three; from then on the others got all.
     shares = [count(server, PLACEMENTS) for server in three[1:]]
     assert min(shares) >= 20, shares
     assert 48 <= sum(shares) <= 54, shares
@@ -160,7 +160,7 @@ def test_leaving_an_evaluation_ends_its_games(three):
         raise Enough
 
     with tetrion.Servers(three) as servers:
-        # Of these games few are ever lost, so they would go on for a very long time.
+        # Few of these games ever end, so the evaluation would take a very long time.
         with pytest.raises(Enough):
             servers.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), progress_interval=0.05, on_progress=on_progress)
         assert servers.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]

@@ -1,4 +1,4 @@
-"""`TetrisVectorEnv`: each game as `TetrisEnv` would play it, and Gymnasium's three ways of beginning anew."""
+"""`TetrisVectorEnv`: each game as `TetrisEnv` plays it, and Gymnasium's three kinds of autoreset."""
 
 import gymnasium
 import numpy as np

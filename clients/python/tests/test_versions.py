@@ -1,4 +1,4 @@
-"""Which servers the package takes, and what it says of those that are none."""
+"""Which servers the package accepts, and its errors about others."""
 
 import re
 import socket
@@ -36,7 +36,7 @@ def info(version=VERSION, rules=RULES_VERSION):
     return pb.GetServerInfoResponse(server_version=version, rules_version=rules)
 
 
-def test_what_the_package_is_made_for_is_what_lies_beside_it():
+def test_the_versions_of_the_package_are_those_of_the_checkout():
     assert tetrion.__version__ == VERSION
     project = (ROOT / "clients/python/pyproject.toml").read_text()
     crate = (ROOT / "Cargo.toml").read_text()
@@ -104,7 +104,9 @@ def test_a_grpc_server_of_another_kind_is_recognised():
     address, server = serve()
     with tetrion.Client(address) as client:
         for first in (client.server_info, client.create_session, lambda: client.evaluate("bcts", seeds=[1])):
-            with pytest.raises(tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it speaks gRPC, but has no"):
+            with pytest.raises(
+                tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it speaks gRPC, but has no"
+            ):
                 first()
     server.stop(None)
 

@@ -1,4 +1,4 @@
-"""Libraries that learn, on our environments: a few seconds of each example, and what the libraries' own checkers say."""
+"""Learning libraries on our environments: a few seconds of each example, and the libraries' own checkers."""
 
 import os
 import re
@@ -16,12 +16,12 @@ import tetrion
 EXAMPLES = Path(__file__).parents[2] / "examples"
 README = Path(__file__).parents[2] / "README.md"
 
-# What other people's packages warn about is theirs.
+# Warnings of other packages are not ours.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
 def run(example, *args):
-    """Runs an example as a person would; a failure shows what it said."""
+    """Runs an example as a person would; a failure shows its output."""
     done = subprocess.run(
         [sys.executable, EXAMPLES / example, *map(str, args)],
         capture_output=True,
@@ -96,9 +96,9 @@ def test_videos_play_everywhere(client, tmp_path):
         env.step(column)
     env.close()
     (video,) = tmp_path.glob("videos/*.mp4")
-    told = subprocess.run([ffmpeg, "-i", video], capture_output=True, text=True, check=False).stderr
+    described = subprocess.run([ffmpeg, "-i", video], capture_output=True, text=True, check=False).stderr
     # yuv420p is what browsers and phones play, and it needs even sizes.
-    assert re.search(r"Video: h264.* yuv420p.* 80x112.* 10 fps", told), told
+    assert re.search(r"Video: h264.* yuv420p.* 80x112.* 10 fps", described), described
 
 
 def test_a_session_is_a_vec_env(client):
@@ -121,20 +121,20 @@ def test_a_session_is_a_vec_env(client):
         masks = get_action_masks(envs)
         np.testing.assert_array_equal(masks, infos["action_mask"].astype(bool))
         actions = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
-        rows, rewards, dones, told = envs.step(actions)
+        rows, rewards, dones, reported = envs.step(actions)
         observations, expected, terminated, truncated, infos = twin.step(actions)
         np.testing.assert_array_equal(rewards, expected)
         np.testing.assert_array_equal(dones, terminated | truncated)
         for env, done in enumerate(dones):
-            assert ("episode" in told[env]) == done
+            assert ("episode" in reported[env]) == done
             if done:
                 ended["truncated" if truncated[env] else "terminated"] += 1
                 last = {name: field[None] for name, field in infos["final_obs"][env].items()}
-                np.testing.assert_array_equal(told[env]["terminal_observation"], flat(last)[0])
-                assert told[env]["TimeLimit.truncated"] == truncated[env]
-                assert told[env]["episode"]["l"] == infos["final_info"]["length"][env]
-                assert told[env]["episode"]["r"] == told[env]["lines"] == infos["final_info"]["lines"][env]
-                assert (told[env]["pieces"], told[env]["invalid_actions"]) == (infos["final_info"]["pieces"][env], 0)
+                np.testing.assert_array_equal(reported[env]["terminal_observation"], flat(last)[0])
+                assert reported[env]["TimeLimit.truncated"] == truncated[env]
+                assert reported[env]["episode"]["l"] == infos["final_info"]["length"][env]
+                assert reported[env]["episode"]["r"] == reported[env]["lines"] == infos["final_info"]["lines"][env]
+                assert (reported[env]["pieces"], reported[env]["invalid_actions"]) == (infos["final_info"]["pieces"][env], 0)
     assert min(ended.values()) > 0
     with pytest.raises(NotImplementedError, match="no method"):
         envs.env_method("reset")
@@ -174,9 +174,9 @@ def test_the_layouts_of_a_vec_env(client):
             envs.close()
     envs = TetrisVecEnv(2, client, max_episode_steps=1, infos=["landing_row"])
     envs.reset()
-    told = envs.step(np.array([0, 0]))[-1]
-    assert told[0]["episode"]["l"] == 1
-    assert told[0]["landing_row"] == 0
+    reported = envs.step(np.array([0, 0]))[-1]
+    assert reported[0]["episode"]["l"] == 1
+    assert reported[0]["landing_row"] == 0
     envs.close()
     with pytest.raises(ValueError, match="layout is 'grid', expected one of rows, dict, planes"):
         TetrisVecEnv(1, client, layout="grid")
@@ -214,7 +214,7 @@ def test_learning_from_dictionaries_and_from_planes(client):
         envs = TetrisVecEnv(4, client, rules=rules, layout=layout)
         model = contrib.MaskablePPO(policy, envs, **short, **extractor)
         model.learn(128)
-        # What the network is given is what the games show: nothing was transposed or scaled on the way.
+        # The network gets what the games show: nothing was transposed or scaled on the way.
         assert model.observation_space == envs.observation_space
         envs.close()
 
@@ -273,7 +273,7 @@ def test_the_lab_notebook():
     notebook = nbformat.read(EXAMPLES / "lab.ipynb", as_version=4)
     kept = outputs_of(notebook)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    # Everything but a picture is the same numbers on every machine; what it says of key presses depends on the server.
+    # Everything but the picture is the same on every machine; the numbers for key presses depend on the server.
     assert outputs_of(notebook)[:-1] == kept[:-1]
 
 

@@ -19,7 +19,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 import tetrion.ray  # noqa: E402
 
-# Ray leaves sockets and files to the garbage collector, and says so.
+# Ray leaves sockets and files to the garbage collector, which warns.
 pytestmark = pytest.mark.filterwarnings("default")
 
 NUM_NODES = 3
@@ -84,7 +84,7 @@ def test_as_on_one_machine_though_a_node_dies(cluster, client):
         assert seen[0][0] < 450
         assert pool.lost_shards > 0
         assert pool.num_nodes == NUM_NODES - 1
-        # What is told only grows, and ends with everything.
+        # Reports only grow, and end with all games.
         assert seen == sorted(seen)
         for column in zip(*seen, strict=True):
             assert list(column) == sorted(column)
@@ -119,7 +119,7 @@ def test_every_kind_of_request(cluster, client):
 def test_refusals_are_those_of_a_client(cluster):
     with tetrion.ray.Pool() as pool:
         with pytest.raises(tetrion.InvalidRequest) as caught:
-            pool.evaluate("nobody", seeds=[1])
+            pool.evaluate("no-such-controller", seeds=[1])
         assert caught.value.reason == "UNKNOWN_NAME"
         with pytest.raises(ValueError, match="seeds or piece_sequences"):
             pool.evaluate("bcts")
@@ -127,12 +127,12 @@ def test_refusals_are_those_of_a_client(cluster):
             pool.evaluate("bcts", seeds=[1], rules_version="another")
 
 
-def test_nodes_without_a_server_are_told_of(cluster):
-    with warnings.catch_warnings(record=True) as told:
+def test_nodes_without_a_server_are_reported(cluster):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(tetrion.ServerNotStarted, match="no-such-flag"):
             tetrion.ray.Pool(args=["--no-such-flag"])
-    assert sum("plays no games" in str(warning.message) for warning in told) == NUM_NODES
+    assert sum("plays no games" in str(warning.message) for warning in caught) == NUM_NODES
 
 
 def test_leaving_an_evaluation_ends_its_games(cluster):
@@ -143,7 +143,7 @@ def test_leaving_an_evaluation_ends_its_games(cluster):
         raise Enough
 
     with tetrion.ray.Pool() as pool:
-        # Of these games few are ever lost, so they would go on for a very long time.
+        # Few of these games ever end, so the evaluation would take a very long time.
         with pytest.raises(Enough):
             pool.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), on_progress=on_progress, progress_interval=0.2)
         assert pool.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
