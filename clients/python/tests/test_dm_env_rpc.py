@@ -8,15 +8,14 @@ from pathlib import Path
 import grpc
 import numpy as np
 import pytest
+
+# Part of the extra `test`. It tests the server, so the runs with the oldest and the newest libraries of this package go
+# without.
+pytest.importorskip("dm_env_rpc", reason="the extra `test` is not installed")
+
 from absl.testing import absltest
 from dm_env import StepType, test_utils
-from dm_env_rpc.v1 import (
-    compliance,
-    connection,
-    dm_env_adaptor,
-    dm_env_rpc_pb2,
-    tensor_utils,
-)
+from dm_env_rpc.v1 import compliance, connection, dm_env_adaptor, dm_env_rpc_pb2, tensor_utils
 
 # Worlds as small as they get, so that twenty steps are several games.
 SETTINGS = {
