@@ -40,6 +40,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::net::TcpListener;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
@@ -53,10 +54,11 @@ use tracing::{info, warn};
 use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    CallPool, Clock, Environments, EvaluationLimits, Evaluations, NetworkLimits, ServerFacts, SessionStore,
-    StoreLimits, Worlds, reap_forever,
+    CallContext, CallPool, Clock, Environments, EvaluationLimits, Evaluations, NetworkLimits, ServerFacts,
+    SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
+use crate::wire::codec::set_aside;
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
@@ -322,6 +324,7 @@ impl Server {
     /// If the listening socket fails, or the sessions cannot be written.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
+        set_aside(in_place);
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
         let store = self.services.store.clone();
@@ -435,4 +438,10 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     for service in SERVICES {
         health.set_service_status(service, status).await;
     }
+}
+
+/// Does long work of a call while another thread does what this one had to do beside it.
+fn in_place(work: &mut dyn FnMut()) {
+    let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+    if has_others && CallContext::current().is_some() { tokio::task::block_in_place(work) } else { work() }
 }

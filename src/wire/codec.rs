@@ -6,6 +6,9 @@
 //! messages are made of, are stepped over.
 //!
 //! What leaves is measured first, so that an answer of megabytes is written into memory taken once.
+//!
+//! Reading or writing a large message keeps a thread for tens of milliseconds. A program whose threads others wait for says with
+//! [`set_aside`] how such work is done.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -63,8 +66,9 @@ impl<T: Message> Encoder for SizedEncoder<T> {
     type Error = Status;
 
     fn encode(&mut self, message: T, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buf.reserve(message.encoded_len());
-        self.inner.encode(message, buf)
+        let length = message.encoded_len();
+        buf.reserve(length);
+        with_room(length, || self.inner.encode(message, buf))
     }
 
     fn buffer_settings(&self) -> BufferSettings {
@@ -84,6 +88,16 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
     type Error = Status;
 
     fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
+        with_room(buf.remaining(), || self.weigh_and_decode(buf))
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        self.inner.buffer_settings()
+    }
+}
+
+impl<U: Message + Default> WeighedDecoder<U> {
+    fn weigh_and_decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
         // The message lies in one piece.
         let bytes = buf.chunk();
         if let Some(plan) = self.plan
@@ -100,10 +114,27 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
         }
         self.inner.decode(buf)
     }
+}
 
-    fn buffer_settings(&self) -> BufferSettings {
-        self.inner.buffer_settings()
-    }
+/// A way to do work that keeps its thread for long.
+pub type Aside = fn(work: &mut dyn FnMut());
+
+/// Bytes of a message that is large: a few milliseconds, where it is not made of tensors.
+const LARGE: usize = 4 << 20;
+
+static ASIDE: OnceLock<Aside> = OnceLock::new();
+
+/// From now on, large messages of this process are read and written in this way. The first to call this decides.
+pub fn set_aside(aside: Aside) {
+    let _ = ASIDE.set(aside);
+}
+
+/// Reads or writes a message of so many bytes.
+fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    let Some(aside) = ASIDE.get().filter(|_| bytes >= LARGE) else { return work() };
+    let (mut work, mut done) = (Some(work), None);
+    aside(&mut || done = work.take().map(|work| work()));
+    done.expect("work that is done when it is called")
 }
 
 /// Messages so small that nothing in them could be too heavy are not weighed: no message of ours takes more than twice as

@@ -179,17 +179,17 @@ async fn compressed_messages_have_the_room_of_what_they_become() {
         }
         // They take turns, and other callers do not wait for them.
         let other = connect(&address).await;
-        let (start, mut longest) = (Instant::now(), Duration::ZERO);
+        let (start, mut waits) = (Instant::now(), Vec::new());
         let mut codes = Vec::new();
         while !calls.is_empty() {
             tokio::select! {
                 Some(code) = calls.join_next() => codes.push(code.unwrap()),
-                took = step_of_another(&other) => longest = longest.max(took),
+                took = step_of_another(&other) => waits.push(took),
             }
         }
-        // However slow or busy the machine is.
-        let bound = Duration::from_secs(1).max(start.elapsed() / 3);
-        assert!(longest < bound, "another caller waited for {longest:?}, expected less than {bound:?}");
+        // However slow or busy the machine is: a caller that waits for all of them steps once.
+        let took = start.elapsed();
+        assert!(waits.len() >= 5 || took < Duration::from_secs(1), "in {took:?} another caller waited for {waits:?}");
         assert!(codes.contains(&Code::ResourceExhausted), "{codes:?}");
         drop((open, calls));
         // All of it is given back.
