@@ -73,13 +73,21 @@ pub enum Command {
 /// [`UsageError`] if the file cannot be read or says something that no flag is for.
 pub fn parse() -> anyhow::Result<Command> {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let mut command = command();
-    if let Some(path) = config_path(&args) {
-        let with_file =
-            || with_file(command, &read_text(&path)?).with_context(|| format!("in {}", path.display()));
-        command = with_file().map_err(|error| UsageError(format!("{error:#}")))?;
+    let file = config_path(&args);
+    let text = file.as_deref().map(read_text).transpose().map_err(usage)?;
+    let with_file = |command| match (&file, &text) {
+        (Some(path), Some(text)) => {
+            with_file(command, text).with_context(|| format!("in {}", path.display())).map_err(usage)
+        }
+        _ => Ok(command),
+    };
+    let mut command = with_file(command())?;
+    let mut matches = command.clone().get_matches_from(&args);
+    if let Some(memory) = memory(&matches) {
+        // What follows from it are defaults, which the file and the flags go before.
+        command = with_file(serve::with_memory(self::command(), memory))?;
+        matches = command.clone().get_matches_from(&args);
     }
-    let matches = command.clone().get_matches_from(args);
     if is_token_visible(&matches) {
         say(
             "warning: other users of this machine can see a --token; --token-file and the environment hide it",
@@ -91,6 +99,15 @@ pub fn parse() -> anyhow::Result<Command> {
 /// The definition of the command line, without what the file of this process says.
 pub fn command() -> clap::Command {
     with_environment(Args::command())
+}
+
+fn usage(error: anyhow::Error) -> UsageError {
+    UsageError(format!("{error:#}"))
+}
+
+/// The memory that `serve` may take, if it is given.
+fn memory(matches: &clap::ArgMatches) -> Option<u64> {
+    matches.subcommand_matches("serve")?.get_one("memory").copied()
 }
 
 /// Options whose values are shown nowhere.

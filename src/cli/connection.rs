@@ -4,7 +4,7 @@
 //! for evaluations and no second one to keep right.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -59,6 +59,16 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads the certificate of a client and its key, if it has one; clap sees to it that there are both or none.
+pub(super) fn read_identity(
+    cert: Option<&Path>,
+    key: Option<&Path>,
+) -> anyhow::Result<Option<ClientIdentity>> {
+    let (Some(cert), Some(key)) = (cert, key) else { return Ok(None) };
+    let certificates = read_pem(cert, "CERTIFICATE")?;
+    Ok(Some(ClientIdentity { certificates, key: read_pem(key, "PRIVATE KEY")? }))
+}
+
 impl ConnectionArgs {
     fn read_token(&self) -> anyhow::Result<Option<Secret>> {
         match (&self.token, &self.token_file) {
@@ -69,16 +79,6 @@ impl ConnectionArgs {
             }
             (None, Some(path)) => token_file::read_token(path).map(Some),
             (token, None) => Ok(token.clone()),
-        }
-    }
-
-    fn read_identity(&self) -> anyhow::Result<Option<ClientIdentity>> {
-        match (&self.client_cert, &self.client_key) {
-            (Some(certificates), Some(key)) => {
-                let certificates = read_pem(certificates, "CERTIFICATE")?;
-                Ok(Some(ClientIdentity { certificates, key: read_pem(key, "PRIVATE KEY")? }))
-            }
-            _ => Ok(None), // clap saw to it that there are both or none
         }
     }
 
@@ -110,7 +110,7 @@ impl Connection {
         let options = ConnectOptions {
             token: args.read_token()?,
             authorities: args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
-            identity: args.read_identity()?,
+            identity: read_identity(args.client_cert.as_deref(), args.client_key.as_deref())?,
             patience: Duration::from_secs_f64(args.patience),
             ..ConnectOptions::default()
         };

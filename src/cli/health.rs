@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::bail;
 
 use super::args::read_pem;
-use super::connection::seconds;
+use super::connection::{read_identity, seconds};
 use super::output::print;
 use crate::client::{ConnectOptions, check_health};
 
@@ -21,6 +21,14 @@ pub struct HealthArgs {
     /// A PEM file with the authorities that may vouch for an https server, in place of those that this machine trusts
     #[arg(long, value_name = "FILE")]
     pub ca_cert: Option<PathBuf>,
+
+    /// A PEM file with the certificate to show to a server that wants one of its clients
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub client_cert: Option<PathBuf>,
+
+    /// A PEM file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
 
     /// The name in the server's certificate, where the address has another: a probe asks localhost [default: the host of
     /// --server]
@@ -38,8 +46,13 @@ pub struct HealthArgs {
 /// If the server does not serve, or does not answer in time.
 pub fn run(args: &HealthArgs) -> anyhow::Result<ExitCode> {
     let authorities = args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?;
-    let options =
-        ConnectOptions { authorities, server_name: args.server_name.clone(), ..ConnectOptions::default() };
+    let identity = read_identity(args.client_cert.as_deref(), args.client_key.as_deref())?;
+    let options = ConnectOptions {
+        authorities,
+        identity,
+        server_name: args.server_name.clone(),
+        ..ConnectOptions::default()
+    };
     let timeout = Duration::from_secs_f64(args.timeout);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answered =

@@ -65,6 +65,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
+    /// Memory for the whole server, in MiB, 1024 or more: the limits on sessions, requests, answers, connections, calls and
+    /// evaluations that are not given follow from it. Without it: as with 4096
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY..=1 << 20))]
+    pub memory: Option<u64>,
+
     /// Connections at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS, value_parser = at_least_one())]
     pub max_connections: u32,
@@ -139,6 +144,29 @@ pub struct ServeArgs {
     /// How to log
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+}
+
+/// With less, there would be no room for two of the largest requests.
+const LEAST_MEMORY: u64 = 1024;
+
+/// The definition of the command line with other defaults for the limits that `--memory` leaves open.
+///
+/// Requests take up to three times their bytes while they are read, and what is not listed here, a few hundred MiB at the most,
+/// is memory that the allocator keeps: `tests/attacks` drives all of it at once.
+pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
+    let shares = [
+        ("session_memory", mib / 4),
+        ("request_memory", mib / 8),
+        ("answer_memory", mib / 8),
+        ("max_connections", mib / 2),
+        ("max_calls", mib * 2),
+        ("max_evaluations", mib / 64),
+    ];
+    command.mut_subcommand("serve", |serve| {
+        shares
+            .into_iter()
+            .fold(serve, |serve, (id, share)| serve.mut_arg(id, |arg| arg.default_value(share.to_string())))
+    })
 }
 
 /// The form of the log.

@@ -32,6 +32,8 @@ mod connections;
 #[cfg(target_os = "linux")]
 mod corpus;
 #[cfg(target_os = "linux")]
+mod everything;
+#[cfg(target_os = "linux")]
 mod floods;
 #[cfg(target_os = "linux")]
 mod http2;

@@ -1,7 +1,7 @@
 //! The attacks, their bounds, and why a bound is where it is.
 
 use crate::arena::Attack;
-use crate::{answers, conformance, connections, floods, load, mutations, requests, strangers};
+use crate::{answers, conformance, connections, everything, floods, load, mutations, requests, strangers};
 
 /// A row whose attack is this function.
 macro_rules! attack {
@@ -30,6 +30,8 @@ pub const ATTACKS: &[Attack] = &[
         max_mib: 512,
         ..attack!("begun-calls", requests::begun_calls)
     },
+    // All of that together stays within what the server was given.
+    Attack { flags: &["--memory", "1024"], max_mib: 1024, ..attack!("everything", everything::at_once) },
     attack!("vanishing", requests::vanishing),
     attack!("silent", connections::silent),
     Attack {

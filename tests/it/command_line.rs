@@ -113,6 +113,7 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
     check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");
+    check(&["serve", "--memory", "1023"], &[], 2, "1023 is not in 1024..=1048576");
     check(&["reproduce", "leiden-1", "--games", "4294967295"], &[], 2, "not in 1..=1048576");
     check(&["reproduce", "leiden-9"], &[], 2, "leiden-9");
     let token = "/nowhere.pem";

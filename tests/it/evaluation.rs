@@ -489,13 +489,14 @@ async fn progress_comes_while_games_are_played() {
     let often = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
     let mut stream = client.evaluate_policies(often).await.unwrap().into_inner();
     let mut pieces = Vec::new();
-    while pieces.len() < 4 {
+    // As many as it takes on a busy machine: progress that never moves would go on for ever.
+    while pieces.len() < 4 || pieces.first() == pieces.last() {
         if let Some(Event::Progress(progress)) = next(&mut stream).await.unwrap() {
             assert_eq!(progress.num_games, 2000);
             pieces.push(progress.pieces_done);
         }
     }
-    assert!(pieces.is_sorted() && pieces[3] > pieces[0], "{pieces:?}");
+    assert!(pieces.is_sorted(), "{pieces:?}");
 }
 
 /// A request that is refused with this code and reason, and with this field, before anything is played.

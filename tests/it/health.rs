@@ -58,6 +58,22 @@ fn a_certificate_must_have_the_name_that_a_probe_expects() {
 }
 
 #[test]
+fn a_server_that_wants_certificates_of_its_clients_wants_one_of_a_probe() {
+    let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let [certificate, key, clients, authority, client, client_key] =
+        ["cert.pem", "key.pem", "client-ca.pem", "ca.pem", "client.pem", "client-key.pem"].map(file);
+    let process =
+        Process::start(&["--tls-cert", &certificate, "--tls-key", &key, "--tls-client-ca", &clients]);
+    let address = format!("https://{}", process.address);
+    let probe = ["--server", &address, "--ca-cert", &authority];
+    let with = |flags: &[&str]| health(&[&probe[..], flags].concat()).output().unwrap();
+    serving(&with(&["--client-cert", &client, "--client-key", &client_key]));
+    fails(&with(&[]), &format!("no server answers at {address}: "));
+    fails(&with(&["--client-cert", &client, "--client-key", &client]), "holds no PRIVATE KEY");
+    assert_eq!(with(&["--client-cert", &client]).status.code(), Some(2));
+}
+
+#[test]
 fn what_does_not_answer_is_not_healthy() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

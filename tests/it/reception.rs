@@ -189,7 +189,10 @@ async fn compressed_messages_have_the_room_of_what_they_become() {
         }
         // However slow or busy the machine is: a caller that waits for all of them steps once.
         let took = start.elapsed();
-        assert!(waits.len() >= 5 || took < Duration::from_secs(1), "in {took:?} another caller waited for {waits:?}");
+        assert!(
+            waits.len() >= 5 || took < Duration::from_secs(1),
+            "in {took:?} another caller waited for {waits:?}"
+        );
         assert!(codes.contains(&Code::ResourceExhausted), "{codes:?}");
         drop((open, calls));
         // All of it is given back.

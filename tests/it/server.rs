@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tonic::Code;
@@ -474,4 +475,28 @@ fn many_small_parts_do_not_make_a_request_of_gigabytes() {
     }
     let most = most_memory(&process);
     assert!(most < 512 << 20, "{} MiB", most >> 20);
+}
+
+#[tokio::test]
+async fn limits_follow_from_the_memory_of_the_server() {
+    let file = std::env::temp_dir().join(format!("tetrion-memory-{}.toml", std::process::id()));
+    let limits = async |text: &str, flags: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        let process = Process::start(&[&["--config", file.to_str().unwrap()], flags].concat());
+        let mut client = EnvironmentServiceClient::new(process.channel().await);
+        let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap().into_inner();
+        let limits = info.limits.unwrap();
+        let mib =
+            [limits.session_memory, limits.request_memory, limits.answer_memory].map(|bytes| bytes >> 20);
+        (mib, [limits.max_connections, limits.max_calls, limits.max_evaluations])
+    };
+    let ordinary = ([1024, 512, 512], [2048, 8192, 64]);
+    assert_eq!(limits("", &[]).await, ordinary);
+    assert_eq!(limits("", &["--memory", "4096"]).await, ordinary);
+    assert_eq!(limits("[serve]\nmemory = 1024", &[]).await, ([256, 128, 128], [512, 2048, 16]));
+    // What is given stays, wherever it is given.
+    let text = "[serve]\nmemory = 1024\nsession-memory = 300\nmax-calls = 8192";
+    let flags = ["--memory", "2048", "--request-memory", "512"];
+    assert_eq!(limits(text, &flags).await, ([300, 512, 256], [1024, 8192, 32]));
+    std::fs::remove_file(&file).unwrap();
 }
