@@ -1,7 +1,9 @@
 """`TetrisEnv`: what Gymnasium requires of an environment, and the same game as the server's."""
 
 import copy
+import gc
 import pickle
+import threading
 import time
 import warnings
 
@@ -333,8 +335,8 @@ def test_pictures_have_sizes_that_videos_take(client, size):
     assert env.render().shape == (16 * height, 16 * width, 3)
 
 
-def test_environments_that_are_thrown_away_leave_room_for_others():
-    """Copies are easily forgotten, by a tree search above all."""
+def test_dropped_environments_leave_room_for_others():
+    """Copies are easily forgotten, above all by a tree search."""
     with tetrion.Server(args=["--max-sessions", "3"]) as server, tetrion.Client(server) as client:
         for make in (tetrion.TetrisEnv, lambda client: tetrion.TetrisVectorEnv(2, client), tetrion.TetrisEnv):
             env = make(client)
@@ -342,9 +344,44 @@ def test_environments_that_are_thrown_away_leave_room_for_others():
                 env = copy.deepcopy(env)
                 env.reset(seed=0)
         for _ in range(5):
-            # As in a learner, which knows its environment and is known by it.
+            # As with a learner, when it and its environment refer to each other.
             env = make(client)
             env.learner = {"env": env}
+
+
+def test_room_is_found_while_another_thread_collects_garbage():
+    """gRPC's threads may do so at any time, and then `gc.collect` does nothing in ours."""
+
+    class Slow:
+        """Garbage that holds up the collection, and so the end of the environment, until the server has refused another."""
+
+        def __del__(self):
+            collecting.set()
+            assert refused.wait(60)
+
+    class Observed(tetrion.Client):
+        """A client that reports refusals."""
+
+        def create_session(self, *args, **kwargs):
+            try:
+                return super().create_session(*args, **kwargs)
+            except tetrion.ServerFull:
+                refused.set()
+                raise
+
+    collecting, refused = threading.Event(), threading.Event()
+    with tetrion.Server(args=["--max-sessions", "1"]) as server, Observed(server) as client:
+        # Finalized first, since it is made first.
+        slow = Slow()
+        env = tetrion.TetrisEnv(client)
+        slow.cycle, slow.env, env.slow = slow, env, slow
+        del env, slow
+        collector = threading.Thread(target=gc.collect)
+        collector.start()
+        assert collecting.wait(60)
+        tetrion.TetrisEnv(client).close()
+        refused.set()
+        collector.join()
 
 
 def test_masks_in_the_observation(client):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import queue
+import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -161,9 +163,27 @@ def _with_room(make: Callable[[], Session]) -> Session:
         return make()
     except ServerFull:
         # Environments in reference cycles, such as those of a learner, wait for the garbage collector.
-        gc.collect()
+        _collect_garbage()
         _end_dropped()
         return make()
+
+
+class _Garbage:
+    """An object in a reference cycle with itself."""
+
+    def __init__(self) -> None:
+        self.cycle = self
+
+
+def _collect_garbage() -> None:
+    """Collects all garbage. `gc.collect` returns at once, with nothing done, while another thread is collecting."""
+    garbage = weakref.ref(_Garbage())
+    deadline = time.monotonic() + 10.0
+    gc.collect()
+    # Our own garbage is gone after a collection that began after it was made.
+    while garbage() is not None and time.monotonic() < deadline:
+        time.sleep(0.001)
+        gc.collect()
 
 
 def _end_dropped() -> None:
