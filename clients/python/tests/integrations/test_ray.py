@@ -1,6 +1,7 @@
 """Evaluations and training on a Ray cluster of several nodes on this machine, one of which is killed on the way."""
 
 import os
+import time
 import warnings
 from collections.abc import Iterator
 
@@ -23,6 +24,8 @@ import tetrion.ray  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("default")
 
 NUM_NODES = 3
+# Seconds for what comes at last on the busiest machine: a node, or the end of games that were left.
+PATIENCE = 300.0
 RULES = {"width": 10, "height": 10}
 
 
@@ -41,6 +44,10 @@ def cluster() -> Iterator[Cluster]:
         finally:
             ray.shutdown()
             cluster.shutdown()
+
+
+def make_pool(**options) -> tetrion.ray.Pool:
+    return tetrion.ray.Pool(patience=PATIENCE, **options)
 
 
 def games(seed: int, **options) -> dict:
@@ -68,20 +75,20 @@ def assert_same(ours: tetrion.Evaluation, theirs: tetrion.Evaluation) -> None:
 
 def test_as_on_one_machine_though_a_node_dies(cluster, client):
     expected = client.evaluate(**games(1))
-    seen = []
+    seen, killed = [], []
 
     def on_progress(now) -> None:
-        if not seen:
+        # In the middle, with work in hand: the first reports may come before the first pieces.
+        if now.pieces_done > 0 and not killed:
             cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+            killed.append(now.games_done)
         seen.append((now.games_done, now.pieces_done, now.lines_done))
 
-    with tetrion.ray.Pool() as pool:
+    with make_pool() as pool:
         assert pool.num_nodes == NUM_NODES
         result = pool.evaluate(**games(1), on_progress=on_progress, progress_interval=0.2)
         assert_same(result, expected)
-        # It died in the middle, with work in hand.
-        assert seen[0][0] + seen[0][1] > 0
-        assert seen[0][0] < 450
+        assert killed[0] < 450
         assert pool.lost_shards > 0
         assert pool.num_nodes == NUM_NODES - 1
         # Reports only grow, and end with all games.
@@ -100,7 +107,7 @@ def test_as_on_one_machine_though_a_node_dies(cluster, client):
 
 def test_every_kind_of_request(cluster, client):
     weights = np.random.default_rng(1).normal(size=(7, 9))
-    with tetrion.ray.Pool(num_cpus=1) as pool:
+    with make_pool(num_cpus=1) as pool:
         for request in (
             {"weights": weights, "features": "thiery9", "seeds": [1, 2, 3], "rules": RULES},
             {"weights": weights, "features": "thiery9", "seeds": np.arange(21).reshape(7, 3)},
@@ -117,7 +124,7 @@ def test_every_kind_of_request(cluster, client):
 
 
 def test_refusals_are_those_of_a_client(cluster):
-    with tetrion.ray.Pool() as pool:
+    with make_pool() as pool:
         with pytest.raises(tetrion.InvalidRequest) as caught:
             pool.evaluate("no-such-controller", seeds=[1])
         assert caught.value.reason == "UNKNOWN_NAME"
@@ -131,7 +138,7 @@ def test_nodes_without_a_server_are_reported(cluster):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(tetrion.ServerNotStarted, match="no-such-flag"):
-            tetrion.ray.Pool(args=["--no-such-flag"])
+            make_pool(args=["--no-such-flag"])
     assert sum("plays no games" in str(warning.message) for warning in caught) == NUM_NODES
 
 
@@ -142,21 +149,19 @@ def test_leaving_an_evaluation_ends_its_games(cluster):
     def on_progress(now) -> None:
         raise Enough
 
-    with tetrion.ray.Pool() as pool:
+    with make_pool() as pool:
         # Few of these games ever end, so the evaluation would take a very long time.
         with pytest.raises(Enough):
             pool.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), on_progress=on_progress, progress_interval=0.2)
         assert pool.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
-        busy = True
-        for _ in range(100):
-            busy = any(ray.get([worker.progress.remote() for worker in pool._workers.values()]))
-            if not busy:
-                break
-        assert not busy
+        deadline = time.monotonic() + PATIENCE
+        while any(ray.get([worker.progress.remote() for worker in pool._workers.values()])):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_server_that_died_is_started_anew(cluster, client):
-    with tetrion.ray.Pool() as pool:
+    with make_pool() as pool:
         first = pool.evaluate(**games(2, max_pieces=500))
         for worker in pool._workers.values():
             ray.get(worker.__ray_call__.remote(lambda self: self._client.connection.server._process.kill()))
@@ -167,7 +172,7 @@ def test_a_server_that_died_is_started_anew(cluster, client):
 def test_training_is_that_of_one_machine(cluster, client):
     arguments = {"population": 20, "generations": 3, "games": 3, "check_games": 20, "max_pieces": 2000, "seed": 4}
     expected = [trained.to_json() for trained in tetrion.train(client, **arguments)]
-    with tetrion.ray.Pool() as pool:
+    with make_pool() as pool:
         states = []
         ours = []
         for trained in tetrion.train(pool, **arguments):
