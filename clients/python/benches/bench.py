@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--address", help="a server that is already running")
     parser.add_argument("--echo", type=Path, help="the echo server [default: beside the server program, in examples]")
     args = parser.parse_args()
-    rounds, seconds = (3, 0.1) if args.quick else (7, 0.4)
+    rounds, seconds = (3, 0.03) if args.quick else (7, 0.4)
 
     client = tetrion.Client(args.address)
     bench = Bench(rounds, seconds)

@@ -140,8 +140,9 @@ def test_the_version_is_said_with_a_server_and_without_one(monkeypatch):
         return done.stdout.splitlines()
 
     ours = f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}"
-    assert said()[0] == ours
-    assert said()[1].startswith(f"tetrion {VERSION}, the server program /")
+    first, second = said()
+    assert first == ours
+    assert second.startswith(f"tetrion {VERSION}, the server program /")
     monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
     assert said() == [ours, "TETRION_SERVER is '/nowhere/tetrion', which is not a program that can run"]
     monkeypatch.setenv("TETRION_SERVER", "/bin/false")
