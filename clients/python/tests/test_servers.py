@@ -1,5 +1,6 @@
 """Three servers as one client: calls go to all of them, and no result changes when one is killed on the way."""
 
+import pickle
 import urllib.request
 
 import numpy as np
@@ -132,6 +133,14 @@ def test_a_session_lives_on_one_server(three):
         three[0].close()
         others = [servers.create_session().connection.address for _ in range(3)]
         assert set(others) == {server.address for server in three[1:]}
+
+
+def test_servers_pickle_as_their_arguments(three):
+    with tetrion.Servers(three, timeout=7) as servers, pickle.loads(pickle.dumps(servers)) as again:
+        assert type(again) is tetrion.Servers
+        assert again.timeout == 7
+        addresses = [again.create_session().connection.address for _ in range(3)]
+        assert addresses == [server.address for server in three]
 
 
 def test_a_name_may_stand_for_all(server, client):

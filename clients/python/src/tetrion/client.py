@@ -54,6 +54,8 @@ class Client:
             InvalidArgument: The address is malformed, or a setting is out of range.
         """
         self.connection = Connection(address, **settings)
+        # What makes another client like this one, in another process too.
+        self._arguments = self.connection.settings
 
     @property
     def address(self) -> str:
@@ -89,7 +91,7 @@ class Client:
         """Pickles the arguments, the token included. Without an address, the copy starts a server of its own."""
         if isinstance(self.connection.settings["tls"], grpc.ChannelCredentials):
             raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
-        return _client, (self.connection.settings,)
+        return _remade, (type(self), self._arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Client:
         """The client itself: copies of an environment share its connection."""
@@ -270,5 +272,5 @@ class Client:
         self.close()
 
 
-def _client(settings: dict[str, Any]) -> Client:
-    return Client(**settings)
+def _remade(kind: type[Client], arguments: dict[str, Any]) -> Client:
+    return kind(**arguments)

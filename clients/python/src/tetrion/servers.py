@@ -82,12 +82,15 @@ class Servers(Client):
             if not listed:
                 raise arguments.wrong("addresses", addresses, "at least one address")
             self._single = [Connection(address, **settings) for address in listed]
+            addresses = [connection.address for connection in self._single]
             target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
+        made_from = {"addresses": addresses, "num_servers": num_servers, **settings}
         balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG)]
         settings["options"] = [*balanced, *settings.get("options", ())]
         super().__init__(target, **settings)
+        self._arguments = made_from
 
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
         """Makes a session on the next server, or on the one after it if that cannot be reached."""
