@@ -22,8 +22,10 @@ LOSSES = [{0}, {3}, {7}, {8, 9}, {13, 14, 15, 40}, set(range(0, STEPS, 12))]
 
 def kill(server):
     """As `kill -9` from outside; the server comes back when a client, or the test, calls `revive`."""
-    server._process.kill()
-    server._process.wait()
+    # Bound once: a client on another thread may revive the server before this one waits for what it has killed.
+    process = server._process
+    process.kill()
+    process.wait()
 
 
 @pytest.fixture
