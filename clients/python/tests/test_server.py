@@ -78,13 +78,14 @@ def test_server_not_started_says_how_it_ended():
 def test_ctrl_c_is_for_the_process_that_started_it():
     """A terminal sends it to a whole group of processes; ours may still need its server to save its work."""
     script = """
-        import signal, tetrion
+        import signal, tetrion, time
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background of a shell ignores
         server = tetrion.Server()
         client = tetrion.Client(server)
         try:
             print("ready", flush=True)
-            input()
+            for _ in range(6000):
+                time.sleep(0.01)  # One long wait would sleep through a signal that comes just before it.
         except KeyboardInterrupt:
             client.server_info()
             print("the server answers", flush=True)
