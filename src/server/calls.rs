@@ -2,12 +2,12 @@
 //!
 //! * It is counted and timed, by method and by the code it ended with.
 //! * It has its place among the calls in progress, and its request and its answers their room among those of its connection
-//!   and of all ([`reception`](super::reception), [`answers`](crate::service::answers)).
+//!   and of all (`reception`, [`answers`](crate::service::answers)).
 //! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
 //! * Without a token that the server knows, where it wants one, it is refused, and a stream whose token is removed ends.
 //!   Health and reflection stay open.
 //! * It has an id, given by its caller or made here, which its answer, its errors and its lines in the log show
-//!   ([`request_id`]).
+//!   (`request_id`).
 //! * A panic in it, before or in the middle of its answer, becomes INTERNAL with that id, which is in the log beside the
 //!   panic's message; no text of the panic reaches the caller, and no other call notices.
 //! * Bytes that are no message become INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
