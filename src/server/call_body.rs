@@ -1,4 +1,5 @@
-//! The body of an answer: counted, held to its deadline and to the end of the server, and whole where its service panics.
+//! The body of an answer: counts its bytes, ends it at the call's deadline and when the server drains, and turns a panic
+//! of its service into a status.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +28,7 @@ pub(super) struct CallBody {
     record: Record,
     held: Held,
     ending: Ending,
-    /// Made when the body has nothing to say for the first time; calls with one answer never get there.
+    /// Created when the body first has nothing to send; calls with one answer never get there.
     ends: Option<Ends>,
     ended: bool,
 }
@@ -37,13 +38,13 @@ pub(super) struct Ending {
     /// The end of the server.
     pub drain: Arc<CancellationToken>,
     pub deadline: Option<Instant>,
-    /// Of the token of a stream.
+    /// Cancelled when the token of a stream is removed.
     pub removed: Option<CancellationToken>,
-    /// Of a stream that answers request by request.
+    /// Whether a stream that answers request by request is working on one.
     pub busy: Option<Busy>,
 }
 
-/// The same as futures, for an answer that has nothing to say.
+/// The same as futures, for an answer that has nothing to send.
 struct Ends {
     drained: Pin<Box<WaitForCancellationFutureOwned>>,
     removed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
@@ -51,12 +52,12 @@ struct Ends {
 }
 
 impl Ending {
-    /// Whether a request is being worked on, which gets its answer.
+    /// Whether the call is working on a request, which still gets its answer.
     fn is_busy(&self) -> bool {
         self.busy.as_ref().is_some_and(Busy::is_busy)
     }
 
-    /// Whether the token of the stream is gone and nothing is being worked on.
+    /// Whether the token of the stream was removed and no request is in progress.
     fn is_removed(&self) -> bool {
         self.removed.as_ref().is_some_and(CancellationToken::is_cancelled) && !self.is_busy()
     }
@@ -76,10 +77,10 @@ impl CallBody {
         CallBody { inner, record, held, ending, ends: None, ended: false }
     }
 
-    /// Waits for what ends the answer whether or not it has more to say.
+    /// Waits for what ends the answer, whether or not it has more to send.
     fn poll_ends(&mut self, cx: &mut Context<'_>) -> Poll<Status> {
         let ends = self.ends.get_or_insert_with(|| self.ending.futures());
-        // What is being worked on gets its answer, whose end wakes this again.
+        // A request in progress gets its answer, and the end of that wakes this task again.
         let is_busy = self.ending.is_busy();
         if ends.drained.as_mut().poll(cx).is_ready() && !is_busy {
             return Poll::Ready(draining().into());
@@ -110,7 +111,7 @@ impl CallBody {
         }
     }
 
-    /// Lets go of what the body holds now, and not when the connection gets to it.
+    /// Drops what the body holds now instead of when the connection gets to it.
     fn let_go(&mut self) {
         self.ended = true;
         drop_caught(std::mem::replace(&mut self.inner, Body::empty()));

@@ -1,19 +1,19 @@
-//! What happens around every gRPC call, whatever it does.
+//! What the server does around every gRPC call, whatever the call is.
 //!
-//! * It is counted and timed, by method and by the code it ended with.
-//! * It has its place among the calls in progress, and its request and its answers their room among those of its connection
-//!   and of all (`reception`, [`answers`](crate::service::answers)).
-//! * Its content type has to be that of gRPC: browsers let any page send a few others to any server without asking first.
-//! * Without a token that the server knows, where it wants one, it is refused, and a stream whose token is removed ends.
+//! * It counts and times the call, by method and by the code that the call ends with.
+//! * It gives the call a place among the calls in progress, and takes room for its request and its answers from the budgets
+//!   of its connection and of the server (`reception`, [`answers`](crate::service::answers)).
+//! * It requires the content type of gRPC: browsers let any page send a few others to any server without asking first.
+//! * It refuses a call without a known token, if the server requires one, and ends a stream whose token is removed.
 //!   Health and reflection stay open.
-//! * It has an id, given by its caller or made here, which its answer, its errors and its lines in the log show
+//! * It gives the call an id, the caller's or a new one, which the answer, its errors and its log lines show
 //!   (`request_id`).
-//! * A panic in it, before or in the middle of its answer, becomes INTERNAL with that id, which is in the log beside the
-//!   panic's message; no text of the panic reaches the caller, and no other call notices.
-//! * Bytes that are no message become INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
-//! * A stream whose deadline has passed is ended; tonic itself looks at deadlines until a call begins to answer only.
-//! * While the server drains it is refused; if it is a stream that waits with nothing to say, it is ended. A call that is
-//!   being worked on gets its answer.
+//! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has beside the
+//!   panic's message. No text of the panic reaches the caller, and no other call is affected.
+//! * It turns bytes that are no message into INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
+//! * It ends a stream whose deadline has passed; tonic itself checks deadlines only until a call begins to answer.
+//! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets its
+//!   answer.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -66,7 +66,7 @@ pub(super) struct Calls<S> {
 struct Around {
     drain: Arc<CancellationToken>,
     tokens: Tokens,
-    /// Where large messages are decompressed.
+    /// Decompresses large messages.
     pool: Arc<Pool>,
     traces: Option<Traces>,
     /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
@@ -75,8 +75,8 @@ struct Around {
 }
 
 impl CallLayer {
-    /// A layer that refuses calls once `drain` is cancelled, and calls without one of the tokens at all times, and that tells
-    /// a collector of traces about all of them, where there is one.
+    /// A layer that refuses calls once `drain` is cancelled, and always refuses calls without one of the tokens. With
+    /// `traces` it sends a span of each call to a collector.
     pub(super) fn new(
         drain: CancellationToken,
         tokens: Tokens,
@@ -97,8 +97,7 @@ impl CallLayer {
     }
 }
 
-/// A service of any kind with what happens around every call of this server around it, as if all its requests came over one
-/// connection.
+/// Wraps any service in what this server does around every call, as if all its requests came over one connection.
 pub fn around_calls<S, R>(
     service: S,
     tokens: Tokens,
@@ -211,7 +210,7 @@ where
 }
 
 impl Around {
-    /// Whose call it is, if callers need tokens here, and what it holds from here to its end; or why it is not even tried.
+    /// Identifies the caller, if callers need tokens here, and takes what the call holds to its end; or refuses the call.
     fn admit(
         &self,
         path: &str,
@@ -223,10 +222,10 @@ impl Around {
         Ok((pass, Held::take(peer, method.bulk)?))
     }
 
-    /// Whose call it is, if callers need tokens here.
+    /// Identifies the caller, if callers need tokens here.
     fn pass(&self, path: &str, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         if path.starts_with("/grpc.") {
-            return Ok(None); // health and reflection say what anyone may know, and health is how draining shows
+            return Ok(None); // health and reflection are public, and health is how draining shows
         }
         let pass = self.tokens.admit(headers)?;
         if self.drain.is_cancelled() {

@@ -50,7 +50,7 @@ pub(super) struct Network {
 pub(super) struct Connection {
     stream: TcpStream,
     peer: Peer,
-    /// When to look at the deadlines next.
+    /// Fires when the deadlines must be checked next.
     alarm: Pin<Box<Sleep>>,
     /// Its place among the connections.
     _place: Share,
@@ -129,7 +129,7 @@ impl Network {
             calls: Budget::new(limits.max_calls.into()),
             requests: Budget::new(limits.request_memory),
             answers: Budget::new(limits.answer_memory),
-            // No time at all would be a deadline that is always due.
+            // A deadline of zero would always be due.
             max_unread: max_unread.max(Duration::from_millis(100)),
             deadlines: limits.deadlines,
         })
@@ -189,13 +189,13 @@ impl Peer {
     /// The connection that a request came on.
     ///
     /// # Panics
-    /// If it came on none of ours.
+    /// If the request came on a connection of another server.
     pub(super) fn of(extensions: &Extensions) -> &Peer {
         let encrypted = || extensions.get::<TlsConnectInfo<Peer>>().map(TlsConnectInfo::get_ref);
         extensions.get::<Peer>().or_else(encrypted).expect("the server serves its own connections")
     }
 
-    /// Whose calls come over the connection.
+    /// The party that the calls of this connection belong to.
     pub(super) fn party(&self) -> Party {
         self.0.party.clone()
     }
@@ -219,7 +219,7 @@ impl Peer {
         &self.0.deadlines
     }
 
-    /// A request came that is no call, such as one for a page.
+    /// Notes a request that is no call, such as one for a page.
     pub(super) fn touch(&self) {
         let mut life = self.life();
         (life.greeted, life.quiet_since) = (true, Instant::now());
@@ -234,13 +234,13 @@ impl Peer {
         Calling { peer: self.clone(), id: life.next_id }
     }
 
-    /// When to look again, if no deadline has passed.
+    /// When to check again, if no deadline has passed.
     fn check(&self, now: Instant) -> Result<Instant, Overdue> {
         let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
         let soonest = answer.min(self.0.max_unread);
         let answer = if self.0.answers.is_scarce() { soonest } else { answer };
         let life = self.life();
-        // What begins from now on is due later than this, even if room becomes scarce.
+        // A wait that begins later is due later than this, even if room becomes scarce.
         let mut next = now + soonest.min(idle);
         if life.num_calls == 0 {
             let (patience, overdue) =
@@ -267,12 +267,12 @@ impl Peer {
 }
 
 impl Calling {
-    /// From here on the call waits until the client has read what there is.
+    /// The call now waits until the client has read the answers sent so far.
     pub(super) fn waits_for_reader(&self) {
         self.peer.life().unread.insert(self.id, Instant::now());
     }
 
-    /// The client has read it.
+    /// The client has read them.
     pub(super) fn is_read(&self) {
         self.peer.life().unread.remove(&self.id);
     }

@@ -1,9 +1,9 @@
-//! Compressed requests: bounded in what they become, and in how long a thread works on them.
+//! Compressed requests: bounds on their size, and on how long a thread works on them.
 //!
-//! 65 KB can stand for 64 MiB, and that takes a tenth of a second. So messages are decompressed here and not in tonic: those that
-//! are or become large are worked on in slices, on the threads for long calls and in turns with those of other callers. Their
-//! memory is taken from what the connection has for requests, as they grow. A message that stays small, as those of
-//! learners do, is decompressed where it arrives.
+//! 65 KB can expand to 64 MiB, and that takes a tenth of a second. So the server decompresses messages here and not in
+//! tonic. Messages that are or become large are decompressed in slices, on the threads for long calls, in turns with
+//! those of other callers. Their memory is taken, as they grow, from the connection's room for requests. Small messages, such as
+//! learners send, are decompressed where they arrive.
 
 use std::future::Future;
 use std::io::Read;
@@ -26,10 +26,10 @@ use crate::service::status::Refusal;
 
 /// Bytes that are decompressed where they arrive, compressed or not: a tenth of a millisecond.
 const INLINE: usize = 64 << 10;
-/// Bytes that are decompressed before other callers have a turn: one or two milliseconds.
+/// Bytes to decompress before other callers have a turn: one or two milliseconds.
 const SLICE: usize = 1 << 20;
-/// How far back a message of zstd may refer, as a power of two: 8 MiB, as much as all levels use but the `--ultra` ones. The
-/// decoder takes as much before it has read a byte.
+/// How far back a zstd message may refer, as a power of two: 8 MiB, the most that any level but the `--ultra` ones uses.
+/// The decoder allocates as much before it reads a byte.
 const MAX_WINDOW_LOG: u32 = 23;
 
 /// How the messages of a request are compressed.
@@ -40,7 +40,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Takes the encoding out of the headers of a request, if it is one of these. Any other one is left for tonic to refuse.
+    /// Removes the encoding from the headers of a request, if it is one of these. Leaves any other for tonic to refuse.
     pub(super) fn take(headers: &mut HeaderMap) -> Option<Encoding> {
         let encoding = match headers.get("grpc-encoding")?.as_bytes() {
             b"gzip" => Encoding::Gzip,
@@ -60,13 +60,13 @@ pub(super) struct Decompressed {
     lane: Lane,
     budget: Arc<Budget>,
     max_bytes: u32,
-    /// What the largest message has become: tonic's buffers for it live as long as this.
+    /// The size of the largest decompressed message: tonic's buffers for it live as long as this.
     largest: Share,
-    /// What has come and has not been handed on.
+    /// Bytes that have arrived and are not handed on yet.
     arrived: BytesMut,
-    /// Bytes to hand on as they are.
+    /// Bytes to hand on unchanged.
     plain: usize,
-    /// The rest of a message that has been decompressed, and whether other calls had a turn since the last part.
+    /// The rest of a decompressed message, and whether other calls had a turn since the last part.
     rest: Bytes,
     rested: bool,
     working: Option<oneshot::Receiver<Result<Work, Status>>>,
@@ -97,7 +97,7 @@ impl Decompressed {
         }
     }
 
-    /// The next part of what has arrived; nothing if more has to come or a message is worked on.
+    /// The next part of what has arrived; nothing if more must arrive or a message is being decompressed.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         loop {
             if self.plain > 0 && !self.arrived.is_empty() {
@@ -130,7 +130,7 @@ impl Decompressed {
         }
     }
 
-    /// A message as it would have come without compression.
+    /// The message as it would have arrived uncompressed.
     fn finish(&mut self, work: Work) -> Bytes {
         let Work { mut message, share, .. } = work;
         let length = message.len() - PREFIX;
@@ -153,7 +153,7 @@ impl http_body::Body for Decompressed {
         let this = &mut *self;
         loop {
             if !this.rest.is_empty() {
-                // tonic copies each part, which takes the thread from other calls.
+                // tonic copies each part, and the thread does nothing else meanwhile.
                 this.rested = !this.rested;
                 if this.rested {
                     cx.waker().wake_by_ref();
@@ -176,7 +176,7 @@ impl http_body::Body for Decompressed {
                 continue;
             }
             if this.ended {
-                // What is left is the beginning of a message, which tonic refuses.
+                // The rest is the beginning of a message, which tonic refuses.
                 let rest = std::mem::take(&mut this.arrived).freeze();
                 return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
             }
@@ -232,11 +232,11 @@ impl Work {
         Ok(Work { source, message: vec![0; PREFIX], max_bytes: max_bytes as usize, share: budget.share() })
     }
 
-    /// Decompresses so many bytes more; whether that was the rest.
+    /// Decompresses up to `bytes` more; returns whether that was the rest.
     fn go_on(&mut self, bytes: usize) -> Result<bool, Status> {
         let aim = (self.message.len() + bytes).min(PREFIX + self.max_bytes + 1);
         if self.message.capacity() < aim {
-            // Twice as much each time, as vectors grow, but counted before.
+            // Doubles, as vectors grow, but counts it first.
             let wanted = aim.max(2 * self.message.capacity()).min(PREFIX + self.max_bytes + 1);
             if wanted > INLINE + PREFIX {
                 // The old memory beside the new one, while it is copied.
@@ -256,13 +256,13 @@ impl Work {
         Ok(is_rest)
     }
 
-    /// Takes room for so many bytes more, and for what the decoder refers to: there are as many decoders at work as have that.
+    /// Takes room for `bytes` more and for the decoder's window, so the room bounds how many decoders work at a time.
     fn hold(&mut self, bytes: usize) -> Result<(), Status> {
         let all = (self.message.capacity() + bytes) as u64 + (1 << MAX_WINDOW_LOG);
         self.share.grow_to(all).map_err(|spent| no_room(all, spent))
     }
 
-    /// Goes on with it in slices until it is done, or its call has ended.
+    /// Decompresses slice by slice until the message is done or its call has ended.
     fn run(mut self, lane: Lane, sender: oneshot::Sender<Result<Work, Status>>) {
         let next = lane.clone();
         lane.spawn(move || {

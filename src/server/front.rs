@@ -1,10 +1,10 @@
-//! The way in: steps by programs that speak gRPC itself go straight to their service, everything else through the router.
+//! The way in: steps from native gRPC clients go straight to their service, everything else through the router.
 //!
-//! Learners call `EnvironmentService` tens of thousands of times a second. Looking for a route by its path, asking which page
-//! of which origin may call, and translating gRPC-Web is a fifth of the instructions of such a call, and says nothing new
-//! each time. What happens around every call, that of [`CallLayer`](super::calls::CallLayer), happens on both ways.
+//! Learners call `EnvironmentService` tens of thousands of times a second. Looking up the route by path, checking the
+//! origin of pages and translating gRPC-Web take a fifth of the instructions of such a call, with the same outcome every
+//! time. What the server does around every call, [`CallLayer`](super::calls::CallLayer), it does on both ways.
 //!
-//! Before either, a request has to name this server as its [host](super::hosts).
+//! Before either, a request must name this server as its [host](super::hosts).
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -51,7 +51,7 @@ impl Service<Request<Body>> for Front {
             return self.environments.call(request);
         }
         Peer::of(request.extensions()).touch();
-        // Calls behind the router are caught one by one; a page or a layer that panics costs its own answer.
+        // Calls behind the router are caught one by one; a panic in a page or a layer costs only its own answer.
         let answer = catch_unwind(AssertUnwindSafe(|| self.router.call(request)));
         Box::pin(async {
             match caught(answer).await {
@@ -62,7 +62,7 @@ impl Service<Request<Body>> for Front {
     }
 }
 
-/// The refusal of a request to another host: a status for gRPC, and words for everything else.
+/// The refusal of a request to another host: a status for gRPC, text for everything else.
 fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     let refusal = Refusal::UnknownHost { host };
     let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());

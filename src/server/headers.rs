@@ -1,4 +1,4 @@
-//! What the first lines of a request say, before it is known whose it is.
+//! What the headers of a request say, before its caller is known.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tonic::body::Body;
 
 use crate::wire::pb::environment_service_server::SERVICE_NAME;
 
-/// The refusal of a request that does not say that it is gRPC, in the words of HTTP: its client speaks nothing else.
+/// Refuses a request that does not declare gRPC, with an HTTP status: its client speaks nothing else.
 pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     let rest = kind.strip_prefix(b"application/grpc");
@@ -21,7 +21,7 @@ pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// How long the caller waits at most, from its headers: up to eight digits and a unit.
+/// The caller's timeout, from the headers: up to eight digits and a unit.
 pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -37,20 +37,19 @@ pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// Whether a request goes straight to `EnvironmentService`: it is a call of one of its methods, by a program that speaks gRPC
-/// itself.
+/// Whether a request goes straight to `EnvironmentService`: a native gRPC client calls one of its methods.
 pub fn goes_straight(path: &str, headers: &HeaderMap) -> bool {
     is_environments(path) && is_grpc(headers)
 }
 
-/// Whether it is the path of a method of `EnvironmentService`.
+/// Whether this is the path of a method of `EnvironmentService`.
 fn is_environments(path: &str) -> bool {
     path.strip_prefix('/')
         .and_then(|path| path.strip_prefix(SERVICE_NAME))
         .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a program speaks, and not a page in a browser: browsers tell where a page is from, and cannot speak gRPC itself.
+/// Whether the client is a program and not a page in a browser: browsers send an origin, and cannot speak gRPC itself.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let kind =
         headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));

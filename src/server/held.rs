@@ -1,4 +1,4 @@
-//! What a call holds of what all calls share: its place, and the room of its answers until the connection has written them.
+//! What a call holds of the shared budgets: its place, and the room of its answers until the connection has written them.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::service::status::Refusal;
 #[derive(Debug)]
 pub(super) struct Held {
     pub answers: Answers,
-    /// The room of what has left last.
+    /// The room of the answer that left last.
     leaving: Option<Arc<Share>>,
-    /// Whether the client has to read before the connection asks for more.
+    /// Whether the client must read before the connection asks for more.
     unread: bool,
     calling: Calling,
     _place: Share,
@@ -35,13 +35,13 @@ impl Held {
         Ok(Held { answers, leaving: None, unread: false, calling: peer.begin(), _place: place })
     }
 
-    /// From here on the call waits until the client has read what there is.
+    /// The call now waits until the client has read the answers sent so far.
     pub fn waits_for_reader(&mut self) {
         self.unread = true;
         self.calling.waits_for_reader();
     }
 
-    /// The connection asks for more, so the client has read what there was.
+    /// The connection asks for more, so the client has read the answers sent so far.
     pub fn is_read(&mut self) {
         if std::mem::take(&mut self.unread) {
             self.calling.is_read();
@@ -49,8 +49,8 @@ impl Held {
         }
     }
 
-    /// Data takes its room along, and gives it back when the connection has written the last of it. Where gRPC-Web makes text
-    /// of it on the way, the call has the room until the connection asks for more.
+    /// Data takes its room along and returns it when the connection has written the last byte. Where gRPC-Web turns the data
+    /// into text on the way, the call keeps the room until the connection asks for more.
     pub fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
         frame.map_data(|data| {
             self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);

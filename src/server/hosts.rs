@@ -1,8 +1,8 @@
-//! The names under which the server may be called.
+//! The host names that requests may name.
 //!
 //! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). Then the page
-//! and the server have the same origin, and the browser lets the page call and read the answers. What gives it away is the
-//! host that the request names: it is still the page's.
+//! and the server have the same origin, and the browser lets the page call and read the answers. The host that the request
+//! names gives it away: it is still the page's.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// The host of a request, if the server may not be called so. A request without one does not come from a browser.
+    /// The host of a request, if the server refuses it. A request without a host does not come from a browser.
     pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
         let Hosts::Local(others) = self else { return None };
         let host = match request.uri().host() {
@@ -37,7 +37,7 @@ impl Hosts {
     }
 }
 
-/// Whether it is a name or an address by which a machine calls itself.
+/// Whether `host` is a name or an address by which a machine calls itself.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())

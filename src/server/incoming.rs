@@ -1,8 +1,8 @@
-//! New connections: so many and no more, and what happens when the system has no descriptors left.
+//! New connections: the limit on them, and what happens when the system has no descriptors left.
 //!
-//! A connection beyond the limit is accepted and closed at once, so that its client does not wait for nothing. Without free
-//! descriptors no connection can be accepted, not even to close it; the server keeps one descriptor in reserve for that. The
-//! log has a line about refused connections now and then, not one for each.
+//! The server accepts a connection beyond the limit and closes it at once, so that its client does not wait in vain.
+//! Without free descriptors it cannot accept any connection, not even to close it, so it keeps one descriptor in reserve.
+//! The log has a line about refused connections now and then, not one for each.
 
 use std::fs::File;
 use std::future::Future;
@@ -24,7 +24,7 @@ use crate::service::metrics::CONNECTIONS_REFUSED;
 const PAUSE: Duration = Duration::from_millis(50);
 /// Connections closed between two pauses.
 const SHED: usize = 64;
-/// The log has a line about refused connections at most this often.
+/// The shortest time between two log lines about refused connections.
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
 
 const LIMIT: &str = "limit";
@@ -32,8 +32,8 @@ const NO_DESCRIPTORS: &str = "no_descriptors";
 /// Why a connection may be refused, as the metrics name it.
 pub(super) const REFUSED_FOR: [&str; 2] = [LIMIT, NO_DESCRIPTORS];
 
-/// The connections of a listener, as they come. The stream has no end and no errors: a broken connection is no reason to stop,
-/// and what the system lacks it may have again.
+/// The connections of a listener, as they arrive. The stream has no end and no errors: a broken connection is no reason to
+/// stop, and what the system lacks now it may have again later.
 #[derive(Debug)]
 pub(super) struct Incoming {
     listener: TcpListener,
@@ -50,7 +50,7 @@ impl Incoming {
         Incoming { listener, network, reserve: reserve(), pause: None, refused: 0, logged: None }
     }
 
-    /// Notes a connection that was not let in.
+    /// Notes a refused connection.
     fn refuse(&mut self, reason: &'static str, error: Option<&io::Error>) {
         metrics::counter!(CONNECTIONS_REFUSED, "reason" => reason).increment(1);
         self.refused += 1;
@@ -94,7 +94,7 @@ impl Stream for Incoming {
                         self.refuse(LIMIT, None);
                         continue;
                     };
-                    // Without it, small answers are held back for 40 ms.
+                    // Without it, the system delays small answers by 40 ms.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
@@ -107,7 +107,7 @@ impl Stream for Incoming {
     }
 }
 
-/// Whether the connection has ended before it was accepted, and others may come.
+/// Whether the error ended only this connection before it was accepted, and others may follow.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

@@ -1,4 +1,4 @@
-//! The metrics of this process as Prometheus reads them.
+//! The metrics of this process in Prometheus' text format.
 
 use std::convert::Infallible;
 use std::sync::OnceLock;
@@ -14,11 +14,11 @@ use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
 use crate::service::metrics as names;
 
-/// The upper bounds of the buckets that calls are counted in, in seconds: from a step of one environment to an evaluation
-/// that goes on for minutes.
+/// The upper bounds of the buckets for the duration of calls, in seconds: from a step of one environment to an evaluation
+/// that runs for minutes.
 const BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, 100.0];
 
-/// How often measurements are folded into their buckets; between that they pile up.
+/// How often measurements are folded into their buckets; they pile up between.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What is going on in a server.
@@ -57,11 +57,11 @@ fn handle() -> &'static PrometheusHandle {
             .build_recorder();
         let handle = recorder.handle();
         if metrics::set_global_recorder(recorder).is_err() {
-            // A program that embeds the server keeps its own recorder, and gets our numbers there.
+            // A program that embeds the server keeps its own recorder, which gets our numbers.
             tracing::warn!("the process has a metrics recorder already; /metrics stays empty");
         }
         names::describe();
-        // What cannot have happened yet is zero from the start, so that its first time shows as a change.
+        // Events that have not happened yet are zero from the start, so that the first one shows as a change.
         for metric in names::METRICS {
             if metric.kind == names::Kind::Counter
                 && metric.labels.is_empty()
@@ -85,12 +85,12 @@ fn handle() -> &'static PrometheusHandle {
     })
 }
 
-/// Makes sure that whatever is counted from here on is counted.
+/// Installs the recorder, so that every later measurement is counted.
 pub(super) fn install() {
     handle();
 }
 
-/// The metrics as Prometheus reads them. What is the case now is looked up now.
+/// The metrics in Prometheus' text format. Gauges are read now.
 pub(super) fn render(activity: Activity) -> String {
     let handle = handle();
     gauge!(names::SESSIONS).set(activity.sessions);

@@ -1,15 +1,15 @@
-//! The server: one port, from the socket to the services and back to silence.
+//! The server: one port, from the socket to the services and its shutdown.
 //!
-//! On that port answer, by what the caller speaks: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in
+//! One port serves three kinds of clients: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in
 //! browsers; plain HTTP for `/`, a page for people, and `/metrics`, for Prometheus. Health and reflection are services like
 //! the others.
 //!
-//! The end is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time after its shutdown future,
-//! however many streams are open: health turns to NOT_SERVING, new calls are refused, streams are ended between two
-//! messages, calls in progress are answered, and what is left after [`ServerConfig::drain_timeout`] is dropped.
+//! Shutdown is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time after its
+//! shutdown future, however many streams are open: health turns to NOT_SERVING, the server refuses new calls, ends streams
+//! between two messages, answers calls in progress, and drops what is left after [`ServerConfig::drain_timeout`].
 //!
-//! The surprising decision: no service knows of any of this. What happens around every call (counting, the token, a panic,
-//! the end) is one layer of `calls`, so that a service cannot forget it.
+//! The surprising decision: no service knows of any of this. What the server does around every call (counting, the token,
+//! panics, shutdown) is one layer, `calls`, so that a service cannot forget it.
 
 mod call_body;
 pub mod calls;
@@ -73,51 +73,51 @@ pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
 pub use traces::CollectorError;
 use traces::Traces;
 
-/// The services that health answers for, besides "" for the whole server.
+/// The services that health reports on, besides "" for the whole server.
 const SERVICES: [&str; 3] = [
     environment_service_server::SERVICE_NAME,
     evaluation_service_server::SERVICE_NAME,
     dm_env_rpc_server::SERVICE_NAME,
 ];
 
-/// What one stream may have on its way to the server before it must wait. Messages of a megabyte travel at full speed from
-/// here on; with 64 KiB, HTTP/2's own default, an echo of 1 MiB took 2.3 times as long over loopback.
+/// How much one stream may send before it must wait for the server. From this size on, messages of a megabyte travel at full
+/// speed; with 64 KiB, HTTP/2's own default, an echo of 1 MiB took 2.3 times as long over loopback.
 const STREAM_WINDOW: u32 = 4 << 20;
 /// The same for all streams of a connection together.
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// How often a silent connection is asked whether anyone is there, and how long the answer may take.
+/// How often the server pings a silent connection, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
-/// How much the threads for long calls give way to those that read and write, and how much those that play games do: short
+/// The niceness of the threads for long calls, and of those that play games. The threads that read and write have 0: short
 /// calls come first, then long ones, then games.
 const NICENESS: (i32, i32) = (5, 10);
 
-/// What a server is started with. [`ServerConfig::default`] is what `tetrion serve` does without flags.
+/// The settings of a server. [`ServerConfig::default`] is what `tetrion serve` does without flags.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Where to listen; port 0 takes a free one, which [`Server::local_addr`] tells.
+    /// Where to listen; port 0 takes a free one, which [`Server::local_addr`] returns.
     pub listen: SocketAddr,
     /// Threads that play whole games; 0 for as many as there are cores.
     pub num_threads: usize,
-    /// Sessions and environments at one time.
+    /// The limits on sessions and environments.
     pub store: StoreLimits,
-    /// How many evaluations there may be, and what their callers owe.
+    /// How many evaluations may run, and how long their callers may leave answers unread.
     pub evaluations: EvaluationLimits,
     /// Time of one core that a call may take by the server's estimate, evaluations aside.
     pub max_call_work: Duration,
     /// Connections, calls, and what they hold.
     pub network: NetworkLimits,
-    /// How long open calls may go on after the shutdown began.
+    /// How long open calls may continue after the shutdown has begun.
     pub drain_timeout: Duration,
-    /// The tokens of which calls must show one as `authorization: Bearer TOKEN`; health and reflection stay open.
+    /// The tokens: each call must carry one as `authorization: Bearer TOKEN`. Health and reflection stay open.
     pub tokens: Tokens,
     /// The certificate to encrypt with; without one, connections are plain.
     pub tls: Option<Tls>,
-    /// Whose pages in browsers may call.
+    /// The origins whose pages may call from a browser.
     pub origins: Origins,
     /// The folder for sessions that outlive the server; without one they end with it.
     pub state: Option<PathBuf>,
-    /// The names under which the server may be called.
+    /// The host names that requests may name.
     pub hosts: Hosts,
     /// The URL of a collector that takes traces over OTLP; without one there are no traces.
     pub otlp: Option<String>,
@@ -149,7 +149,7 @@ impl ServerConfig {
     }
 }
 
-/// Whose pages may call the server from a browser. Programs other than browsers do not ask.
+/// The origins whose pages may call the server from a browser. Other programs send no origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origins {
     /// Pages that came from the browser's own machine, whatever their port.
@@ -168,14 +168,14 @@ pub struct Tls {
     pub certificates: String,
     /// The key of the first certificate.
     pub key: String,
-    /// The authorities of which a client's certificate must come, as the text of a PEM file; without them, clients need no
-    /// certificate.
+    /// The authorities that must have signed a client's certificate, as the text of a PEM file; without them, clients need
+    /// no certificate.
     pub client_authorities: Option<String>,
 }
 
 impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tls(..)") // a key has no place in a log
+        f.write_str("Tls(..)") // a key must not reach a log
     }
 }
 
@@ -185,7 +185,7 @@ pub enum ServerError {
     /// The address is taken, or not ours.
     #[error("cannot listen on {listen}")]
     Listen {
-        /// What was asked for.
+        /// The configured address.
         listen: SocketAddr,
         /// What the system says.
         source: std::io::Error,
@@ -222,7 +222,7 @@ pub struct Server {
     config: ServerConfig,
 }
 
-/// What answers.
+/// The services behind the port.
 #[derive(Clone, Debug)]
 struct Services {
     store: Arc<SessionStore>,
@@ -278,7 +278,7 @@ impl Services {
 }
 
 impl Server {
-    /// Takes the port, starts the threads, and takes up the sessions that the server before this one has left.
+    /// Binds the port, starts the threads, and restores the sessions that the previous server left.
     ///
     /// # Errors
     /// If the address cannot be bound, the threads cannot be started, or the certificate, the collector's URL or the folder
@@ -312,13 +312,13 @@ impl Server {
         Ok(Server { local_addr, listener, network, transport, services, state, traces, config })
     }
 
-    /// Where the server listens, with the port that it got.
+    /// The address where the server listens, with its actual port.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later. Then the
-    /// sessions are written down, where there is a folder for them.
+    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later. Then it
+    /// writes the sessions to their folder, if it has one.
     ///
     /// # Errors
     /// If the listening socket fails, or the sessions cannot be written.
@@ -399,7 +399,7 @@ fn app(
         .prepare()
         .into_axum_router()
         .reset_fallback();
-    // From the outside in: browsers' questions about origins, the translation of gRPC-Web, what happens around every call.
+    // From the outside in: CORS preflights, the translation of gRPC-Web, what the server does around every call.
     let around = tower::ServiceBuilder::new()
         .layer(cors(&config.origins))
         .layer(GrpcWebLayer::new())
@@ -409,7 +409,7 @@ fn app(
     Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
 }
 
-/// Which pages may call, and what they may read of the answer. A page that is not let in can send nothing either: calls are of
+/// Which pages may call, and which headers of the answer they may read. Any other page can send no call either: calls have
 /// a content type for which browsers ask before they send.
 fn cors(origins: &Origins) -> CorsLayer {
     let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id"];
@@ -427,7 +427,7 @@ fn cors(origins: &Origins) -> CorsLayer {
         .max_age(Duration::from_secs(24 * 60 * 60))
 }
 
-/// Whether a page came from the machine that it is shown on.
+/// Whether a page came from the machine that shows it.
 fn is_of_loopback(origin: &HeaderValue) -> bool {
     let Some(uri) = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok()) else { return false };
     uri.scheme().is_some() && uri.host().is_some_and(is_loopback)
@@ -440,7 +440,7 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Does long work of a call while another thread does what this one had to do beside it.
+/// Does long work of a call while another thread takes over the other tasks of this one.
 fn in_place(work: &mut dyn FnMut()) {
     let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if has_others && CallContext::current().is_some() { tokio::task::block_in_place(work) } else { work() }

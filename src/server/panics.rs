@@ -1,4 +1,4 @@
-//! Panics: a bug costs the call that it happens in, and leaves a line in the log.
+//! Panics: a bug costs only the call in which it happens, and leaves a line in the log.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -19,8 +19,8 @@ pub(super) type Panic = Box<dyn Any + Send>;
 /// Lines about panics in a second.
 static LINES: Brake = Brake::new(20);
 
-/// Logs every panic of this process from here on as one line with the id of the request, in place of the lines that Rust
-/// itself prints, and counts it.
+/// From here on, logs every panic of this process as one line with the id of the request, in place of the lines that Rust
+/// prints, and counts it.
 pub fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         metrics::counter!(PANICS).increment(1);
@@ -39,8 +39,8 @@ pub(super) fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Waits for a future that may panic, or may have when it was made. It may panic on its way out too, when nothing waits for
-/// it any more.
+/// Waits for a future that may panic, or may have panicked when it was made. It may also panic when it is dropped, after
+/// nothing waits for it any more.
 pub(super) async fn caught<F: Future>(future: thread::Result<F>) -> Result<F::Output, Panic> {
     let mut future = Caught(Some(Box::pin(future?)));
     poll_fn(|cx| {
@@ -61,8 +61,8 @@ impl<F> Drop for Caught<F> {
     }
 }
 
-/// Drops what may panic on its way out.
+/// Drops a value whose drop may panic.
 pub(super) fn drop_caught<T>(value: T) {
-    // The panic hook has logged it, and there is no one left to tell.
+    // The panic hook has logged it, and no caller is left to get an error.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }

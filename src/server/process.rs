@@ -1,8 +1,8 @@
-//! What the process takes of the machine, where the system tells it in files.
+//! The memory, processor time and descriptors of the process, where the system reports them in files.
 
 use std::fs;
 
-/// What the process takes; nothing of what the system does not tell.
+/// What the process uses; `None` where the system does not report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// Bytes of memory that it holds.
@@ -28,7 +28,7 @@ fn cpu() -> Option<f64> {
     /// Linux reports times in this unit whatever its own ticks are.
     const TICKS_A_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program stands in brackets and may contain anything. Behind it the fields are numbered from 3.
+    // The name of the program is in brackets and may contain anything. The fields after it are numbered from 3.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(14 - 3);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
@@ -36,7 +36,7 @@ fn cpu() -> Option<f64> {
 }
 
 fn open_fds() -> Option<u64> {
-    // The listing has a descriptor itself.
+    // The listing itself uses a descriptor.
     Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
 }
 

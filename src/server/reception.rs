@@ -6,17 +6,17 @@
 //! reads the length in front of each message and
 //!
 //! * refuses a message that is too long for its method;
-//! * takes its length from what the connection has for requests, and what there is in all, and refuses it where that is
-//!   too little. It does not wait: that would leave unread what fills the connection's window, and the messages that it
-//!   waits for would never be complete;
-//! * ends a call whose client stops in the middle of a message, or before its only one has ended: each [`STRETCH`] has to
-//!   come within [`Deadlines::request`](crate::service::Deadlines);
-//! * hands the end of a call's only message on when the request has ended. Decompressed and decoded it is larger, and
+//! * takes its length from the room for requests of the connection and of the server, and refuses the message if too little
+//!   is left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for would
+//!   never be complete;
+//! * ends a call whose client stops in the middle of a message, or before its only one has ended: each [`STRETCH`] must
+//!   arrive within [`Deadlines::request`](crate::service::Deadlines);
+//! * hands on the end of a call's only message when the request has ended. Decompressed and decoded it is larger, and
 //!   from there on a thread works on it.
 //!
-//! What was taken is given back when the body is dropped. That of a stream lives as long as the call, and so do tonic's buffers
-//! for its largest message: they are counted as long. What a compressed message becomes is counted where it is
-//! [decompressed](super::decompress).
+//! Dropping the body gives the room back. The body of a stream lives as long as the call, and so do tonic's buffers for its
+//! largest message: they count as long. What a compressed message becomes counts where the server
+//! [decompresses](super::decompress) it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -33,16 +33,16 @@ use super::connection::Peer;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
-/// What stands before every message: whether it is compressed, and its length.
+/// Bytes before every message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;
 
-/// Bytes of a request that a client has to send within the deadline; a telephone line is fast enough.
+/// Bytes of a request that a client must send within the deadline; a telephone line is fast enough.
 const STRETCH: usize = 64 << 10;
 
 /// What a method takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
-    /// Whether its request is a stream of messages, and not one.
+    /// Whether its request is a stream of messages instead of one.
     pub stream: bool,
     /// Bytes of a message.
     pub max_bytes: u32,
@@ -58,12 +58,12 @@ pub(super) struct Reception {
     patience: Duration,
     /// Made when the server begins to wait.
     overdue: Option<Pin<Box<Sleep>>>,
-    /// Bytes that have come since then; all of a stretch when a message begins.
+    /// Bytes that have arrived since then; all of a stretch when a message begins.
     in_stretch: usize,
     prefix: [u8; PREFIX],
-    /// Bytes of a prefix that have come.
+    /// Bytes of a prefix that have arrived.
     in_prefix: usize,
-    /// Bytes of the message that have not come.
+    /// Bytes of the message that have not arrived.
     missing: usize,
     /// Whether a message has begun.
     begun: bool,
@@ -90,12 +90,12 @@ impl Reception {
         }
     }
 
-    /// Whether what has come so far ends with a message.
+    /// Whether the bytes so far end with a message.
     fn is_complete(&self) -> bool {
         self.begun && self.missing == 0 && self.in_prefix == 0
     }
 
-    /// Follows the messages in what has come.
+    /// Follows the messages in the bytes that have arrived.
     fn follow(&mut self, mut data: &[u8]) -> Result<(), Status> {
         while !data.is_empty() {
             if self.missing > 0 {
@@ -138,7 +138,7 @@ pub(super) fn too_long(length: impl std::fmt::Display, max_bytes: u32) -> Status
     Status::out_of_range(format!("a message of {length} bytes: this method takes {max_bytes} at most"))
 }
 
-/// The refusal of a message that would take so many bytes.
+/// The refusal of a message of `bytes` for which no room is left.
 pub(super) fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Status {
     Refusal::RequestLimit { bytes, limit, taken }.into()
 }

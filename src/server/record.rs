@@ -1,4 +1,4 @@
-//! What is kept of every call: its numbers, its line in the log if it failed, its span if traces are on.
+//! What the server records of every call: its numbers, its log line if it failed, its span if traces are on.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::service::brake::Brake;
 use crate::service::metrics as names;
 use crate::wire::limits::max_request_bytes;
 
-/// What a call of reflection or an evaluation may have on its way besides: their answers take no room by size. These are
+/// Extra bytes that a call of reflection or an evaluation may have on its way: their answers take no room by size. These are
 /// descriptions of files, and results of games, two messages at a time.
 const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 
@@ -33,7 +33,7 @@ static LINES: Brake = Brake::new(20);
 pub(super) struct Method {
     pub name: Arc<str>,
     pub takes: Takes,
-    /// Whether its answer is a stream of messages, and not one.
+    /// Whether its answer is a stream of messages instead of one.
     pub answers_stream: bool,
     /// See [`BULKY_ANSWER_BYTES`].
     pub bulk: u64,
@@ -41,7 +41,7 @@ pub(super) struct Method {
     seconds: Histogram,
     received: Counter,
     sent: Counter,
-    /// By code, made when first needed: a page of zeros helps nobody.
+    /// By code, each made when first needed: a page of zeros is no help.
     ended: [OnceLock<Counter>; CODES.len()],
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Record {
     pub method: Arc<Method>,
     pub call: Arc<CallContext>,
     pub start: Instant,
-    /// How it ended; nothing if the caller left before.
+    /// The code that it ended with; `None` if the caller left before.
     code: Option<Code>,
     /// Bytes of the answer.
     sent: u64,
@@ -98,7 +98,7 @@ impl Record {
         Record { method, call, start: Instant::now(), code: None, sent: 0, span }
     }
 
-    /// Notes the code that the call ends with, which is told last.
+    /// Notes the code that the call ends with.
     pub fn end(&mut self, code: Option<Code>) {
         self.code = code;
     }
@@ -114,9 +114,9 @@ impl Record {
         Received { inner, method: self.method.clone(), call: self.call.clone() }
     }
 
-    /// Logs a call that failed: what callers do wrong is worth a line, what the server does wrong an error.
+    /// Logs a call that failed: callers' mistakes as information or warnings, the server's as errors.
     fn log(&self, code: Code) {
-        // A caller that leaves is worth a line to those only who want to see everything.
+        // A cancelled call is logged at debug level only.
         if code == Code::Ok || code == Code::Cancelled && !tracing::enabled!(Level::DEBUG) {
             return;
         }

@@ -1,5 +1,5 @@
-//! The id of a request: its caller gives it as metadata, or the server makes one. The answer has it, and so do errors and
-//! lines in the log, so that both sides can speak about the same call.
+//! The id of a request: the caller sends it as metadata, or the server makes one. The answer, its errors and its log lines
+//! show it, so that both sides can refer to the same call.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::http::{HeaderMap, HeaderName};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// The metadata that has it, in both directions.
+/// The metadata key of the id, in both directions.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Bytes of an id that a caller gives.
+/// The longest id that a caller may give, in bytes.
 const MAX_BYTES: usize = 128;
 
-/// The id of a request with these headers. An id that is too long, or not of visible ASCII, is replaced by a new one: it will
-/// stand in a line of the log.
+/// The id of a request with these headers. The server replaces an id that is too long, or not of visible ASCII, because it
+/// appears in log lines.
 pub(super) fn of(headers: &HeaderMap) -> String {
     given(headers).map_or_else(new, str::to_owned)
 }
@@ -25,7 +25,7 @@ fn given(headers: &HeaderMap) -> Option<&str> {
     fits.then_some(id)
 }
 
-/// An id that no other request has. It need not be hard to guess: it opens nothing.
+/// An id that no other request has. It need not be hard to guess: it grants nothing.
 fn new() -> String {
     static SEED: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);

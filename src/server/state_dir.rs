@@ -1,14 +1,14 @@
-//! The folder in which a server that goes leaves its sessions for the next one.
+//! The folder in which a server that shuts down leaves its sessions for the next one.
 //!
 //! | file | what it is |
 //! | --- | --- |
-//! | `sessions` | the sessions of the server that was here last; gone as soon as the next one serves them |
-//! | `sessions.new` | the same while it is written; it takes its place when all of it is on the disk |
-//! | `sessions.left` | a `sessions` of which not all could be taken up, kept for a person to look at |
+//! | `sessions` | the sessions of the previous server; removed as soon as the next one serves them |
+//! | `sessions.new` | the same while the server writes it; renamed to `sessions` when all of it is on the disk |
+//! | `sessions.left` | a `sessions` that could not be restored completely, kept for the operator |
 //! | `lock` | held by the server that uses the folder |
 //!
-//! So whatever happens, and whenever, there is a whole file or none: a server that was killed leaves none, and its clients
-//! hear that their sessions do not exist. What is on the disk is checked all the same.
+//! So at any moment the folder has a whole file or none: a killed server leaves none, and its clients get the error that
+//! their sessions do not exist. The server checks the file all the same.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -18,17 +18,17 @@ use tracing::{error, info, warn};
 
 use crate::service::SessionStore;
 
-/// The folder, ours until this is dropped.
+/// The folder, locked until this is dropped.
 #[derive(Debug)]
 pub(super) struct StateDir {
     path: PathBuf,
     _lock: File,
-    /// Whether everything in `sessions` was taken up.
+    /// Whether all of `sessions` was restored.
     is_whole: bool,
 }
 
 impl StateDir {
-    /// Makes the folder if there is none, and takes up the sessions in it.
+    /// Makes the folder if there is none, and restores the sessions in it.
     ///
     /// # Errors
     /// If the folder cannot be used, or another server uses it.
@@ -66,8 +66,8 @@ impl StateDir {
         Ok(())
     }
 
-    /// The sessions that were taken up are this server's from now on: no other one may take them up again, older than they
-    /// have become.
+    /// Removes the file: from now on the restored sessions belong to this server, and no other one may restore them again,
+    /// older than they have become.
     ///
     /// # Errors
     /// If the file cannot be removed.
@@ -80,10 +80,10 @@ impl StateDir {
         self.sync()
     }
 
-    /// Writes the sessions of the store down; nothing can change them from then on.
+    /// Writes the sessions of the store to the file; nothing can change them from then on.
     ///
     /// # Errors
-    /// If they cannot be written. There is no file then.
+    /// If they cannot be written. Then there is no file.
     pub(super) async fn put_away(&self, store: &SessionStore) -> io::Result<()> {
         let written = self.write(store).await;
         if written.is_err() {
@@ -105,7 +105,7 @@ impl StateDir {
         Ok(sessions)
     }
 
-    /// Makes the names of the files safe, as `sync_all` does their contents.
+    /// Makes the names of the files durable, as `sync_all` does their contents.
     fn sync(&self) -> io::Result<()> {
         if cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
     }
@@ -123,7 +123,7 @@ impl StateDir {
     }
 }
 
-/// A file for its owner alone: the names of sessions open them.
+/// Opens files that only their owner can read: a session's name is all it takes to use the session.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -140,7 +140,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Removes a file; whether there was one.
+/// Removes a file; returns whether there was one.
 fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),

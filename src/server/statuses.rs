@@ -1,4 +1,4 @@
-//! Statuses that no service has made: of panics, of the end of the server, and those of tonic, in our own words.
+//! Statuses that no service made: those of panics and of the shutdown, and tonic's, reworded.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::request_id;
 use crate::service::CallContext;
 use crate::service::status::{Refusal, count};
 
-/// What a caller is told to wait when the server goes down: another one may be up by then.
+/// How long callers should wait when the server shuts down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// An answer with the id of its request.
@@ -32,11 +32,11 @@ fn with_request(code: Code, message: &str) -> Status {
     Status::with_error_details(code, message, details)
 }
 
-/// Adds to an error that no service has made what all errors have, and says in our own words what tonic calls INTERNAL: what
-/// cannot be read is the caller's mistake, an answer that cannot be written a bug.
+/// Completes an error that no service made with what all our errors have, and rewords what tonic calls INTERNAL: a request
+/// that cannot be read is the caller's mistake, an answer that cannot be written is a bug.
 pub(super) fn complete(headers: &mut HeaderMap) {
     let Some(code) = code_of(headers).filter(|code| *code != Code::Ok) else { return };
-    // Errors of ours have details.
+    // Our own errors have details.
     let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
         return;
     };
@@ -55,7 +55,7 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     }
 }
 
-/// Logs a panic and makes the status that tells of it.
+/// Logs a panic and returns the status for it.
 pub(super) fn internal(panic: Panic) -> Status {
     Refusal::internal(&format!("a panic: {}", panics::text(&*panic))).into()
 }

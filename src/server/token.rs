@@ -1,14 +1,14 @@
-//! Tokens: which callers the server serves, what each is called, and how much it may have.
+//! Tokens: which callers the server serves, their names, and how much each may have.
 //!
-//! A server has no tokens and serves every caller; or one without a name, whose holders are all one caller; or a file of
-//! tokens with names. The table of the file is replaced while the server runs: a new call is looked up in the newest one,
-//! and the streams of a token that is gone end.
+//! A server has no tokens and serves every caller; or one token without a name, whose holders are all one caller; or a file
+//! of tokens with names. The server can replace the table of the file while it runs: it looks up new calls in the newest
+//! table, and ends the streams of removed tokens.
 //!
-//! A caller's token is compared with every token of the table in constant time, so that neither which one it resembles nor
-//! how much of it is right can be measured.
+//! The server compares a caller's token with every token of the table in constant time, so that a caller can measure neither
+//! which one it resembles nor how much of it is right.
 //!
-//! The surprising decision: no error of the file quotes anything from it. A value in the wrong place may be a secret, so
-//! errors name lines and keys.
+//! The surprising decision: no error quotes anything from the file. A value in the wrong place may be a secret, so errors
+//! name lines and keys.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -31,10 +31,10 @@ const MAX_NAME: usize = 64;
 /// Characters of the secret of a token with a name.
 const SECRET_LENGTHS: Range<usize> = 16..513;
 
-/// What callers have to show. Clones share one table.
+/// The tokens that callers must show. Clones share one table.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
-    /// Nothing where callers need no token.
+    /// `None` where callers need no token.
     table: Option<Arc<RwLock<Arc<[Token]>>>>,
 }
 
@@ -45,7 +45,7 @@ struct Token {
     pass: Pass,
 }
 
-/// What the server around the calls knows of the caller of one.
+/// The caller of a call, as the server around the calls knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     pub caller: Caller,
@@ -54,7 +54,7 @@ pub(super) struct Pass {
     pub removed: CancellationToken,
 }
 
-/// The tokens of a file, which are sound.
+/// The valid tokens of a file.
 #[derive(Debug)]
 pub struct TokenFile(Vec<Token>);
 
@@ -68,14 +68,14 @@ pub struct TokenFileError {
     pub problem: String,
 }
 
-/// How many tokens came and went with a new file. One whose secret has changed did both.
+/// How many tokens a new file added and removed. A token with a new secret counts as both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replaced {
     /// Tokens of the new file.
     pub tokens: usize,
-    /// Those that were not in the old one.
+    /// Tokens that were not in the old file.
     pub added: usize,
-    /// Those of the old one that are gone.
+    /// Tokens of the old file that are not in the new one.
     pub removed: usize,
 }
 
@@ -99,7 +99,7 @@ impl Tokens {
         self.table.is_some()
     }
 
-    /// Makes the tokens of another file the ones that callers need from now on. Streams of tokens that are not in it end.
+    /// Replaces the tokens that callers need with those of another file. Ends the streams of tokens that are not in it.
     pub fn replace(&self, file: TokenFile) -> Replaced {
         let TokenFile(mut tokens) = file;
         let Some(table) = &self.table else {
@@ -120,7 +120,7 @@ impl Tokens {
         replaced
     }
 
-    /// The caller with these headers; nothing where callers need no token.
+    /// The caller with these headers; `None` where callers need no token.
     pub(super) fn admit(&self, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         let Some(table) = &self.table else { return Ok(None) };
         let shown = headers.get("authorization").ok_or(Refusal::InvalidToken("the call has no token"))?;
@@ -173,11 +173,11 @@ impl TokenFile {
     /// ```
     ///
     /// # Errors
-    /// A text that is no TOML, a key or a value that there is not, a secret or a name that another token has.
+    /// If the text is not TOML, has an unknown key or an invalid value, or has a name or a secret twice.
     pub fn parse(text: &str) -> Result<TokenFile, TokenFileError> {
         let lines = Lines(text);
         let file = DeTable::parse(text).map_err(|error| {
-            // The error's own words may quote the file.
+            // The error's own text may quote the file.
             lines.error(
                 &error.span().unwrap_or_default(),
                 "is no TOML: expected `key = \"text\"`, `key = number` or `[[token]]`",
@@ -232,7 +232,7 @@ impl TokenFile {
 /// The keys of [`CallerLimits`].
 const LIMITS: [&str; 3] = ["max_sessions", "max_envs", "max_evaluations"];
 
-/// Reads a limit into its place; false if the key is none.
+/// Reads a limit into its field; false if the key is no limit.
 fn set_limit(
     limits: &mut CallerLimits,
     key: &str,
@@ -254,7 +254,7 @@ fn set_limit(
     Ok(true)
 }
 
-/// A text of which errors tell lines.
+/// A text, for errors that name its lines.
 struct Lines<'a>(&'a str);
 
 impl Lines<'_> {

@@ -1,8 +1,8 @@
 //! Traces: a span for each call, sent to a collector over OTLP.
 //!
-//! Spans are made when calls end, so a call in progress carries the trace of its caller and nothing else. They wait for their
-//! batch in a queue of [`QUEUE`]; a thread of the SDK sends them. When the collector is away they are lost: the metrics count
-//! them, a line in the log says so now and then, and calls go on.
+//! The server makes spans when calls end, so a call in progress carries only the trace of its caller. Spans wait for their
+//! batch in a queue of [`QUEUE`], and a thread of the SDK sends them. While the collector is away they are lost: the metrics
+//! count them, the log says so now and then, and calls go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ use crate::service::CallContext;
 use crate::service::brake::Brake;
 use crate::service::metrics::SPANS;
 
-/// Spans that wait to be sent, each of about a kilobyte.
+/// Spans that may wait to be sent, each of about a kilobyte.
 const QUEUE: usize = 8192;
 
 /// How long the first span of a batch waits for others.
@@ -36,7 +36,7 @@ const BATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// Lines about a collector that is away.
 static LINES: Brake = Brake::every(Duration::from_secs(60));
 
-/// Why no traces can be sent.
+/// Why the server cannot send traces.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct CollectorError(#[from] ExporterBuildError);
@@ -80,13 +80,13 @@ impl Traces {
         Ok(Traces { tracer: provider.tracer("tetrion"), provider, waiting })
     }
 
-    /// The span of a call with these headers, under that of its caller if they name one.
+    /// The span of a call with these headers, under the caller's span if they name one.
     pub fn begin(&self, headers: &HeaderMap) -> CallSpan {
         let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
         CallSpan { traces: self.clone(), parent, start: SystemTime::now() }
     }
 
-    /// Sends what waits, for so long at most.
+    /// Sends the waiting spans, within this time at most.
     pub async fn finish(self, within: Duration) {
         let finish = move || self.provider.shutdown_with_timeout(within);
         if let Ok(Err(error)) = tokio::task::spawn_blocking(finish).await {
@@ -96,7 +96,7 @@ impl Traces {
 }
 
 impl CallSpan {
-    /// The call has ended.
+    /// Makes the span of a call that has ended.
     pub fn end(self, method: &Arc<str>, call: &CallContext, code: Code, sent: u64) {
         let CallSpan { traces, parent, start } = self;
         if traces.waiting.fetch_add(1, Ordering::Relaxed) >= QUEUE {
@@ -121,7 +121,7 @@ impl CallSpan {
             .with_attributes(attributes);
         let mut span = traces.tracer.build_with_context(builder, &parent);
         if !span.is_recording() {
-            // The caller, or the sampler that OTEL_TRACES_SAMPLER names, does not want it.
+            // The caller, or the sampler that OTEL_TRACES_SAMPLER names, does not want this span.
             traces.waiting.fetch_sub(1, Ordering::Relaxed);
             return;
         }
@@ -138,7 +138,7 @@ fn is_fault(code: Code) -> bool {
     matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)
 }
 
-/// What is the same for all spans: the name of the service, unless the environment gives another one, and the version.
+/// The attributes of all spans: the name of the service, unless the environment names another one, and the version.
 fn resource() -> Resource {
     let named = Resource::builder().build();
     let name = named.get(&"service.name".into()).map(|name| name.to_string());
@@ -157,7 +157,7 @@ fn lost(spans: usize, why: &str) {
     }
 }
 
-/// An exporter whose success is counted.
+/// Counts the batches that an exporter sends.
 #[derive(Debug)]
 struct Counted {
     inner: SpanExporter,

@@ -9,8 +9,8 @@ use super::metrics::{self, Activity};
 use super::token::Tokens;
 use crate::engine::RULES_VERSION;
 
-/// The routes, and 404 for every path that is nobody's. Where callers need a token, so do readers of the metrics; the page
-/// is for everyone, and says nothing of what callers do.
+/// The routes, and 404 for every other path. Where callers need a token, so do readers of the metrics; the page stays
+/// public, and then shows no activity.
 pub(super) fn routes(
     tokens: Tokens,
     activity: impl Fn() -> Activity + Clone + Send + Sync + 'static,
@@ -30,7 +30,7 @@ pub(super) fn routes(
         .fallback(async || (StatusCode::NOT_FOUND, "nothing here; / tells what this server is\n"))
 }
 
-/// What a person sees who opens the port in a browser.
+/// The page that the port shows in a browser.
 fn page(activity: Option<Activity>) -> String {
     let activity = activity.map_or(String::new(), |Activity { sessions, environments, evaluations, .. }| {
         format!(
