@@ -2,8 +2,8 @@
 //!
 //! 65 KB can expand to 64 MiB, and that takes a tenth of a second. So the server decompresses messages here and not in
 //! tonic. Messages that are or become large are decompressed in slices, on the threads for long calls, in turns with
-//! those of other callers. Their memory is taken, as they grow, from the connection's room for requests. Small messages, such as
-//! learners send, are decompressed where they arrive.
+//! those of other callers. Their memory is taken, as they grow, from the connection's room for requests. Small messages,
+//! such as learners send, are decompressed where they arrive.
 
 use std::future::Future;
 use std::io::Read;

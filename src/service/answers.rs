@@ -1,10 +1,11 @@
 //! Answers on their way: bytes that the server holds because a client has not read them yet.
 //!
-//! HTTP/2 lets a client keep its window closed, and everything that is answered meanwhile stays in the server. So a call
-//! takes room for its answer before it begins to work ([`Answers::room`]), from what its connection has and from what there
-//! is in all, and is refused where that is too little. The connection gives the room back when it has written the answer.
+//! A client can keep its HTTP/2 window closed, and then the server holds every answer to it. So a call takes room for its
+//! answer before it begins to work ([`Answers::room`]), from the budgets of its connection and of the server, which
+//! refuse it where too little is left. The connection gives the room back when it has written the answer.
 //!
-//! A small answer is never refused: however much other clients leave unread, a learner with a few environments can step.
+//! The server never refuses a small answer: however much other clients leave unread, a learner with a few environments can
+//! step.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ use tonic::Extensions;
 use super::budget::{Budget, Share, Spent};
 use super::status::Refusal;
 
-/// Answers up to this size take no room of their own: each call has as much from its beginning to its end, and as many calls
-/// as a server may have are 128 MiB of it.
+/// Answers up to this size take no room of their own: each call holds this much from its beginning to its end, which adds up
+/// to 128 MiB for as many calls as a server may have.
 pub const SMALL_ANSWER_BYTES: u64 = 16 << 10;
 
 /// The answers of one call. The layer around the calls puts them into the extensions of its request.
@@ -26,7 +27,7 @@ struct OnTheirWay {
     budget: Arc<Budget>,
     /// For answers that take no room of their own.
     _small: Share,
-    /// The room of answers that are made and have not left.
+    /// The room of answers that are made and have not left yet.
     made: Mutex<Share>,
 }
 
@@ -38,7 +39,7 @@ pub struct Room {
 }
 
 impl Answers {
-    /// Of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for answers that take no room of their own.
+    /// The answers of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for answers that take no room of their own.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if the budget has less left than `bytes`.
@@ -49,15 +50,15 @@ impl Answers {
         Ok(Answers(Some(Arc::new(OnTheirWay { budget: budget.clone(), _small: small, made }))))
     }
 
-    /// Of the call with these extensions; without bounds where there is no layer around the calls.
+    /// The answers of the call with these extensions; without bounds where there is no layer around the calls.
     pub fn of(extensions: &Extensions) -> Answers {
         extensions.get().cloned().unwrap_or_default()
     }
 
-    /// Takes room for an answer of at most so many bytes.
+    /// Takes room for an answer of at most `bytes`.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] if there is less.
+    /// [`Refusal::AnswerLimit`] if less is left.
     pub fn room(&self, bytes: u64) -> Result<Room, Refusal> {
         let share = match &self.0 {
             Some(call) if bytes > SMALL_ANSWER_BYTES => {
@@ -68,10 +69,10 @@ impl Answers {
         Ok(Room { answers: self.clone(), share })
     }
 
-    /// Makes an answer of at most so many bytes, if there is room for it.
+    /// Makes an answer of at most `bytes`, if there is room for it.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] before any work is done; then those of the work.
+    /// [`Refusal::AnswerLimit`] before any work is done; then the errors of the work.
     pub fn make<T>(&self, bytes: u64, work: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let room = self.room(bytes)?;
         let answer = work()?;
@@ -79,7 +80,7 @@ impl Answers {
         Ok(answer)
     }
 
-    /// The room of so many bytes that leave for the connection now, with all answers made before; none if they are small.
+    /// The room for `bytes` that now leave for the connection, with all answers made before; `None` if they are small.
     pub fn leave(&self, bytes: u64) -> Option<Share> {
         let mut share = self.0.as_ref()?.made().take_out();
         (share.amount() > 0).then(|| {
@@ -96,10 +97,10 @@ impl OnTheirWay {
 }
 
 impl Room {
-    /// Makes it the room of so many bytes, for an answer that turns out as it is made.
+    /// Grows the room to `bytes`, for an answer whose size shows while it is made.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] if there is less.
+    /// [`Refusal::AnswerLimit`] if less is left.
     pub fn grow_to(&mut self, bytes: u64) -> Result<(), Refusal> {
         match &mut self.share {
             Some(share) => share.grow_to(bytes).map_err(|spent| no_room(bytes, spent)),
@@ -110,7 +111,7 @@ impl Room {
         }
     }
 
-    /// The answer is made: it has the room until it leaves. Without this, the room is given back.
+    /// Keeps the room until the answer leaves, now that it is made. Without this call, the room is given back.
     pub fn keep(self) {
         if let (Some(call), Some(share)) = (&self.answers.0, self.share) {
             call.made().add(share);

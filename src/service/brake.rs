@@ -1,7 +1,8 @@
-//! A bound on lines in the log that callers can cause.
+//! A limit on log lines that callers can cause.
 //!
-//! A caller can be refused tens of thousands of times a second. A line for each of them would fill the disk behind the log
-//! and hide what matters, so only the first ones of every second are written; the next one says how many were not.
+//! The server can refuse a caller tens of thousands of times a second. A line for each refusal would fill the disk behind
+//! the log and hide what matters. So only the first lines of every second are written; the next one says how many were
+//! withheld.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::metrics::LOG_LINES_WITHHELD;
 #[derive(Debug)]
 pub struct Brake {
     lines: u32,
-    /// How long it counts before it begins anew.
+    /// How long it counts before it starts again.
     window: Duration,
     state: Mutex<State>,
 }
@@ -25,12 +26,12 @@ struct State {
 }
 
 impl Brake {
-    /// A brake that lets so many lines through in a second.
+    /// A brake that lets this many lines through in a second.
     pub const fn new(lines: u32) -> Brake {
         Brake::of(lines, Duration::from_secs(1))
     }
 
-    /// A brake that lets one line through in such a time.
+    /// A brake that lets one line through in this time.
     pub const fn every(window: Duration) -> Brake {
         Brake::of(1, window)
     }

@@ -1,7 +1,7 @@
-//! So much of something in all, and so much of it for each: bytes, calls, connections.
+//! Budgets of bytes, calls or connections: a limit on the whole, and one on each part.
 //!
-//! Whatever takes of a budget does so before it begins and holds a [`Share`] until the end; what finds too little left is
-//! refused at once. It does not wait: what waits holds a request, and what it waits for may never be given back.
+//! Every user of a budget takes a [`Share`] before it begins and holds it until the end; where too little is left, the
+//! budget refuses at once. It does not wait: what waits holds a request, and the room that it waits for may never come back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Budget {
     limit: u64,
     taken: Mutex<u64>,
-    /// What this is a part of.
+    /// The whole that this is a part of.
     all: Option<Whole>,
 }
 
-/// What a budget is a part of.
+/// The whole that a budget is a part of.
 #[derive(Debug)]
 struct Whole {
     budget: Arc<Budget>,
-    /// As much as the part has besides.
+    /// What the part has of its own, outside the whole.
     own: u64,
 }
 
@@ -32,7 +32,7 @@ pub struct Spent {
     pub taken: u64,
 }
 
-/// What is taken of a budget, and given back when this is dropped.
+/// An amount taken from a budget, and given back when this is dropped.
 #[derive(Debug)]
 pub struct Share {
     budget: Arc<Budget>,
@@ -45,10 +45,11 @@ impl Budget {
         Arc::new(Budget { limit, taken: Mutex::new(0), all: None })
     }
 
-    /// A budget within this one: what is taken of it is taken of both, but for the first `own`, which are its own.
+    /// A budget within this one: what is taken from it is also taken from the whole, except the first `own`, which are its
+    /// own.
     ///
     /// A part never takes more of the whole than it leaves free. So one part has half of it at most, two have a third each.
-    /// What is its own it has however much others take.
+    /// A part always has its own amount, however much the others take.
     pub fn part(self: &Arc<Budget>, limit: u64, own: u64) -> Arc<Budget> {
         let all = Some(Whole { budget: self.clone(), own });
         Arc::new(Budget { limit: limit.min(self.limit.saturating_add(own)), taken: Mutex::new(0), all })
@@ -64,18 +65,18 @@ impl Budget {
         *self.lock()
     }
 
-    /// Whether more than a quarter of the whole is taken, which this may be a part of. One part that takes all that it can
-    /// makes it scarce.
+    /// Whether more than a quarter is taken, of the whole if this is a part of one. A single part that takes all it can
+    /// makes the whole scarce.
     pub fn is_scarce(&self) -> bool {
         self.all.as_ref().map_or_else(|| self.taken() > self.limit / 4, |all| all.budget.is_scarce())
     }
 
-    /// A share of nothing yet.
+    /// An empty share.
     pub fn share(self: &Arc<Budget>) -> Share {
         Share { budget: self.clone(), amount: 0 }
     }
 
-    /// Takes so much.
+    /// Takes `amount`.
     ///
     /// # Errors
     /// [`Spent`] if less is left. Nothing is taken then.
@@ -118,7 +119,7 @@ impl Budget {
 }
 
 impl Whole {
-    /// Takes what a part needs that has taken so much and is to have taken so much.
+    /// Takes what a part needs from the whole to go from `before` to `after`.
     fn try_take(&self, before: u64, after: u64) -> Result<(), Spent> {
         let Whole { budget, own } = self;
         let share = after.saturating_sub(*own);
@@ -137,15 +138,15 @@ impl Whole {
 }
 
 impl Share {
-    /// How much it is.
+    /// The amount of this share.
     pub fn amount(&self) -> u64 {
         self.amount
     }
 
-    /// Makes it so much, unless it is more already.
+    /// Grows the share to `amount`, unless it is larger already.
     ///
     /// # Errors
-    /// [`Spent`] if less is left. The share is then what it was.
+    /// [`Spent`] if less is left. The share is then unchanged.
     pub fn grow_to(&mut self, amount: u64) -> Result<(), Spent> {
         if let Some(more) = amount.checked_sub(self.amount) {
             self.budget.try_take(more)?;
@@ -154,7 +155,7 @@ impl Share {
         Ok(())
     }
 
-    /// Makes it exactly so much, whether or not that is left: for what is there already, so that others see it.
+    /// Sets the share to `amount`, even beyond the limit: for what is already in use, so that others see it.
     pub fn set(&mut self, amount: u64) {
         match amount.checked_sub(self.amount) {
             Some(more) => self.budget.take_anyway(more),
@@ -163,16 +164,16 @@ impl Share {
         self.amount = amount;
     }
 
-    /// Takes everything out of it into a share of its own.
+    /// Moves everything out of this share into a new one.
     #[must_use]
     pub fn take_out(&mut self) -> Share {
         Share { budget: self.budget.clone(), amount: std::mem::take(&mut self.amount) }
     }
 
-    /// Adds another share of the same budget to it.
+    /// Adds another share of the same budget to this one.
     ///
     /// # Panics
-    /// If it is of another budget.
+    /// If the share is of another budget.
     pub fn add(&mut self, mut other: Share) {
         assert!(Arc::ptr_eq(&self.budget, &other.budget), "shares of one budget");
         self.amount += std::mem::take(&mut other.amount);

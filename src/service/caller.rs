@@ -1,4 +1,4 @@
-//! Whose call it is: the owner of sessions, and the holder of a share of what the server has.
+//! The caller of a call: the owner of sessions, and the holder of a share of the server.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::pool::Party;
 
 use super::status::Scope;
 
-/// The caller of a call: the token that it came with, by name. Without tokens, everything belongs to one caller.
+/// The caller of a call: its token, by name. Without tokens, everything belongs to one caller.
 ///
 /// The layer around the calls puts it into the extensions of a request that came with a named token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl Caller {
         self.0.map_or(connection, Party::Token)
     }
 
-    /// What a limit of this caller is a limit of.
+    /// The scope that errors name for a limit of this caller.
     pub(super) fn scope(&self) -> Scope {
         self.0.as_ref().map_or(Scope::Connection, |name| Scope::Token(name.clone()))
     }
@@ -41,14 +41,14 @@ impl Caller {
     }
 }
 
-/// How much one caller may have at one time of what the server has; `None` where the server's own limits are the only ones.
+/// How much of the server one caller may have at a time; `None` where only the server's own limits apply.
 ///
-/// Like [`Caller`] it is in the extensions of a request.
+/// Like [`Caller`], it is in the extensions of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallerLimits {
     /// Sessions.
     pub max_sessions: Option<u32>,
-    /// Environments of all its sessions.
+    /// Environments in all its sessions.
     pub max_envs: Option<u32>,
     /// Evaluations.
     pub max_evaluations: Option<u32>,
@@ -61,7 +61,7 @@ impl CallerLimits {
     }
 }
 
-/// Who shares threads and places with others: the caller if the server has named tokens, else the connection.
+/// The party that shares threads and places with others: the caller if the server has named tokens, else the connection.
 pub(super) fn party_of(extensions: &Extensions) -> Party {
     Caller::of(extensions).party(extensions.get().cloned().unwrap_or_default())
 }

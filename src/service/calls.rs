@@ -1,10 +1,10 @@
-//! Where the work of calls is done: where they arrive if it is little, else on threads for it.
+//! Where a call's work runs: short work where the call arrives, the rest on threads for it.
 //!
-//! The threads that read from connections and write to them must be free for that: what one of them does for a call, all
-//! others wait for. So work is estimated before it is done. What takes no longer than `INLINE` is done at once, for that is
-//! the cheapest, and every Step of hundreds of environments is of that kind. The rest goes to a pool, in slices where it can
-//! be cut, which is shared among callers, and ends early when its caller has left or its deadline has passed: then the future
-//! that waits for it is dropped.
+//! The threads that read from connections and write to them must stay free: all other calls wait while one of them works. So
+//! the server estimates work before it begins. Work that takes no longer than `INLINE` is done at once, which is cheapest,
+//! and every Step of hundreds of environments is of that kind. The rest goes to a pool that callers share, in slices where
+//! it can be cut. It ends early when its caller has left or its deadline has passed: then the future that waits for it is
+//! dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::pool::{Lane, Party, Pool};
 use super::context::CallContext;
 use super::status::Refusal;
 
-/// Work that is done where the call arrives.
+/// The longest work that is done where the call arrives.
 const INLINE: Duration = Duration::from_micros(400);
 
-/// Work that is done before other callers have a turn.
+/// How much work is done before other callers have a turn.
 pub const SLICE: Duration = Duration::from_millis(2);
 
 /// The threads for calls.
@@ -32,7 +32,7 @@ pub struct CallPool {
     max_work: Duration,
 }
 
-/// The same as one caller uses them.
+/// The threads as one caller uses them.
 #[derive(Clone, Debug)]
 pub struct CallLane {
     lane: Lane,
@@ -40,7 +40,7 @@ pub struct CallLane {
 }
 
 impl CallPool {
-    /// Threads for calls, each of which may take so much time of one core.
+    /// Threads for calls, each of which may take `max_work` of one core.
     pub fn new(pool: Arc<Pool>, max_work: Duration) -> CallPool {
         CallPool { pool, max_work }
     }
@@ -57,12 +57,12 @@ impl CallPool {
 }
 
 impl CallLane {
-    /// Whether so much work is done where the call arrives.
+    /// Whether this much work is done where the call arrives.
     pub fn is_inline(work: Duration) -> bool {
         work <= INLINE
     }
 
-    /// Refuses what would take too long.
+    /// Refuses work that would take too long.
     ///
     /// # Errors
     /// [`Refusal::TooMuchWork`].
@@ -73,7 +73,7 @@ impl CallLane {
         Ok(())
     }
 
-    /// Does a job of about so much work, here or on the pool.
+    /// Does a job of about this much work, here or on the pool.
     ///
     /// # Errors
     /// [`Refusal::TooMuchWork`], and the job's own.
@@ -89,7 +89,7 @@ impl CallLane {
         self.run_elsewhere(job).await
     }
 
-    /// Does a job on the pool. It is not begun if its caller has left before its turn.
+    /// Does a job on the pool, unless its caller leaves before its turn.
     ///
     /// # Panics
     /// When the job does.
@@ -117,7 +117,7 @@ impl CallLane {
     }
 }
 
-/// Queues the next slice behind whatever else its caller has in work.
+/// Queues the next slice behind the caller's other work.
 fn queue<T: Send + 'static>(
     lane: Lane,
     mut slice: impl FnMut() -> Option<T> + Send + 'static,
@@ -136,12 +136,12 @@ fn queue<T: Send + 'static>(
     });
 }
 
-/// Whether a stream is working on a request, for the server around it: a stream that is not may end at any time.
+/// Whether a stream is working on a request: the server may end a stream that is not at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Busy(Arc<AtomicBool>);
 
 impl Busy {
-    /// Whether a request is being worked on.
+    /// Whether a request is in progress.
     pub fn is_busy(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

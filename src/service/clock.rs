@@ -5,30 +5,30 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// A clock: how long it has been running, and what the calendar said when it started.
 ///
-/// Leases are counted on the running time, which no one sets; the calendar is for telling people.
+/// Leases count running time, which nothing can set; the calendar is for the dates that clients see.
 pub struct Clock {
     started: SystemTime,
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
 impl Clock {
-    /// The machine's.
+    /// The machine's clock.
     pub fn system() -> Clock {
         let start = Instant::now();
         Clock::new(SystemTime::now(), move || start.elapsed())
     }
 
-    /// A clock that someone else turns.
+    /// A clock that the caller drives.
     pub fn new(started: SystemTime, elapsed: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
         Clock { started, elapsed: Box::new(elapsed) }
     }
 
-    /// How long it has been running; never goes back.
+    /// The running time, which never goes back.
     pub fn elapsed(&self) -> Duration {
         (self.elapsed)()
     }
 
-    /// What the calendar says at a running time.
+    /// The date at a running time.
     pub fn date(&self, elapsed: Duration) -> SystemTime {
         self.started + elapsed
     }

@@ -1,10 +1,10 @@
-//! Which call a task is working for: what its errors and its lines in the log say of it.
+//! The call that a task works for, as its errors and log lines show it.
 //!
-//! The server puts a context around every call. Where a service starts a task of its own it takes the context along.
+//! The server puts a context around every call. A service that starts a task of its own passes the context on.
 //!
-//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments, and most
-//! calls log nothing. It is made when there is something to log ([`CallContext::log`]); with debug lines on it is open all
-//! the time, so that lines of libraries have it too.
+//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments, and
+//! most calls log nothing. It is made when there is something to log ([`CallContext::log`]); with debug lines on it is
+//! always open, so that the lines of libraries have it too.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -27,7 +27,7 @@ pub struct CallContext {
     session: AtomicU64,
     /// Why the call was refused.
     reason: OnceLock<&'static str>,
-    /// Bytes of the request that have come.
+    /// Bytes of the request that have arrived.
     received: AtomicU64,
 }
 
@@ -42,8 +42,8 @@ impl CallContext {
         &self.request_id
     }
 
-    /// The session that the call is about, as logs and traces show it. A session's name opens the session, so it must not
-    /// be seen; this digest is the same for all calls on it.
+    /// The session that the call is about, as logs and traces show it. A session's name is all it takes to use the session,
+    /// so they show this digest instead, the same for all calls on it.
     pub fn session(&self) -> Option<String> {
         let session = self.session.load(Ordering::Relaxed);
         (session != 0).then(|| format!("{session:016x}"))
@@ -54,22 +54,22 @@ impl CallContext {
         self.reason.get().copied()
     }
 
-    /// Bytes of the request that have come.
+    /// Bytes of the request that have arrived.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Notes that so many more have come.
+    /// Notes that `bytes` more have arrived.
     pub fn note_received(&self, bytes: usize) {
         self.received.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The call that this task is working for.
+    /// The call that this task works for.
     pub fn current() -> Option<Arc<CallContext>> {
         CURRENT.try_with(Arc::clone).ok()
     }
 
-    /// Notes the session that the current call is about.
+    /// Notes the session of the current call.
     pub(super) fn note_session(id: u128) {
         let _ = CURRENT.try_with(|call| call.session.store(xxh3_64(&id.to_le_bytes()), Ordering::Relaxed));
     }
@@ -79,7 +79,7 @@ impl CallContext {
         let _ = CURRENT.try_with(|call| call.reason.set(reason));
     }
 
-    /// Works for this call.
+    /// Runs `work` for this call.
     pub fn scope<T>(self: &Arc<CallContext>, work: impl FnOnce() -> T) -> T {
         let _open = tracing::enabled!(Level::DEBUG).then(|| self.span().entered());
         CURRENT.sync_scope(self.clone(), work)

@@ -1,12 +1,12 @@
-//! `dm_env_rpc.v1.Environment`: the second door, for clients that speak DeepMind's protocol.
+//! `dm_env_rpc.v1.Environment`: the second API, for clients that speak DeepMind's protocol.
 //!
-//! A world is a session of one environment: made by the same store, counted in the same limits, listed with the others, ended
-//! by the same lease; its name is a session's name, so `Render` or `SaveState` work on it. What this protocol adds is who is
-//! in it. One agent at a time can join a world, and a world is gone when neither its maker's connection nor an agent's is
-//! left, so that a client which vanishes leaves nothing behind.
+//! A world is a session of one environment: the same store makes it, the same limits count it, lists show it, and the same
+//! lease ends it. Its name is a session's name, so `Render` or `SaveState` work on it. This protocol adds agents that join.
+//! One agent at a time can join a world, and a world ends when both its maker's connection and its agent have left, so that
+//! a client that vanishes leaves nothing behind.
 //!
-//! The whole protocol is one stream: requests and answers in turn. A request that fails is answered with `error` and has
-//! changed nothing; the stream goes on.
+//! The whole protocol is one stream: requests and answers in turn. A request that fails gets `error` and changes nothing;
+//! the stream goes on.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Worlds {
 impl Environment for Worlds {
     type ProcessStream = Pin<Box<dyn Stream<Item = Result<pb::EnvironmentResponse, Status>> + Send>>;
 
-    /// As in StepStream, a request is taken from the connection when the one before it has been answered.
+    /// As in StepStream, the server takes a request from the connection when it has answered the one before.
     async fn process(
         &self,
         request: Request<Streaming<pb::EnvironmentRequest>>,
@@ -82,7 +82,7 @@ impl Environment for Worlds {
     }
 }
 
-/// One stream, and what it has to leave behind as it was.
+/// One stream, and what must be undone when it ends.
 #[derive(Debug)]
 struct Connection {
     store: Arc<SessionStore>,
@@ -92,7 +92,7 @@ struct Connection {
     presence: Mutex<Presence>,
 }
 
-/// Worlds by name. They are looked up for every request, so that no connection keeps a world past its lease.
+/// Worlds by name. Every request looks its world up, so that no connection keeps a world past its lease.
 #[derive(Debug, Default)]
 struct Presence {
     joined: Option<String>,
@@ -137,7 +137,7 @@ impl Connection {
         };
         let world_name = world.name();
         let mut presence = self.presence();
-        // Those that somebody else or their lease has ended need no end any more.
+        // Worlds that a client or their lease has ended already need no end.
         presence.made.retain(|name| self.store.exists(name));
         presence.made.push(world_name.clone());
         Ok(pb::CreateWorldResponse { world_name })
@@ -154,10 +154,10 @@ impl Connection {
         if !door.enter() {
             return Err(Refusal::WorldInUse(request.world_name.clone()));
         }
-        // From here on the end of the connection lets it out again.
+        // From here on the end of the connection makes the agent leave.
         self.presence().joined = Some(request.world_name.clone());
         let specs = world.call(|state| Ok(specs::encode(state.batch()))).await?;
-        // Whoever was in it before may have left in the middle of an episode.
+        // The agent before may have left in the middle of an episode.
         world.call(|state| state.reset_world(None)).await?;
         Ok(pb::JoinWorldResponse { specs: Some(specs) })
     }

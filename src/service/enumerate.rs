@@ -1,4 +1,4 @@
-//! EnumeratePlacements: whose placements, how large the answer becomes, and the answer.
+//! EnumeratePlacements: the positions, the size of the answer, and the answer.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::session::{State, listed};
 use super::status::Refusal;
 
-/// Positions and what is wanted of their placements.
+/// Positions, and what the caller wants of their placements.
 #[derive(Debug)]
 pub(super) struct Question {
     pub rules: Rules,
@@ -27,11 +27,11 @@ pub(super) struct Question {
     pub features: Option<FeatureSet>,
     pub options: Options,
     pub max_response_bytes: u32,
-    /// Of the session that the positions come from; 0 for a caller's own.
+    /// The sequence number of the session that the positions come from; 0 for a caller's own.
     pub sequence: u64,
 }
 
-/// How large an answer becomes at most.
+/// The largest size that an answer can have.
 struct Size {
     /// Placements in it.
     rows: usize,
@@ -39,7 +39,7 @@ struct Size {
 }
 
 impl Question {
-    /// About environments of a session.
+    /// A question about environments of a session.
     pub fn of_session(
         state: &State,
         envs: &pb::SessionEnvs,
@@ -59,7 +59,7 @@ impl Question {
         })
     }
 
-    /// About positions that came along.
+    /// A question about positions in the request.
     pub fn of_positions(
         positions: &pb::Positions,
         request: &pb::EnumeratePlacementsRequest,
@@ -81,7 +81,7 @@ impl Question {
         })
     }
 
-    /// Finds every placement, if the answer is not too large, there is room for it, and the work is not too much.
+    /// Finds every placement, if the answer is small enough, there is room for it, and the work is not too much.
     pub async fn answer(
         self,
         lane: &CallLane,
@@ -131,7 +131,7 @@ impl Question {
         self.features.as_ref().map_or(0, FeatureSet::len)
     }
 
-    /// How large the answer becomes, if that is not too large.
+    /// The size of the answer, if it is not too large.
     fn size(&self) -> Result<Size, Refusal> {
         let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;

@@ -38,7 +38,7 @@ pub struct Environments {
     counters: Counters,
 }
 
-/// The service as one caller has it.
+/// The service as one caller uses it.
 #[derive(Clone, Debug)]
 struct Desk {
     service: Environments,
@@ -49,7 +49,7 @@ struct Desk {
 }
 
 impl Environments {
-    /// A service on a store, with threads for what takes long, of a server of which it tells the rest.
+    /// A service on a store, with threads for long work, and the other facts that `GetServerInfo` reports.
     pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
         Environments { store, calls, facts, counters: Counters::new() }
     }
@@ -62,7 +62,7 @@ impl Environments {
         (Desk { service: self.clone(), caller, limits, lane, answers }, request.into_inner())
     }
 
-    /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
+    /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
     pub fn into_server(self) -> EnvironmentServiceServer<Environments> {
         EnvironmentServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
@@ -175,14 +175,14 @@ impl Desk {
             }
             None => return Err(DecodeError::missing("source").into()),
         };
-        // Outside of the session's lock: whoever steps it meanwhile does not wait for this.
+        // Outside of the session's lock, so that steps of the session do not wait for this.
         let answer = question.answer(&self.lane, self.answers.clone()).await?;
         let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
         self.service.counters.placements.increment(rows.copied().unwrap_or(0).into());
         Ok(answer)
     }
 
-    /// The response with an answer that is made already.
+    /// The response with a finished answer.
     fn respond<T: Message>(&self, answer: T) -> Result<Response<T>, Status> {
         self.answers.room(answer.encoded_len() as u64)?.keep();
         Ok(Response::new(answer))
@@ -253,7 +253,7 @@ impl EnvironmentService for Environments {
             }
         };
         let after = decode_page_token(page_token)?;
-        // All are looked at; those of the page may have hundreds of features to name.
+        // The list looks at every session; the summaries on its page may name hundreds of features.
         let num_sessions = self.store.num_sessions();
         let work = 100 * u64::from(num_sessions) + 20_000 * u64::from(num_sessions.min(size));
         let (desk, _) = self.desk(request);
@@ -305,8 +305,8 @@ impl EnvironmentService for Environments {
         Ok(Response::new(desk.step(request).await?))
     }
 
-    /// One request after the other is taken from the connection, done and answered: whoever sends ahead waits in the
-    /// connection's flow control, and whoever does not read the answers is not worked for.
+    /// Takes one request at a time from the connection, does it and answers it. A client that sends ahead waits in the
+    /// connection's flow control, and the server does no work for a client that does not read its answers.
     async fn step_stream(
         &self,
         request: Request<Streaming<pb::StepStreamRequest>>,
@@ -360,7 +360,7 @@ impl EnvironmentService for Environments {
     }
 }
 
-/// Reads where a list goes on: behind the session with this serial number.
+/// Decodes where a list continues: after the session with this serial number.
 fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
     check_name("page_token", token)?;
     if token.is_empty() {
@@ -371,7 +371,7 @@ fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
     Ok(Some(serial))
 }
 
-/// A seed for those who give none, from the operating system.
+/// A seed from the operating system, for requests without one.
 pub(super) fn random_seed() -> u64 {
     getrandom::u64().expect("the operating system has randomness")
 }

@@ -1,12 +1,12 @@
 //! `EvaluationService`: games on the pool of threads, their results as a stream.
 //!
-//! One task a call sends what the games' inbox ([`games`](super::games)) has: it makes a message when there is something to send
-//! and room in the connection to send it. A caller who reads slowly makes the inbox fill up, and then no further games begin.
+//! Each call has one task that sends what is in the games' inbox ([`games`](super::games)): it makes a message when there is
+//! something to send and room in the connection. If the caller reads slowly, the inbox fills up, and no further games begin.
 //!
-//! The end of an evaluation, whatever the cause, is the end of that task: when the caller leaves, its deadline passes or
-//! the server drains, the stream is dropped, the task with it, and the threads stop at the next look at the flag. A caller
-//! that stays and does not read loses its place: after [`EvaluationLimits::max_unread`] to an evaluation that finds none
-//! free, after `PATIENCE` in any case.
+//! Every end of an evaluation is the end of that task: when the caller leaves, its deadline passes or
+//! the server drains, the stream is dropped, the task with it, and the threads stop at their next look at the flag. A caller
+//! that stays and does not read loses its place: after [`EvaluationLimits::max_unread`] to an evaluation that finds no
+//! free place, after `PATIENCE` in any case.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -37,9 +37,9 @@ use super::status::Refusal;
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
 const MAX_RESULTS: usize = 4096;
-/// How long fewer games than that wait for company.
+/// How long fewer games than that wait for more.
 const COALESCE: Duration = Duration::from_millis(50);
-/// How long a caller may leave a message lying when no one else wants its place: as long as a session's default lease.
+/// How long a caller may leave a message unread when no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 type Answer = pb::EvaluatePoliciesResponse;
@@ -48,7 +48,7 @@ type Answer = pb::EvaluatePoliciesResponse;
 #[derive(Clone, Debug)]
 pub struct Evaluations {
     pool: Arc<Pool>,
-    /// Where requests are understood, which may be long.
+    /// Decodes requests, which may be long.
     calls: CallPool,
     kernel: Kernel,
     places: Arc<Places>,
@@ -60,7 +60,7 @@ impl Evaluations {
         Evaluations { pool, calls, kernel: Kernel::best(), places: Places::new(limits) }
     }
 
-    /// The service as tonic serves it, with the bound on requests set, compressed for those who ask.
+    /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
     pub fn into_server(self) -> EvaluationServiceServer<Evaluations> {
         EvaluationServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
@@ -108,7 +108,7 @@ impl EvaluationService for Evaluations {
     }
 }
 
-/// What an evaluation tells goes through here.
+/// Sends the messages of an evaluation.
 struct Teller<'a> {
     answers: Sender<Answer>,
     place: &'a Place,
@@ -128,7 +128,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// Looks whether the last message has been read.
+    /// Notes whether the client has read the last message.
     fn look(&self) {
         self.place.note(self.answers.capacity() == 0);
     }
@@ -168,7 +168,7 @@ impl Drop for Answers {
     }
 }
 
-/// Plays, and tells of it until the summary.
+/// Plays the games, and sends their messages up to the summary.
 async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
@@ -178,7 +178,7 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) 
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
     let games = Games::begin(lane, evaluation.clone(), parallelism, omit_results);
-    // Nothing for a time that no clock will show.
+    // `None` for a time beyond the clock's range.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();
     let mut ticks = tokio::time::interval(COALESCE);

@@ -1,7 +1,7 @@
-//! The games of an evaluation while they are played, and the inbox between the threads that play and the task that sends.
+//! The games of an evaluation in progress, and the inbox between the threads that play and the task that sends.
 //!
-//! The threads put finished games into the inbox and never wait. When [`MAX_UNREAD`] games lie there, a finished game is not
-//! followed by another one until the task has taken them: the pool goes on with other work meanwhile.
+//! The threads put finished games into the inbox and never wait. While [`MAX_UNREAD`] games lie there, a finished game has
+//! no successor until the task has taken them: the pool does other work meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,12 +18,12 @@ use crate::wire::{duration, pb};
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
 use super::status::Refusal;
 
-/// Games that make a `results` message worth while at once: 64 KiB.
+/// Games that are worth a `results` message at once: 64 KiB.
 const WORTH_SENDING: usize = 1150;
-/// Finished games that wait to be read before no others are begun: 1 MiB.
+/// Finished games that may lie in the inbox before no further ones begin: 1 MiB.
 pub const MAX_UNREAD: usize = 16_384;
 
-/// Games under way. They stop when this is dropped.
+/// Games in progress. They stop when this is dropped.
 #[derive(Debug)]
 pub struct Games {
     shared: Arc<Shared>,
@@ -32,21 +32,21 @@ pub struct Games {
     num_games: u64,
 }
 
-/// What the playing threads and the talking task share.
+/// What the playing threads and the sending task share.
 #[derive(Debug)]
 struct Shared {
     inbox: Mutex<Inbox>,
-    /// That it is worth looking into the inbox.
+    /// Notified when the inbox is worth a look.
     news: Notify,
 }
 
 struct Inbox {
     table: Table,
     games_done: u64,
-    /// Games and pieces that the metrics have.
+    /// Games and pieces that the metrics have counted.
     counted: (u64, u64),
     unread: Vec<GameResult>,
-    /// What begins the games that wait until someone has read.
+    /// Begin the games that wait until the task has taken the unread ones.
     waiting: Vec<Next>,
     /// No further game will come.
     ended: bool,
@@ -68,7 +68,7 @@ impl Shared {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a finished game in. The next one follows at once, or when this one has been read.
+    /// Stores a finished game. The next one begins at once, or when the task has taken the unread ones.
     fn put(&self, result: GameResult, next: Next, omit_results: bool) {
         let mut inbox = self.inbox();
         inbox.table.record(&result);
@@ -100,8 +100,8 @@ impl Drop for EndOfGames {
 }
 
 impl Games {
-    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads. With `omit_results`
-    /// only their sums are kept.
+    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads. With
+    /// `omit_results` only their sums are kept.
     pub fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
         let num_games = evaluation.num_games();
         let inbox = Inbox {
@@ -124,7 +124,7 @@ impl Games {
         self.shared.inbox()
     }
 
-    /// Waits until it is worth while to take what is unread.
+    /// Waits until the unread games are worth a message.
     pub async fn news(&self) {
         self.shared.news.notified().await;
     }
@@ -139,12 +139,12 @@ impl Games {
         self.inbox().games_done
     }
 
-    /// How many threads have stopped until what is unread is taken.
+    /// How many games wait until the task has taken the unread ones.
     pub fn num_waiting(&self) -> usize {
         self.inbox().waiting.len()
     }
 
-    /// What has come in, and the games that waited for it to be read begin.
+    /// Takes the finished games, and begins the games that waited for that.
     pub fn take_unread(&self) -> Vec<GameResult> {
         let mut inbox = self.inbox();
         let unread = std::mem::take(&mut inbox.unread);
@@ -156,7 +156,7 @@ impl Games {
         unread
     }
 
-    /// How far it is, for an evaluation that began at `start`.
+    /// The progress of an evaluation that began at `start`.
     pub fn progress(&self, start: Instant) -> pb::EvaluationProgress {
         pb::EvaluationProgress {
             games_done: self.games_done(),
@@ -167,7 +167,7 @@ impl Games {
         }
     }
 
-    /// Counts what has been played since the last time.
+    /// Counts what was played since the last time.
     pub fn count(&self) {
         let mut inbox = self.inbox();
         let (games, pieces) = (inbox.games_done, self.progress.pieces.load(Ordering::Relaxed));
@@ -177,7 +177,7 @@ impl Games {
         metrics::counter!(EVALUATION_PIECES).increment(pieces - counted_pieces);
     }
 
-    /// The summary of all games. It is added up on the pool, for there may be a million of them.
+    /// The summary of all games. The pool adds it up, for there may be a million of them.
     ///
     /// # Errors
     /// If they are not over.

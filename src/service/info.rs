@@ -1,4 +1,4 @@
-//! GetServerInfo: what this server is, can and allows, read off the tables that the rest of the program works with.
+//! GetServerInfo: what this server is, can do and allows, read from the tables that the rest of the program uses.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use super::places::EvaluationLimits;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 
-/// What of a server is settled when it starts.
+/// The facts about a server that are settled when it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
-    /// How many evaluations there may be.
+    /// The limits on evaluations.
     pub evaluations: EvaluationLimits,
     /// Threads that play evaluations.
     pub num_threads: u32,
@@ -30,7 +30,7 @@ pub struct ServerFacts {
     pub network: NetworkLimits,
 }
 
-/// What clients can make a server hold by connecting, calling and not reading.
+/// Limits on what clients can make a server hold by connecting, calling and not reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkLimits {
     /// Connections at one time.
@@ -84,7 +84,7 @@ impl Default for Deadlines {
     }
 }
 
-/// What this server can do, in the order of the alphabet.
+/// What this server can do, in alphabetical order.
 const CAPABILITIES: [&str; 14] = [
     "balanced",
     "dm_env_rpc",
@@ -207,7 +207,7 @@ fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
     }
 }
 
-/// A feature in each form that has a name: those of playfields are taken after clearing, and with `_preclear` before.
+/// A feature in each form that has a name: features of playfields are taken after clearing, and with `_preclear` before.
 fn forms(feature: &Feature) -> Vec<pb::Feature> {
     let family = match feature.measure {
         Measure::Landing(_) | Measure::Playfield(_) => pb::FeatureFamily::Single,
@@ -259,7 +259,7 @@ fn controller(controller: &Controller) -> pb::Controller {
     }
 }
 
-/// What a controller is said to score, and what was measured since.
+/// A controller's published scores, and those measured since.
 fn scores(figure: &Figure) -> Vec<pb::ReportedScore> {
     let cut = match figure.max_steps {
         0 => String::new(),

@@ -1,18 +1,18 @@
-//! What the answers of a session hold, tensor by tensor, and how large they can become.
+//! The tensors in the answers of a session, and how large the answers can become.
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch};
 use crate::wire::pb;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, element_size};
 
-/// What a tensor takes besides its data, at most: tags and lengths, the element type, and the sizes of four dimensions.
+/// Bytes of a tensor besides its data, at most: tags and lengths, the element type, and the sizes of four dimensions.
 pub(super) const TENSOR_OVERHEAD: u64 = 40;
 
-/// What an answer takes besides its tensors, at most: the sequence number, the frame of the last states, and the frame that
-/// StepStream puts around it.
+/// Bytes of an answer besides its tensors, at most: the sequence number, the frame of the last states, and the frame that
+/// StepStream adds.
 pub(super) const ANSWER_OVERHEAD: u64 = 64;
 
-/// Bytes that writers of observations may use behind the last row before they cut them off.
+/// Bytes after the last row that writers of observations may use and then cut off.
 const SLACK: usize = 64;
 
 /// A tensor of each answer.
@@ -79,7 +79,7 @@ impl Layout {
         self.action_mask.as_ref().map(|part| part.tensor(batch, env_ids))
     }
 
-    /// The last states of the episodes that ended, where there are any.
+    /// The last states of the episodes that ended, if any did.
     pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
         let tensors = |parts: &[Part]| parts.iter().map(|part| part.final_tensor(batch, finals)).collect();
         (!finals.rows().is_empty()).then(|| pb::FinalBatch {
@@ -89,7 +89,7 @@ impl Layout {
         })
     }
 
-    /// How many environments can be stepped by one call whose answer is to have at most `max_bytes`.
+    /// How many environments one call can step if its answer may have at most `max_bytes`.
     ///
     /// Answers of other calls on as many environments are smaller.
     pub fn max_rows(&self, mode: AutoresetMode, max_bytes: u32) -> u64 {
@@ -97,13 +97,13 @@ impl Layout {
         u64::from(max_bytes).saturating_sub(overhead) / row_bytes
     }
 
-    /// Bytes of the answer to a step of so many environments, at most.
+    /// Bytes of the answer to a step of `rows` environments, at most.
     pub fn max_bytes(&self, mode: AutoresetMode, rows: u64) -> u64 {
         let (row_bytes, overhead) = self.sizes(mode);
         rows * row_bytes + overhead
     }
 
-    /// Bytes of such an answer for each environment, and beside them.
+    /// Bytes of such an answer for each environment, and besides them.
     fn sizes(&self, mode: AutoresetMode) -> (u64, u64) {
         let seen = || self.observations.iter().chain(&self.infos);
         let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();
@@ -113,7 +113,7 @@ impl Layout {
         let mut row_bytes = seen_bytes + mask_bytes + 6;
         let mut overhead = seen_overhead + 4 * TENSOR_OVERHEAD + ANSWER_OVERHEAD;
         if mode == AutoresetMode::SameStep {
-            // All of them can end at once; each then has a row number of up to three bytes.
+            // All episodes can end at once; each then has a row number of up to three bytes.
             row_bytes += seen_bytes + 3;
             overhead += seen_overhead;
         }

@@ -1,6 +1,6 @@
-//! What a session takes of the memory that all sessions have: environments, explicit sequences, the kept answer.
+//! What a session takes of the memory for all sessions: environments, explicit sequences, the kept answer.
 //!
-//! It is taken before it is used, so that a call for which too little is left has changed nothing. Environments that deal equal
+//! A session takes memory before it uses it, so that a refused call has changed nothing. Environments that deal equal
 //! sequences share one copy, whether the letters came with a request or inside snapshots.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::wire::session::SessionConfig;
 use super::budget::{Budget, Share, Spent};
 use super::status::Refusal;
 
-/// Bytes of a session besides all that is counted: its names, its layout, its place in the table.
+/// Bytes of a session besides the counted parts: its names, its layout, its place in the table.
 const SESSION_BYTES: u64 = 8 << 10;
 
 /// Bytes of a feature in a session's selection: its name, and its place in specs.
@@ -32,14 +32,14 @@ pub(super) struct Memory {
     share: Share,
     /// The environments alone.
     envs: u64,
-    /// The one copy of each sequence, by a digest of its pieces. Different ones with equal digests take a hostile caller.
+    /// The one copy of each sequence, by a digest of its pieces. Only a hostile caller gets equal digests of different ones.
     sequences: HashMap<u128, Vec<Arc<[Tetromino]>>>,
     /// For the kept answer.
     kept: Option<Share>,
 }
 
 impl Memory {
-    /// Takes what the environments of a new session need.
+    /// Takes the memory for the environments of a new session.
     pub fn new(budget: &Arc<Budget>, config: &SessionConfig) -> Result<Memory, Refusal> {
         let num_features: usize = config.env.features.iter().map(|set| set.len()).sum();
         let env_bytes = EnvBatch::env_bytes(&config.env.rules) as u64;
@@ -49,8 +49,8 @@ impl Memory {
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }
 
-    /// The session's copy of a sequence that came in this field, for which it takes room if it is new. What no environment deals
-    /// in the end is given back by [`Memory::settle`].
+    /// The session's copy of a sequence from this field. A new sequence takes room, and [`Memory::settle`] gives back the
+    /// room of sequences that no environment deals in the end.
     pub fn share(
         &mut self,
         field: &'static str,
@@ -67,7 +67,7 @@ impl Memory {
         Ok(sequence.clone())
     }
 
-    /// Gives back the sequences that are used nowhere else.
+    /// Gives back the sequences that nothing else uses.
     pub fn settle(&mut self) {
         if self.sequences.is_empty() {
             return;
@@ -79,12 +79,12 @@ impl Memory {
         self.share.set(self.envs + self.sequences.values().flatten().map(bytes_of).sum::<u64>());
     }
 
-    /// Takes room for an answer of at most so many bytes that will be kept.
+    /// Takes room to keep an answer of at most `bytes`.
     pub fn room_to_keep(&self, bytes: u64) -> Result<Share, Refusal> {
         self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
     }
 
-    /// Keeps an answer of so many bytes in the room taken for it, or none, in place of the last one.
+    /// Replaces the kept answer: by one of this size in the room taken for it, or by none.
     pub fn keep(&mut self, kept: Option<(Share, u64)>) {
         self.kept = kept.map(|(mut room, bytes)| {
             room.set(bytes);

@@ -1,7 +1,8 @@
 //! Every metric by name: its kind, its labels, and what it counts.
 //!
-//! This is the one table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and tests compare
-//! both with it. Services count once for each call, never for each environment, so that counting costs a step nothing.
+//! This is the one table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and tests
+//! compare both with it. Services count once for each call, never for each environment, so that counting costs a step
+//! nothing.
 
 use metrics::{Counter, counter};
 
@@ -12,7 +13,7 @@ pub enum Kind {
     Counter,
     /// A number as it is now.
     Gauge,
-    /// How many measurements fell below each of a few bounds.
+    /// How many measurements fell below each of its bounds.
     Histogram,
 }
 
@@ -30,13 +31,13 @@ impl Kind {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// The name that Prometheus knows it by.
+    /// Its name in Prometheus.
     pub name: &'static str,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// What it is counted by.
+    /// Its labels.
     pub labels: &'static [&'static str],
-    /// What it counts, for people.
+    /// Its help text: what it counts.
     pub help: &'static str,
 }
 
@@ -129,7 +130,7 @@ table! {
         "When the server started, in seconds since 1970.";
 }
 
-/// Gives the recorder of this process the help text of every metric.
+/// Describes every metric to the recorder of this process.
 pub fn describe() {
     for Metric { name, kind, help, .. } in METRICS {
         match kind {
@@ -140,7 +141,7 @@ pub fn describe() {
     }
 }
 
-/// What sessions do, counted for the recorder that the process has when a service is made.
+/// Counters of sessions, from the recorder that the process has when a service is made.
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
     pub steps: Counter,

@@ -3,20 +3,22 @@
 //! # Layout
 //! * [`environment`] has one short method for each call of `EnvironmentService`.
 //! * [`calls`] decides where the work of a call is done.
-//! * [`evaluation`] plays whole games and streams their results; [`games`] are they while they run, `places` how many may run.
-//! * [`sessions`] knows who is here; `session` what one of them does and `memory` what it takes; `sequence` what was answered last.
-//! * [`dm_env_rpc`] is the second door to the same store; `world` is one of its environments.
+//! * [`evaluation`] plays whole games and streams their results; [`games`] has the running games, `places` limits
+//!   evaluations.
+//! * [`sessions`] has the table of sessions; `session` is what one of them does, `memory` what it takes, `sequence` its last
+//!   answer.
+//! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
-//! * [`info`] tells what this server is, can and allows.
+//! * [`info`] reports what this server is, can do and allows.
 //! * [`answers`] bounds what clients have not read.
-//! * [`budget`] is so much for all and so much of it for each: bytes, calls, connections.
-//! * [`caller`] says whose call it is.
-//! * [`context`] is what errors and log lines say of the current call; [`brake`] bounds these lines.
-//! * [`metrics`] has the one table of what is counted.
-//! * [`status`] has the one table from what went wrong to what the caller is told.
+//! * [`budget`] limits bytes, calls and connections, in all and for each.
+//! * [`caller`] identifies the caller of a call.
+//! * [`context`] is what errors and log lines show of the current call; [`brake`] bounds these lines.
+//! * [`metrics`] has the one table of metrics.
+//! * [`status`] has the one table from what went wrong to the error that the caller gets.
 //!
-//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the end of the server either:
-//! that is around every call, in the server.
+//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the server
+//! either: the server handles those around every call.
 
 pub mod answers;
 pub mod brake;

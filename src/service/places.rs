@@ -1,4 +1,4 @@
-//! The places of evaluations: how many there may be at a time, in all and of each caller, and who has to make room.
+//! The places of evaluations: how many there may be at a time, in all and for each caller, and which one must make room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,17 @@ use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_C
 use super::caller::{Caller, CallerLimits};
 use super::status::{Refusal, Scope};
 
-/// What a refused caller is told to wait.
+/// How long a refused caller should wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How many evaluations there may be, and what their callers owe.
+/// How many evaluations there may be, and how long their answers may lie unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationLimits {
-    /// At one time.
+    /// Evaluations at one time.
     pub max_evaluations: u32,
-    /// Of one caller at one time.
+    /// Evaluations of one caller at one time.
     pub max_per_caller: u32,
-    /// How long an answer may lie unread before its evaluation has to make room for another one.
+    /// How long an answer may lie unread before its evaluation must make room for another one.
     pub max_unread: Duration,
 }
 
@@ -52,7 +52,7 @@ struct Taken {
 #[derive(Debug)]
 struct Holder {
     party: Party,
-    /// Since when its answer has been lying there, if it has.
+    /// Since when its answer has been unread, if it is.
     unread_since: Option<Instant>,
     lost: CancellationToken,
 }
@@ -62,7 +62,7 @@ struct Holder {
 pub(super) struct Place {
     pub places: Arc<Places>,
     number: u64,
-    /// Cancelled when another evaluation got it.
+    /// Cancelled when another evaluation takes this place.
     pub lost: CancellationToken,
 }
 
@@ -71,12 +71,12 @@ impl Places {
         Arc::new(Places { limits, taken: Mutex::default() })
     }
 
-    /// How many are taken.
+    /// How many places are taken.
     pub fn num_taken(&self) -> u32 {
         self.taken().holders.len() as u32
     }
 
-    /// A free place, or that of an evaluation whose answer has been lying there for too long.
+    /// Takes a free place, or that of an evaluation whose answer has been unread for too long.
     pub fn take(
         self: &Arc<Places>,
         party: &Party,
@@ -113,7 +113,7 @@ impl Places {
 }
 
 impl Place {
-    /// Notes whether the answer lies unread.
+    /// Notes whether the answer is unread.
     pub fn note(&self, unread: bool) {
         if let Some(holder) = self.places.taken().holders.get_mut(&self.number) {
             holder.unread_since = unread.then(|| holder.unread_since.unwrap_or_else(Instant::now));

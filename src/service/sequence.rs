@@ -1,7 +1,7 @@
-//! Numbered requests: done once, answered as often as asked.
+//! Numbered requests: done once, answered as often as the client sends them.
 //!
 //! A client whose connection broke does not know whether its last request arrived. It sends the request again with the same
-//! number: if it had been done, the kept answer is given again and nothing moves; if not, it is done now.
+//! number: if the server has done it, it gives the kept answer again and changes nothing; if not, it does it now.
 
 use std::any::Any;
 use std::fmt;
@@ -18,21 +18,22 @@ pub(super) struct Sequence {
     kept: Option<Kept>,
 }
 
-/// The answer of the last call, if that was a numbered one.
+/// The answer of the last call, if that call was numbered.
 struct Kept {
-    /// Of the request. Its bytes may be many megabytes, and an accidental match is less likely than a broken machine.
+    /// The digest of the request. Its bytes may be many megabytes, and an accidental match is less likely than a broken
+    /// machine.
     digest: u128,
     answer: Answer,
 }
 
 enum Answer {
-    /// As it was given, of the type that belongs to the request's.
+    /// The answer itself, of the type that belongs to the request's.
     Given(Box<dyn Given>),
-    /// As it was written down by the server before this one.
+    /// The answer as the previous server wrote it down.
     Written(WrittenAnswer),
 }
 
-/// An answer that was given.
+/// An answer of any type.
 trait Given: Any + Send {
     fn as_any(&self) -> &dyn Any;
     fn written(&self) -> WrittenAnswer;
@@ -51,19 +52,19 @@ impl<A: Message + Name + 'static> Given for A {
 /// An answer as bytes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenAnswer {
-    /// The name of the message.
+    /// The name of the message type.
     #[prost(string, tag = "1")]
     pub kind: String,
     #[prost(bytes = "vec", tag = "2")]
     pub bytes: Vec<u8>,
 }
 
-/// The numbers of a session's mutating calls, as a server writes them down when it goes.
+/// The numbers of a session's mutating calls, as a server writes them down when it shuts down.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenSequence {
     #[prost(uint64, tag = "1")]
     pub last: u64,
-    /// Of the last request, 16 bytes; empty if that had no number.
+    /// The digest of the last request, 16 bytes; empty if that had no number.
     #[prost(bytes = "vec", tag = "2")]
     pub digest: Vec<u8>,
     #[prost(message, optional, tag = "3")]
@@ -93,7 +94,7 @@ impl fmt::Debug for Sequence {
 }
 
 impl Sequence {
-    /// The numbers as they were written down; `None` if these are none.
+    /// Restores the numbers; `None` if the message holds none.
     pub fn read(written: WrittenSequence) -> Option<Sequence> {
         let WrittenSequence { last, digest, answer } = written;
         let kept = match (<[u8; 16]>::try_from(digest.as_slice()), answer) {
@@ -106,7 +107,7 @@ impl Sequence {
         Some(Sequence { last, kept })
     }
 
-    /// Writes the numbers down, with the answer that may be asked for again.
+    /// Writes the numbers down, with the answer that the client may ask for again.
     pub fn write(&self) -> WrittenSequence {
         let Some(Kept { digest, answer }) = &self.kept else {
             return WrittenSequence { last: self.last, ..Default::default() };
@@ -123,9 +124,9 @@ impl Sequence {
         self.last
     }
 
-    /// Does a mutating call that came with a number (0: unchecked), or gives the kept answer of an identical one.
+    /// Does a mutating call with this number (0: unchecked), or gives the kept answer of an identical one.
     ///
-    /// `work` gets the number to put into its answer. When it refuses, no number has been used.
+    /// `work` gets the number to put into its answer. If it refuses, no number is used.
     pub fn run<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         number: u64,

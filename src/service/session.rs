@@ -1,6 +1,6 @@
-//! What a session does: its environments, its numbers, and the answers made of them.
+//! The state of a session: its environments, its sequence numbers, and the answers made from them.
 //!
-//! Everything here is synchronous and done under the session's lock.
+//! Everything here is synchronous and runs under the session's lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,22 +37,22 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Of a call that moves environments: these, or all if none is named.
+    /// The cost of a call that moves environments: these, or all if none is named.
     pub fn of_step(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, self.step)
     }
 
-    /// Of a call that makes snapshots of environments.
+    /// The cost of a call that makes snapshots of environments.
     pub fn of_save(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 1_000)
     }
 
-    /// Of a call that draws environments.
+    /// The cost of a call that draws environments.
     pub fn of_render(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 500 + 4 * self.cells)
     }
 
-    /// Of reading what environments have to place, and on what.
+    /// The cost of reading the current pieces and playfields of environments.
     pub fn of_positions(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 60)
     }
@@ -84,13 +84,13 @@ pub(super) struct State {
     sequence: Sequence,
     layout: Layout,
     max_response_bytes: u32,
-    /// Where the first environment stands as a world of dm_env_rpc.
+    /// The state of the first environment as a world of dm_env_rpc.
     world: World,
     memory: Memory,
 }
 
 impl State {
-    /// Makes the environments, in memory taken of this budget; no episode begins.
+    /// Makes the environments, with memory from this budget; no episode begins.
     pub fn new(config: SessionConfig, mut seeding: Seeding, memory: &Arc<Budget>) -> Result<State, Refusal> {
         let mut memory = Memory::new(memory, &config)?;
         if let Seeding::Sequences(sequences) = &mut seeding {
@@ -102,7 +102,7 @@ impl State {
         State::of(&config, batch, Sequence::default(), memory)
     }
 
-    /// The state of a session with these environments, which has come so far and takes this memory.
+    /// The state of a restored session, with these environments, numbers and memory.
     pub fn of(
         config: &SessionConfig,
         batch: EnvBatch,
@@ -127,7 +127,7 @@ impl State {
         Costs { num_envs: config.num_envs, step, cells }
     }
 
-    /// Adds to a summary of the session what its environments know.
+    /// Adds what the environments know to a summary of the session.
     pub fn describe(&self, summary: pb::Session) -> pb::Session {
         let rules = &self.batch.config().rules;
         pb::Session {
@@ -144,7 +144,7 @@ impl State {
         self.sequence.last()
     }
 
-    /// The numbers of its mutating calls.
+    /// The sequence numbers of its mutating calls.
     pub fn numbers(&self) -> &Sequence {
         &self.sequence
     }
@@ -283,8 +283,8 @@ impl State {
         for row in 0..num_rows(&self.batch, env_ids) {
             let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
             let state = self.batch.state(env_id).to_bytes();
-            // Snapshots differ in length, by their explicit sequences above all; so they are counted as they come. Each has a
-            // tag and a length before it.
+            // Snapshots differ in length, mostly by their explicit sequences, so they are counted one by one. Each has a tag
+            // and a length before it.
             num_bytes += state.len() as u64 + 5;
             if num_bytes > u64::from(max_bytes) {
                 return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
@@ -353,7 +353,7 @@ impl State {
         self.move_world(dealt, World::reset)
     }
 
-    /// Somebody ends the episode of a world, whoever is in it.
+    /// Ends the episode of a world, whether or not an agent has joined.
     pub fn cut_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
         self.move_world(dealt, World::cut)
     }
@@ -375,7 +375,7 @@ impl State {
         moved
     }
 
-    /// What the current pieces of environments can be placed on.
+    /// The current pieces of environments, and the playfields to place them on.
     pub fn positions(&self, env_ids: Option<&[u32]>) -> Result<Vec<Position>, Refusal> {
         self.batch.check(env_ids)?;
         Ok(self.each(env_ids, |env_id| Position {
@@ -392,15 +392,15 @@ impl State {
         }
     }
 
-    /// Room for the answer of a numbered call that has not been done yet, should it be kept.
+    /// Takes room to keep the answer of a numbered call that has not been done yet.
     fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
         let is_next = number == self.sequence() + 1;
         is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
     }
 
-    /// Keeps the answer of a call that was done, if it was numbered, in the room taken for it.
+    /// Keeps the answer of a numbered call that was done, in the room taken for it.
     fn keep(&mut self, kept: Option<Share>, number: u64, answer: &impl Message) {
-        // The same request again is answered with what is kept already.
+        // A repeated request has no new room: its answer is kept already.
         if number == 0 || kept.is_some() {
             self.memory.keep(kept.map(|room| (room, answer.encoded_len() as u64)));
         }
@@ -408,12 +408,12 @@ impl State {
 
     /// Bytes of the answer to a step, a reset or a restore of these environments, at most.
     fn max_answer_bytes(&self, env_ids: &[u32]) -> u64 {
-        // A list that is longer than the session has something twice, and is refused.
+        // A list that is longer than the session names an environment twice, and is refused.
         let rows = num_rows(&self.batch, listed(env_ids)).min(self.batch.config().num_envs);
         self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
     }
 
-    /// Bytes of an answer of so many rows, at most; refused if it could be too large.
+    /// Bytes of an answer of `rows` rows, at most; refused if it could be too large.
     fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;
@@ -424,7 +424,7 @@ impl State {
     }
 }
 
-/// The environments that a request names; none named means all.
+/// The environments that a request names; an empty list means all.
 pub(super) fn listed(env_ids: &[u32]) -> Option<&[u32]> {
     if env_ids.is_empty() { None } else { Some(env_ids) }
 }

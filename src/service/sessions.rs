@@ -1,15 +1,15 @@
-//! Who is here: sessions by name, how many there may be, and when each has to go.
+//! The table of sessions: by name, how many there may be, and when each ends.
 //!
 //! A session belongs to the caller that made it: no other caller finds it, lists it or ends it.
 //!
-//! A session outlives connections. It ends when it is deleted, or when nobody has called for as long as its lease says. The
-//! lease is looked at whenever someone asks for the session, and once in a while for all of them ([`reap_forever`]), so that
-//! what is forgotten does not take room. It outlives its server too, if that one writes it down when it goes and the next
-//! one takes it up ([`stored`]).
+//! A session outlives connections. It ends when a caller deletes it, or when no call has come for as long as its lease says.
+//! The store checks a lease whenever a call looks up the session, and now and then all leases ([`reap_forever`]), so that
+//! forgotten sessions do not take room. A session outlives its server too, if that writes it down when it shuts down and the
+//! next one restores it ([`stored`]).
 //!
-//! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that is handed on in
-//! the order of arrival. What is done under it is one piece of work, done where the call arrives or, if it is long, on a thread
-//! that takes the lock along; so a caller that leaves has either not begun or left a finished call behind.
+//! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that calls get in the
+//! order of arrival. A call does all its work on the session under this lock in one piece, where it arrives or, if the work
+//! is long, on a thread that takes the lock along. So a caller that leaves has either not begun or left a finished call.
 
 pub mod stored;
 
@@ -33,16 +33,16 @@ use super::session::{Costs, State};
 use super::status::{Refusal, Scope};
 use super::world::Door;
 
-/// How many sessions that ended by their lease are remembered, to tell their clients what happened.
+/// How many expired sessions the store remembers, so that calls on them get the right error.
 const REMEMBERED: usize = 4096;
 
-/// How often all leases are looked at.
+/// How often the store checks all leases.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// When the next server may have taken up what this one has written down.
+/// When the next server may have restored what this one has written down.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
-/// What resource names begin with.
+/// The prefix of resource names.
 const PREFIX: &str = "sessions/";
 
 /// How much a store may hold.
@@ -79,19 +79,19 @@ pub struct SessionStore {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
-    /// Of all callers.
+    /// By all callers.
     taken: Taken,
-    /// Of each caller that has any.
+    /// By each caller that has any.
     taken_by: HashMap<Caller, Taken>,
     next_serial: u64,
-    /// The sessions that were made with a request_id, by their caller and that name.
+    /// The sessions that were made with a request_id, by caller and request_id.
     requests: HashMap<(Caller, String), SessionId>,
-    /// The last sessions that ended by their lease, the oldest first, and whose they were.
+    /// The last sessions whose lease ran out, the oldest first, and their owners.
     reaped: VecDeque<SessionId>,
     reaped_owners: HashMap<SessionId, Caller>,
 }
 
-/// What sessions have taken of the limits, those that are being made included.
+/// How much of the limits sessions have taken, including those that are being made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     sessions: u32,
@@ -106,20 +106,20 @@ type SessionId = u128;
 pub(super) struct Session {
     id: SessionId,
     owner: Caller,
-    /// Counted up; the order of age.
+    /// Counted up, so that it gives the order of age.
     serial: u64,
     request: Option<RequestId>,
     num_envs: u32,
     ttl: Duration,
     made: SystemTime,
-    /// On the clock of the store, in nanoseconds.
+    /// When the lease runs out, on the clock of the store, in nanoseconds.
     expires: AtomicU64,
     ended: AtomicBool,
-    /// Written down for the server after this one; nothing may change any more.
+    /// Whether it is written down for the next server; nothing may change any more.
     put_away: AtomicBool,
-    /// Of the last call, for those who look from outside.
+    /// The sequence number of the last call, for readers without the lock.
     sequence: AtomicU64,
-    /// Every default filled in.
+    /// The configuration, with every default filled in.
     config: pb::SessionConfig,
     door: Option<Arc<Door>>,
     costs: Costs,
@@ -133,17 +133,17 @@ pub(super) struct RequestId {
     pub digest: u128,
 }
 
-/// What a new session is made of.
+/// What a new session is made from.
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub owner: Caller,
-    /// Of the owner.
+    /// The limits of the owner.
     pub limits: CallerLimits,
     pub request: Option<RequestId>,
     pub num_envs: u32,
     pub ttl: Duration,
     pub config: pb::SessionConfig,
-    /// Of a world of dm_env_rpc.
+    /// The door of a world of dm_env_rpc.
     pub door: Option<Door>,
 }
 
@@ -154,17 +154,17 @@ impl SessionStore {
         SessionStore { memory, limits, clock, counters: Counters::new(), table: RwLock::default() }
     }
 
-    /// How much it may hold.
+    /// The limits of this store.
     pub fn limits(&self) -> StoreLimits {
         self.limits
     }
 
-    /// How many sessions there are, those whose lease has run out unnoticed included.
+    /// How many sessions there are, including those whose lease has run out since the last check.
     pub fn num_sessions(&self) -> u32 {
         self.read().sessions.len() as u32
     }
 
-    /// How many environments they have together, with those that are being made.
+    /// How many environments the sessions have together, including those that are being made.
     pub fn num_envs(&self) -> u32 {
         self.read().taken.envs
     }
@@ -187,7 +187,7 @@ impl SessionStore {
         over.len()
     }
 
-    /// Room for a new session, or the one that the same request made before.
+    /// Takes room for a new session, or finds the one that the same request made before.
     pub(super) fn prepare(&self, new: &NewSession) -> Result<Prepared<'_>, Refusal> {
         self.reap();
         let mut table = self.write();
@@ -201,7 +201,7 @@ impl SessionStore {
         Ok(Prepared::Room(Room { store: self, taken: Some((new.owner.clone(), new.num_envs)) }))
     }
 
-    /// The caller's session that a request's field names, its lease renewed.
+    /// Finds the caller's session that a request's field names, and renews its lease.
     pub(super) fn find(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
@@ -230,7 +230,7 @@ impl SessionStore {
         }
     }
 
-    /// Whether there is a session of this name. Renews nothing.
+    /// Whether there is a session with this name. Renews no lease.
     pub(super) fn exists(&self, name: &str) -> bool {
         let now = nanoseconds(self.clock.elapsed());
         let Ok(Some(id)) = decode_name("name", name) else { return false };
@@ -247,8 +247,8 @@ impl SessionStore {
         Ok(())
     }
 
-    /// The caller's sessions younger than the one with the serial number `after`, the oldest first, at most `size`; and whether there are
-    /// more of them.
+    /// At most `size` of the caller's sessions younger than the one with the serial number `after`, the oldest first; and
+    /// whether there are more of them.
     pub(super) fn page(&self, caller: &Caller, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
         let now = nanoseconds(self.clock.elapsed());
         let mut sessions: Vec<Arc<Session>> = {
@@ -305,12 +305,12 @@ impl SessionStore {
         self.check_limits(table, Some(owner), own, *num_envs)
     }
 
-    /// Whether the server has room for one more session, whoever makes it.
+    /// Checks that the server has room for one more session, of any caller.
     fn check_own_room(&self, table: &Table, num_envs: u32) -> Result<(), Refusal> {
         self.check_limits(table, None, (self.limits.max_sessions, self.limits.max_envs), num_envs)
     }
 
-    /// Whether one more session is within these limits: those of a caller, or of all together.
+    /// Checks that one more session is within these limits: one caller's, or the server's.
     fn check_limits(
         &self,
         table: &Table,
@@ -336,7 +336,7 @@ impl SessionStore {
         })
     }
 
-    /// Nothing panics while it holds the table, so a poisoned one would be as good as any.
+    /// No code panics while it holds the table, so a poisoned one would be as good as any.
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -346,25 +346,25 @@ impl SessionStore {
     }
 }
 
-/// What there is before a session is made.
+/// The result of preparing a new session.
 #[derive(Debug)]
 pub(super) enum Prepared<'a> {
     /// The session that the same request made before.
     Made(Arc<Session>),
-    /// Room for one.
+    /// Room for a new one.
     Room(Room<'a>),
 }
 
-/// The room of a session that is being made, free again if it is not.
+/// The room of a session that is being made, given back if it is not made.
 #[derive(Debug)]
 pub(super) struct Room<'a> {
     store: &'a SessionStore,
-    /// Whose room it is and for how many environments; nothing once it is the session's.
+    /// The owner of the room and the number of environments; `None` once the session has it.
     taken: Option<(Caller, u32)>,
 }
 
 impl Room<'_> {
-    /// Makes the session. If the same request has made it meanwhile, that one is the session.
+    /// Makes the session. If the same request has made one meanwhile, returns that one.
     pub fn fill(mut self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
         let store = self.store;
@@ -450,7 +450,7 @@ impl Table {
         }
     }
 
-    /// Ends a session; whether it was there.
+    /// Ends a session; returns whether it was there.
     fn remove(&mut self, id: SessionId) -> bool {
         let Some(session) = self.sessions.remove(&id) else { return false };
         self.give_back(&session.owner, session.num_envs);
@@ -480,12 +480,12 @@ impl Session {
         format!("{PREFIX}{:032x}", self.id)
     }
 
-    /// Who is in it, if it is a world of dm_env_rpc.
+    /// Its door, if it is a world of dm_env_rpc.
     pub fn door(&self) -> Option<Arc<Door>> {
         self.door.clone()
     }
 
-    /// Where it stands in the order of age.
+    /// Its place in the order of age.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -495,15 +495,15 @@ impl Session {
         self.costs
     }
 
-    /// Does something small to the session when all calls that came before are done.
+    /// Runs a short job on the session when all calls before it are done.
     ///
-    /// `job` cannot be left in the middle, because it has no `.await`: a caller that gives up waits in line at most.
+    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in line.
     pub async fn call<T>(&self, job: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let mut state = self.state.lock().await;
         self.done(&mut state, job)
     }
 
-    /// The same for a job of about so much work, which is done on the pool if that is much.
+    /// The same for a job of about `work`, which runs on the pool if it is long.
     pub async fn call_on<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,
@@ -540,13 +540,13 @@ impl Session {
         self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
     }
 
-    /// Whether its lease has run out and no call is using it. Whoever asks holds the table, so no call can begin meanwhile.
+    /// Whether its lease has run out and no call is using it. The caller holds the table, so no call can begin meanwhile.
     fn is_over(self: &Arc<Session>, now: Duration) -> bool {
         self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
     }
 }
 
-/// Ends a session in which a call panics: nobody knows what state it is in.
+/// Ends a session in which a call panics, because its state is unknown.
 struct EndOnPanic<'a>(&'a Session);
 
 impl Drop for EndOnPanic<'_> {
@@ -557,7 +557,7 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// Reads a resource name; `None` for one that we never gave.
+/// Reads a resource name; `None` for one that the server never gave.
 fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError> {
     if name.is_empty() {
         return Err(DecodeError::missing(field));
@@ -569,14 +569,14 @@ fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError
     Ok(digits.and_then(|digits| SessionId::from_str_radix(digits, 16).ok()))
 }
 
-/// Of the operating system's randomness: nobody can guess it, and no two servers give the same.
+/// A random id from the operating system: no caller can guess it, and no two servers give the same.
 fn random_id() -> SessionId {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system has randomness");
     SessionId::from_le_bytes(bytes)
 }
 
-/// A running time; a u64 of nanoseconds lasts for 584 years.
+/// A running time in nanoseconds; a u64 lasts for 584 years.
 fn nanoseconds(time: Duration) -> u64 {
     time.as_nanos() as u64
 }

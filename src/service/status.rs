@@ -1,11 +1,11 @@
-//! The one table from what went wrong to what the caller is told.
+//! The one table from what went wrong to the error that the caller gets.
 //!
 //! Below this module errors are plain values; here each of them becomes a canonical code, a reason for programs
 //! (`ErrorInfo`), a message for people, and details of the kind that the reason has. The table of the protocol, at the head
 //! of `environment_service.proto`, is this one in prose.
 //!
 //! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report something
-//! else, so whatever a request had in it is cut here before it comes back: details never exceed [`MAX_DETAILS_BYTES`].
+//! else. So the server cuts whatever a request had in it before it repeats it: details never exceed [`MAX_DETAILS_BYTES`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,25 +31,25 @@ pub const DOMAIN: &str = "tetrion";
 /// Bytes of the details of one error.
 pub const MAX_DETAILS_BYTES: usize = 4096;
 
-/// Entries of a list in details; how many there are in all is told beside it.
+/// Entries of a list in details; the number of all entries is beside it.
 const MAX_ENTRIES: usize = 16;
 
-/// How long a caller should wait for what others give back at any moment.
+/// How long a caller should wait for what others may give back at any moment.
 const SHORTLY: Duration = Duration::from_secs(1);
 
-/// Bytes of a text in details or of a message, which may repeat what a request said: room for the names of all features.
+/// Bytes of a text in details or of a message, which may repeat parts of a request: room for the names of all features.
 const MAX_TEXT_BYTES: usize = 1000;
 
 /// Lines about bugs in a second.
 static BUGS: Brake = Brake::new(20);
 
-/// Why a call was refused: everything that a handler can answer instead of an answer.
+/// Why a call was refused: every error that a handler can return.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The request cannot be understood.
+    /// The server cannot understand the request.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// Bytes that are no message of the kind that the call takes, or no message at all.
+    /// The bytes are no message of the type that the call takes, or no message at all.
     #[error("the request cannot be read: {0}")]
     Unreadable(String),
     /// No session has this name.
@@ -66,7 +66,7 @@ pub enum Refusal {
     SessionLimit {
         /// Whose limit it is.
         scope: Scope,
-        /// How many that is.
+        /// The limit.
         limit: u32,
         /// When the next lease may run out.
         retry_after: Duration,
@@ -80,7 +80,7 @@ pub enum Refusal {
         used: u32,
         /// How many there may be.
         limit: u32,
-        /// How many were asked for.
+        /// How many more the request needs.
         wanted: u32,
         /// When the next lease may run out.
         retry_after: Duration,
@@ -90,36 +90,36 @@ pub enum Refusal {
     EvaluationLimit {
         /// Whose limit it is.
         scope: Scope,
-        /// How many that is.
+        /// The limit.
         limit: u32,
-        /// When to come again.
+        /// When to try again.
         retry_after: Duration,
     },
-    /// An evaluation whose answer was not read for so long that it lost its place.
+    /// The answer of the evaluation lay unread for so long that it lost its place.
     #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
     AnswerUnread(Duration),
-    /// A call that would take the threads for too long.
+    /// The call would take the threads for too long.
     #[error(
         "the call would take about {:.3} s of one core, expected at most {:.3} s",
         .work.as_secs_f64(),
         .limit.as_secs_f64()
     )]
     TooMuchWork {
-        /// About how much time of one core.
+        /// Estimated time of one core.
         work: Duration,
-        /// How much a call may take.
+        /// The time that a call may take.
         limit: Duration,
     },
     /// No room for what a session would take.
     #[error("{field} needs {bytes} more bytes: sessions take {taken} of {limit} bytes")]
     MemoryLimit {
-        /// What of the request needs them.
+        /// The part of the request that needs them.
         field: &'static str,
-        /// What the call would take.
+        /// Bytes that the call would take.
         bytes: u64,
-        /// What all sessions may take.
+        /// Bytes that all sessions may take.
         limit: u64,
-        /// What they take.
+        /// Bytes that they take.
         taken: u64,
     },
     /// No room for an answer on its way out.
@@ -127,11 +127,11 @@ pub enum Refusal {
         "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest"
     )]
     AnswerLimit {
-        /// What the answer could take.
+        /// Bytes that the answer could take.
         bytes: u64,
-        /// What answers of the connection, or of the server, may take.
+        /// Bytes that answers of the connection, or of the server, may take.
         limit: u64,
-        /// What they take.
+        /// Bytes that they take.
         taken: u64,
     },
     /// No room for a request on its way in.
@@ -139,39 +139,39 @@ pub enum Refusal {
         "no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest"
     )]
     RequestLimit {
-        /// What the message takes.
+        /// Bytes that the message takes.
         bytes: u64,
-        /// What requests of the connection, or of the server, may take.
+        /// Bytes that requests of the connection, or of the server, may take.
         limit: u64,
-        /// What they take.
+        /// Bytes that they take.
         taken: u64,
     },
-    /// The rest of a request does not come.
+    /// The rest of the request did not arrive.
     #[error("the rest of the request did not come within {} s", .patience.as_secs_f64())]
     SlowRequest {
         /// How long the server has waited.
         patience: Duration,
     },
-    /// As many calls as the connection may have, beside those of the others.
+    /// The connection has as many calls as it may, beside those of the others.
     #[error("of the {limit} calls that may be in progress, this connection has its share")]
     CallLimit {
-        /// How many that is.
+        /// The limit.
         limit: u64,
     },
-    /// A sequence number that is neither the next one nor the last one with the last request.
+    /// A sequence number that is neither the next one, nor the last one with the last request.
     #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
     SequenceMismatch {
-        /// The next one.
+        /// The next number.
         expected: u64,
-        /// The one of the request.
+        /// The number in the request.
         got: u64,
     },
-    /// The answer could be larger than the client takes.
+    /// The answer could be larger than the client accepts.
     #[error("the answer could exceed {max_bytes} bytes; {max_rows} rows would fit")]
     ResponseTooLarge {
         /// Rows that fit into an answer of that size.
         max_rows: u64,
-        /// The size: the client's wish, or the server's default.
+        /// That size: the client's limit, or the server's default.
         max_bytes: u32,
     },
     /// Environments in which no episode has begun.
@@ -180,13 +180,13 @@ pub enum Refusal {
     /// Environments whose episode has ended.
     #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
     EpisodeEnded {
-        /// Which; never empty.
+        /// These environments; never empty.
         env_ids: Vec<u32>,
     },
-    /// Actions that are none.
+    /// Actions outside the action space.
     #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
     ActionOutOfRange {
-        /// Which; never empty.
+        /// These actions; never empty.
         actions: Vec<RefusedAction>,
         /// The size of the action space.
         num_actions: u32,
@@ -194,22 +194,22 @@ pub enum Refusal {
     /// Actions that the mask forbids.
     #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
     IllegalAction {
-        /// Which; never empty.
+        /// These actions; never empty.
         actions: Vec<RefusedAction>,
     },
-    /// A request of dm_env_rpc that is for those who have joined a world.
+    /// A dm_env_rpc request that needs a joined world.
     #[error("this connection has joined no world")]
     NotJoined,
-    /// A connection of dm_env_rpc that is in a world already.
+    /// A dm_env_rpc connection that has joined a world already.
     #[error("this connection has joined world {0:?} already")]
     AlreadyJoined(String),
-    /// A world of dm_env_rpc that somebody is in.
+    /// A dm_env_rpc world that another agent has joined.
     #[error("somebody has joined world {0:?}")]
     WorldInUse(String),
-    /// The server expects a token that it knows, and the call has none such.
+    /// The server requires a token, and the call has none that it knows.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
     InvalidToken(&'static str),
-    /// A request to a host that this server is not.
+    /// The request names a host that this server is not.
     #[error(
         "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
     )]
@@ -217,28 +217,28 @@ pub enum Refusal {
         /// The host that the request names.
         host: String,
     },
-    /// The server is going down.
+    /// The server is shutting down.
     #[error("the server is going down")]
     Draining {
-        /// When to come again.
+        /// When to try again.
         retry_after: Duration,
     },
-    /// A bug. What it was is in the server's log, beside the id of the request.
+    /// A bug. The server's log has it, beside the id of the request.
     #[error("internal error{}", .id.as_ref().map(|id| format!(" in request {id}")).unwrap_or_default())]
     Internal {
-        /// The id of the request; none in a service that no server is around.
+        /// The id of the request; `None` in a service without a server around it.
         id: Option<String>,
     },
 }
 
-/// Whose limit has been reached.
+/// The owner of the limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The server's: other callers may have taken all of it.
+    /// The server: other callers may have taken all of it.
     Server,
-    /// The caller's, a connection where tokens have no names.
+    /// The caller: a connection, where tokens have no names.
     Connection,
-    /// The caller's, a token with this name.
+    /// The caller: a token with this name.
     Token(Arc<str>),
 }
 
@@ -269,8 +269,7 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a call in which something went wrong that never should; logs what it was, with the id of the request,
-    /// which the caller gets too.
+    /// Refuses a call that hit a bug: logs `what` with the id of the request, which the caller gets too.
     pub fn internal(what: &str) -> Refusal {
         if let Some(withheld) = BUGS.pass() {
             CallContext::log(|| tracing::error!(what, withheld, "a bug"));
@@ -357,7 +356,7 @@ impl From<StepError> for Refusal {
     }
 }
 
-/// A row of the table: the code, the reason, and what else the reason has.
+/// A row of the table: the code, the reason, and its details.
 struct Row {
     code: Code,
     reason: &'static str,
@@ -518,13 +517,13 @@ impl From<Refusal> for Status {
     }
 }
 
-/// Notes in the metrics and in the current call that a caller gets this error.
+/// Counts this error in the metrics, and notes it in the current call.
 pub fn count(reason: &'static str) {
     metrics::counter!(REFUSALS, "reason" => reason).increment(1);
     CallContext::note_reason(reason);
 }
 
-/// The same as a message, for streams that go on after it.
+/// The same as a message, for streams that continue after an error.
 impl From<Refusal> for rpc::Status {
     fn from(refusal: Refusal) -> rpc::Status {
         let status = Status::from(refusal);
@@ -532,7 +531,7 @@ impl From<Refusal> for rpc::Status {
     }
 }
 
-/// The beginning of a text, with a mark where something is missing.
+/// The beginning of a text, with a mark where it is cut.
 fn cut(text: &str) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();

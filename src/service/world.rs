@@ -1,7 +1,7 @@
 //! An environment as dm_env_rpc sees it: a sequence of states, from one episode to the next.
 //!
-//! There is no call that begins an episode in that protocol: the step after the end of one does, and its actions are ignored.
-//! So the end of an episode, a reset, and a new world are all the same here: what comes next is a first step.
+//! No call of that protocol begins an episode: the step after the end of one does, and its actions are ignored.
+//! So the end of an episode, a reset, and a new world are all the same here: a first step comes next.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::wire::dm_env_rpc::tensor;
 
 use super::status::Refusal;
 
-/// Where a world stands between two steps.
+/// The state of a world between two steps.
 #[derive(Debug, Default)]
 pub(super) struct World {
     phase: Phase,
@@ -24,12 +24,12 @@ pub(super) struct World {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// No episode is under way, and whoever is joined knows it: the next step begins one.
+    /// No episode is running, and a joined agent knows it: the next step begins one.
     #[default]
     Between,
-    /// An episode is under way.
+    /// An episode is running.
     Running,
-    /// The episode was cut from outside: the next step says so, and no more.
+    /// A client cut the episode from outside: the next step reports that, and no more.
     Cut,
 }
 
@@ -39,13 +39,13 @@ impl World {
         *self = World { phase: Phase::Between, dealt };
     }
 
-    /// Somebody ends the episode for everyone: an agent in the middle of it is told by its next step.
+    /// A client ends the episode for all: an agent in the middle of it learns that from its next step.
     pub fn cut(&mut self, dealt: Option<Dealt>) {
         let phase = if self.phase == Phase::Between { Phase::Between } else { Phase::Cut };
         *self = World { phase, dealt };
     }
 
-    /// Steps, or begins an episode. A refused step has changed nothing.
+    /// Steps, or begins an episode. A refused step changes nothing.
     pub fn step(
         &mut self,
         batch: &mut EnvBatch,
@@ -66,7 +66,7 @@ impl World {
                 Told::Running
             }
             Phase::Cut => Told::Interrupted,
-            // Somebody stepped the world by the other door.
+            // A session call ended the episode.
             Phase::Running if batch.has_ended(0) => Told::Interrupted,
             Phase::Running => {
                 let StepOutcome { rewards, terminated, truncated, .. } =
@@ -94,9 +94,9 @@ impl World {
     }
 }
 
-/// Who is in a world, and whether its maker is still connected.
+/// Whether an agent is in a world, and whether its maker is still connected.
 ///
-/// A world whose maker has left goes with the last one who leaves it.
+/// The world ends when its maker has left and its last agent leaves.
 #[derive(Debug)]
 pub(super) struct Door(Mutex<Presence>);
 
@@ -108,12 +108,12 @@ struct Presence {
 }
 
 impl Door {
-    /// Of a new world: nobody is in it, its maker is there.
+    /// The door of a new world: no agent is in it, its maker is connected.
     pub fn new() -> Door {
         Door(Mutex::new(Presence { joined: false, maker: true, closed: false }))
     }
 
-    /// Lets an agent in; false if there is one in it already, or none will ever be again.
+    /// Lets an agent in; false if the world has one already, or has ended.
     pub fn enter(&self) -> bool {
         let mut presence = self.presence();
         let free = !presence.joined && !presence.closed;
@@ -121,7 +121,7 @@ impl Door {
         free
     }
 
-    /// The agent leaves; true if that was the last of the world.
+    /// The agent leaves; true if that ends the world.
     pub fn leave(&self) -> bool {
         let mut presence = self.presence();
         presence.joined = false;
@@ -129,7 +129,7 @@ impl Door {
         presence.closed
     }
 
-    /// The maker's connection has ended; true if that was the last of the world.
+    /// The maker's connection has ended; true if that ends the world.
     pub fn abandon(&self) -> bool {
         let mut presence = self.presence();
         presence.maker = false;
@@ -137,7 +137,7 @@ impl Door {
         presence.closed
     }
 
-    /// Lets nobody in any more; false if somebody is in it.
+    /// Closes the world to agents; false if an agent is in it.
     pub fn close(&self) -> bool {
         let mut presence = self.presence();
         presence.closed |= !presence.joined;

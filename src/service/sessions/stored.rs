@@ -1,8 +1,8 @@
-//! Sessions between two servers: written down by the one that goes, taken up by the one that comes.
+//! Sessions between two servers: the one that shuts down writes them, the next one restores them.
 //!
-//! A session is taken up as it was: its name, its lease, its environments, its numbers and the answer that its client may ask
-//! for again. Its lease stands still meanwhile. Worlds of dm_env_rpc are not written down: they end with
-//! the connections of their agents.
+//! A restored session is as it was: its name, its lease, its environments, its numbers and the answer that its client may
+//! ask for again. Its lease is paused meanwhile. Worlds of dm_env_rpc are not written: they end with the connections of
+//! their agents.
 //!
 //! # Format
 //! All numbers are little-endian.
@@ -10,11 +10,11 @@
 //! ```text
 //! magic      8 bytes, "TTRNSESS"
 //! format     u16, 1
-//! sessions   each as u64 length, u64 XXH3 of so many bytes, and the bytes: a message `WrittenSession`
+//! sessions   each as u64 length, u64 XXH3 of the bytes, and the bytes: a message `WrittenSession`
 //! end        u64 2^64 - 1, u64 how many sessions there were
 //! ```
 //!
-//! A file that is cut anywhere, or has a byte changed, gives the sessions that are whole and says what is not.
+//! From a file that is cut or has a changed byte, the server restores the whole sessions and reports the others.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -39,16 +39,16 @@ const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
 const END: u64 = u64::MAX;
 
-/// What a server found of the sessions of the one before it.
+/// What a server restored of the previous server's sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Sessions taken up.
+    /// Sessions restored.
     pub sessions: u32,
-    /// What could not be taken up, and why; empty if that is nothing.
+    /// What could not be restored, and why; empty if everything was.
     pub problems: Vec<String>,
 }
 
-/// A session as it is written down.
+/// A session as the server writes it.
 #[derive(Clone, PartialEq, Message)]
 struct WrittenSession {
     /// 16 bytes.
@@ -108,11 +108,11 @@ enum WrittenSlot {
 }
 
 impl SessionStore {
-    /// Writes every session down, in the order of age; returns how many. From then on, calls on them are refused as the server
-    /// goes: a step that is not written down is not done.
+    /// Writes every session, in the order of age; returns how many. From then on the store refuses calls on them, as the
+    /// server is shutting down: a step that is not written is not done.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub async fn put_away(&self, out: &mut impl Write) -> io::Result<u32> {
         out.write_all(&MAGIC)?;
         out.write_all(&FORMAT.to_le_bytes())?;
@@ -142,10 +142,10 @@ impl SessionStore {
         Ok(written)
     }
 
-    /// Takes up the sessions of `input`, which has `num_bytes`, within the limits of this store.
+    /// Restores the sessions of `input`, which has `num_bytes`, within the limits of this store.
     ///
     /// # Errors
-    /// Those of `input`. What is wrong with its content is among the problems instead, and is no reason to leave the rest.
+    /// The errors of `input`. Errors in its content become problems instead, and do not stop the other sessions.
     pub fn take_up(&self, input: &mut impl Read, num_bytes: u64) -> io::Result<TakenUp> {
         let mut input = Bytes { input, left: num_bytes };
         let mut taken = TakenUp::default();
@@ -190,7 +190,7 @@ impl SessionStore {
             let Some(content) = input.take(length)? else { return Ok(cut()) };
             found += 1;
             if xxh3_64(&content) != checksum {
-                // Its length may be what is damaged, so nothing behind it can be found.
+                // Its length may be the damaged part, so nothing after it can be found.
                 return Ok(Err(format!(
                     "session {found} of the file is damaged, and what is behind it cannot be found"
                 )));
@@ -279,12 +279,12 @@ impl WrittenSession {
 
     fn config(&self) -> Result<SessionConfig, String> {
         let message = self.config.as_ref().ok_or("it has no configuration")?;
-        // Its seeds are in its environments; the one of the session is repeated to those who ask.
+        // Its environments have their seeds; the session's own is only for summaries.
         let (config, _) = session::decode(message, || 0).map_err(|error| error.to_string())?;
         Ok(SessionConfig { seed: message.seed, ..config })
     }
 
-    /// The state, whose bytes are not needed any more.
+    /// The state; its bytes are not needed any more.
     fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<State, String> {
         let text = |refusal: Refusal| refusal.to_string();
         let mut memory = Memory::new(memory, config).map_err(text)?;
@@ -342,14 +342,14 @@ fn decode_pieces(bytes: &[u8]) -> Result<Arc<[Tetromino]>, String> {
     pieces.collect::<Option<Arc<[Tetromino]>>>().ok_or("there is no such piece".to_owned())
 }
 
-/// Bytes of a file whose length is known, so that what it says of lengths takes no memory.
+/// The bytes of a file of known length, so that a false length in it takes no memory.
 struct Bytes<'a, R> {
     input: &'a mut R,
     left: u64,
 }
 
 impl<R: Read> Bytes<'_, R> {
-    /// So many bytes; `None` if there are fewer.
+    /// The next `length` bytes; `None` if there are fewer.
     fn take(&mut self, length: u64) -> io::Result<Option<Vec<u8>>> {
         if length > self.left {
             return Ok(None);
