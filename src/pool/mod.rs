@@ -1,12 +1,12 @@
 //! Threads for work that takes longer than a call may hold up the others.
 //!
-//! The threads are shared by callers, not by jobs: a caller that hands in eight times as many jobs gets no more of them than
-//! the others. Work is cut into jobs of a few milliseconds, and the end of one job hands in the next. A thread that is free
-//! takes the oldest job of the caller that has used the threads least, so a caller that comes new waits for one job at most.
+//! Callers share the threads, not jobs: a caller that queues eight times as many jobs gets no more of the threads than the
+//! others. Work is cut into jobs of a few milliseconds, and the end of one job queues the next. A free thread takes the
+//! oldest job of the caller that has used the threads least, so a new caller waits for one job at most.
 //!
-//! The surprising decision: rayon's own queues are not used as such. A rayon thread takes what it handed in itself before
-//! what came from outside, so one evaluation of endless games would keep everybody else out for good. Here the jobs wait in
-//! queues of our own, and what rayon is given are tickets: a thread that draws a ticket does the job whose turn it is.
+//! The surprising decision: jobs do not wait in rayon's own queues. A rayon thread takes the jobs that it spawned itself
+//! before those from outside, so one evaluation of endless games would keep all other callers out for good. Here the jobs
+//! wait in our own queues, and rayon gets tickets: a thread that draws a ticket does the job whose turn it is.
 
 pub mod queues;
 
@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The system gives no threads.
+/// The system provides no threads.
 pub use rayon::ThreadPoolBuildError as PoolError;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tracing::Span;
@@ -23,8 +23,8 @@ use tracing::Span;
 use queues::Queues;
 pub use queues::{Party, PoolActivity};
 
-/// Threads of a pool that a user can ask for: more than all but the largest machines have cores. Each one that idles looks for
-/// work at all the others first, so that 4,096 of them take half a minute to start on two cores.
+/// The most threads that a user can ask for in a pool: all but the largest machines have fewer cores. Each idle thread first
+/// looks for work at all the others, so that 4,096 of them take half a minute to start on two cores.
 pub const MAX_THREADS: usize = 512;
 
 /// A fixed number of threads and the jobs that wait for them. They end when the last handle is dropped.
@@ -42,19 +42,19 @@ pub struct Lane {
 }
 
 impl Pool {
-    /// A pool of so many threads; 0 for as many as there are cores.
+    /// A pool of `num_threads`; 0 for as many as there are cores.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system provides no threads.
     pub fn new(num_threads: usize) -> Result<Arc<Pool>, PoolError> {
         Pool::with_niceness(num_threads, "player", 0)
     }
 
-    /// The same with threads of this name that give way to the program's other ones, by so many steps of `nice`. Without it a
-    /// thread that wakes up for a short call may have to wait for milliseconds until one that plays has had its turn.
+    /// The same with threads of this name, `niceness` steps nicer than the program's other threads. Without it, a thread
+    /// that wakes up for a short call may wait milliseconds for a thread that plays.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system provides no threads.
     pub fn with_niceness(
         num_threads: usize,
         name: &'static str,
@@ -87,7 +87,8 @@ impl Pool {
     fn work(&self) {
         let (party, job) = self.queues().take().expect("a job for each ticket");
         let start = Instant::now();
-        // A job that panics is lost, and the task that waits for it sees that; the thread goes on. The panic hook has logged it.
+        // A job that panics is lost, and the task that waits for it notices; the thread goes on. The panic hook has logged
+        // it.
         let _ = catch_unwind(AssertUnwindSafe(job));
         self.queues().done(&party, start.elapsed());
     }
@@ -103,12 +104,12 @@ impl Lane {
         self.pool.num_threads()
     }
 
-    /// The same for jobs whose lines in the log show this span.
+    /// The same for jobs whose log lines show this span.
     pub fn in_span(self, span: Span) -> Lane {
         Lane { span, ..self }
     }
 
-    /// Hands in a job. It is begun when all that this caller handed in before have been.
+    /// Queues a job. It begins after all jobs that this caller queued before.
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
         let span = self.span.clone();
         self.pool.queues().put(&self.party, Box::new(move || span.in_scope(job)));
@@ -117,14 +118,14 @@ impl Lane {
     }
 }
 
-/// Makes this thread nicer. Where the system counts niceness by the process and not by the thread, nothing happens.
+/// Makes this thread nicer. Does nothing where the system has one niceness for the whole process.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
 fn give_way(niceness: i32) {
     #[cfg(target_os = "linux")]
     if niceness > 0
         && let Ok(own) = rustix::process::getpriority_process(None)
     {
-        // To be nicer is allowed to everyone; a sandbox that forbids it takes a little latency and no more.
+        // Every thread may become nicer; a sandbox that forbids it only costs a little latency.
         let _ = rustix::process::setpriority_process(None, own + niceness);
     }
 }

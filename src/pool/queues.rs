@@ -1,7 +1,7 @@
-//! Whose turn it is: the jobs of each caller in a queue of its own, and the threads' time shared out among callers.
+//! The order of jobs: each caller has a queue of its own, and callers share the threads' time.
 //!
-//! A caller that is new begins with what the others have used at least, so it is next, and has saved up nothing. Nothing here
-//! reads the clock: who takes a job says afterwards how long it took.
+//! A new caller begins with the least time that any other has used, so it is next, and has saved up nothing. Nothing here
+//! reads the clock: a thread that takes a job reports afterwards how long it took.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The caller whose work it is: threads and places are shared out among parties.
+/// The owner of work: parties share threads and places.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Party {
     /// This program itself.
@@ -17,25 +17,25 @@ pub enum Party {
     Own,
     /// The holder of a token, by the token's name.
     Token(Arc<str>),
-    /// A connection, by its number, where tokens have no names. A program has one as a rule; one that opens several is
+    /// A connection, by its number, where tokens have no names. A program usually has one; a program that opens several is
     /// several parties.
     Connection(u64),
 }
 
 impl Party {
-    /// A connection that is unlike all others of this process.
+    /// A connection unlike all others of this process.
     pub fn new_connection() -> Party {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Party::Connection(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// What the threads of a pool do.
+/// What the threads of a pool are doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolActivity {
     /// Jobs that wait for a thread.
     pub waiting: usize,
-    /// Jobs that threads are doing.
+    /// Jobs in progress.
     pub running: usize,
     /// Jobs that are done.
     pub done: u64,
@@ -47,11 +47,11 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// Waiting jobs, and what their callers have used.
 #[derive(Default)]
 pub struct Queues {
-    /// Of the callers that have jobs waiting or running.
+    /// The callers that have jobs waiting or running.
     parties: HashMap<Party, Queue>,
-    /// What the caller whose turn was last had used. A new caller begins with it: nobody saves up time.
+    /// What the caller whose turn was last had used. A new caller begins with it, so that no caller saves up time.
     now: Duration,
-    /// Numbers the callers in the order in which they came.
+    /// Numbers the callers in the order of their arrival.
     next_serial: u64,
     num_done: u64,
 }
@@ -59,16 +59,16 @@ pub struct Queues {
 struct Queue {
     jobs: VecDeque<Job>,
     running: u32,
-    /// Time of the threads, counted from what others had used when this caller came.
+    /// The threads' time, counted from what others had used when this caller arrived.
     used: Duration,
     serial: u64,
 }
 
-/// What a running job counts until it is known how long it took, so that one caller does not get all threads at once.
+/// What a running job counts before its real time is known, so that one caller does not get all threads at once.
 const USUAL: Duration = Duration::from_millis(2);
 
 impl Queues {
-    /// What waits, runs, and is done.
+    /// How many jobs wait, run, and are done.
     pub fn activity(&self) -> PoolActivity {
         let mut activity = PoolActivity { done: self.num_done, ..Default::default() };
         for queue in self.parties.values() {
@@ -78,12 +78,12 @@ impl Queues {
         activity
     }
 
-    /// Of how many callers jobs wait or run.
+    /// How many callers have jobs waiting or running.
     pub fn num_parties(&self) -> usize {
         self.parties.len()
     }
 
-    /// Queues a job of a caller behind its others.
+    /// Queues a job of a caller after its others.
     pub fn put(&mut self, party: &Party, job: Job) {
         if let Some(queue) = self.parties.get_mut(party) {
             queue.jobs.push_back(job);
@@ -106,7 +106,7 @@ impl Queues {
         Some((party.clone(), job))
     }
 
-    /// Notes that a job of a caller is done, and how long it took. A caller without jobs is forgotten.
+    /// Notes that a job of a caller is done, and how long it took. Forgets a caller without jobs.
     pub fn done(&mut self, party: &Party, took: Duration) {
         self.num_done += 1;
         let Some(queue) = self.parties.get_mut(party) else { return };

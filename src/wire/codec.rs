@@ -1,14 +1,14 @@
-//! How messages leave and reach the wire: as prost does it, but weighed before they are read.
+//! How messages are encoded and decoded: as prost does it, but weighed before they are decoded.
 //!
-//! Two bytes on the wire can stand for a message of two hundred in memory, so a request within the bound on its size can ask
-//! for gigabytes: 64 MiB of empty `agents` took 5.6 GB. Here the bytes are walked once with the descriptors at hand, without
-//! taking memory, and what they would take is added up; only then are they decoded. Long fields, the tensors that large
-//! messages are made of, are stepped over.
+//! Two bytes on the wire can become a message of two hundred in memory, so a request within the size limit can ask for
+//! gigabytes: 64 MiB of empty `agents` took 5.6 GB. So the codec first walks the bytes once with the descriptors, without
+//! taking memory, and adds up what they would take; only then it decodes them. It steps over long fields, the tensors that
+//! make up large messages.
 //!
-//! What leaves is measured first, so that an answer of megabytes is written into memory taken once.
+//! It measures an answer first, and writes an answer of megabytes into memory allocated once.
 //!
-//! Reading or writing a large message keeps a thread for tens of milliseconds. A program whose threads others wait for says with
-//! [`set_aside`] how such work is done.
+//! Reading or writing a large message keeps a thread for tens of milliseconds. A program whose threads must stay free sets
+//! with [`set_aside`] how to do such work.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -98,7 +98,7 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
 
 impl<U: Message + Default> WeighedDecoder<U> {
     fn weigh_and_decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        // The message lies in one piece.
+        // The message is in one piece.
         let bytes = buf.chunk();
         if let Some(plan) = self.plan
             && bytes.len() as u64 * MOST_PER_BYTE > MAX_DECODED_BYTES
@@ -119,17 +119,17 @@ impl<U: Message + Default> WeighedDecoder<U> {
 /// A way to do work that keeps its thread for long.
 pub type Aside = fn(work: &mut dyn FnMut());
 
-/// Bytes of a message that is large: a few milliseconds, where it is not made of tensors.
+/// The size of a large message, in bytes: a few milliseconds, unless it is made of tensors.
 const LARGE: usize = 4 << 20;
 
 static ASIDE: OnceLock<Aside> = OnceLock::new();
 
-/// From now on, large messages of this process are read and written in this way. The first to call this decides.
+/// Sets how this process reads and writes large messages from now on. The first call decides.
 pub fn set_aside(aside: Aside) {
     let _ = ASIDE.set(aside);
 }
 
-/// Reads or writes a message of so many bytes.
+/// Reads or writes a message of `bytes`.
 fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let Some(aside) = ASIDE.get().filter(|_| bytes >= LARGE) else { return work() };
     let (mut work, mut done) = (Some(work), None);
@@ -137,20 +137,20 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     done.expect("work that is done when it is called")
 }
 
-/// Messages so small that nothing in them could be too heavy are not weighed: no message of ours takes more than twice as
-/// many bytes as this for each of the two that are its least on the wire.
+/// The most bytes of memory for each byte on the wire, so small messages need no weighing: every field has at least two
+/// bytes on the wire, and none of ours takes more than twice this number.
 pub const MOST_PER_BYTE: u64 = 512;
 
-/// How deep messages lie in messages at most, as in prost.
+/// How deep messages may be nested, as in prost.
 const MAX_DEPTH: usize = 100;
 
-/// What the fields of a kind of message take in memory, by their numbers.
+/// What the fields of a message type take in memory, by their numbers.
 #[derive(Debug, Default)]
 struct Plan {
     fields: HashMap<u32, Field>,
 }
 
-/// What a field takes each time that it occurs, beside what its message counts for it.
+/// What a field takes each time that it occurs, besides what its message counts for it.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     /// A message: `own` bytes for itself if it is one of a list, and what is in it.
@@ -159,14 +159,14 @@ enum Field {
     Text { own: u64 },
     /// Bytes, which are not copied: `own` if they are one of a list.
     Bytes { own: u64 },
-    /// Numbers of a list, so many bytes each.
+    /// Numbers of a list, `each` bytes a number.
     Numbers { each: u64 },
-    /// A number, which its message has counted.
+    /// A number, which its message counts.
     Number,
 }
 
 impl Plan {
-    /// Bytes that a message would take. What cannot be read weighs nothing: decoding it will fail.
+    /// Bytes of memory that a message would take. What cannot be read weighs nothing: decoding it will fail.
     fn weigh(&self, mut bytes: &[u8], depth: usize) -> u64 {
         let mut weight = 0;
         while !bytes.is_empty() && depth < MAX_DEPTH {
@@ -194,7 +194,7 @@ impl Plan {
                 }
                 (Some(Field::Text { own }), WireType::LengthDelimited) => own + length,
                 (Some(Field::Bytes { own }), WireType::LengthDelimited) => own,
-                // Packed: a number ends with each byte that has no mark for more, and takes four bytes or eight otherwise.
+                // Packed: each varint ends with a byte without a continuation mark; other numbers take four bytes or eight.
                 (Some(Field::Numbers { each }), WireType::LengthDelimited) => {
                     each * inside.iter().filter(|byte| **byte < 0x80).count() as u64
                 }
@@ -206,20 +206,20 @@ impl Plan {
     }
 }
 
-/// Bytes of memory that a message would take once it is decoded, beside those that itself is stored in: `None` for a kind of
-/// message that is not of our files. What cannot be read weighs nothing.
+/// Bytes of memory that a message would take once decoded, besides those that store the message itself: `None` for a message
+/// type that our files do not have. What cannot be read weighs nothing.
 pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.weigh(bytes, 0))
 }
 
-/// The plan of a kind of message by its full name; none for those that are not of our files.
+/// The plan of a message type by its full name; `None` for types that our files do not have.
 fn plan_of(name: &str) -> Option<&'static Plan> {
     static PLANS: OnceLock<HashMap<String, Plan>> = OnceLock::new();
     PLANS.get_or_init(plans).get(name)
 }
 
 fn plans() -> HashMap<String, Plan> {
-    // They are kept for as long as the process, and refer to each other by name.
+    // They live as long as the process, and refer to each other by name.
     static SET: OnceLock<FileDescriptorSet> = OnceLock::new();
     let set = SET.get_or_init(|| {
         FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("a descriptor set written by build.rs")
@@ -270,7 +270,7 @@ const TEXT: u64 = 24;
 /// A `Bytes`.
 const BYTES: u64 = 32;
 
-/// Bytes of a message in memory, rounded up: every field with its mark of presence.
+/// Bytes of a message in memory, rounded up: every field with its presence flag.
 fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProto>, depth: usize) -> u64 {
     let field = |field: &prost_types::FieldDescriptorProto| match (field.label(), field.r#type()) {
         (Label::Repeated, Type::Message) => 2 * TEXT, // a map takes two

@@ -1,7 +1,7 @@
 //! Lengths of time, from the wire and back.
 //!
-//! The message holds any 64-bit number of seconds, negative ones included, and some of what its own crate does with it
-//! overflows at the ends; here nothing does. Sums of a caller's time and a clock are for their makers to check.
+//! The message holds any 64-bit number of seconds, even negative ones, and some functions of its own crate overflow at the
+//! ends; nothing here does. Code that adds a caller's time to a clock must check the sum itself.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub fn decode(message: &prost_types::Duration) -> Option<Duration> {
     Some(Duration::new(seconds.try_into().ok()?, nanos.try_into().ok()?))
 }
 
-/// The message of a length of time, which is none of more than 2^63 seconds.
+/// The message of a length of time; `None` for more than 2^63 seconds.
 pub fn encode(duration: Duration) -> Option<prost_types::Duration> {
     prost_types::Duration::try_from(duration).ok()
 }

@@ -1,22 +1,22 @@
 //! Why a request cannot be understood.
 //!
-//! A conversion knows the names of its own fields only: `width`, `scoring.lines[2]`. Whoever calls it puts the path before
-//! them with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
+//! A conversion only knows the names of its own fields: `width`, `scoring.lines[2]`. The code that calls it puts the path
+//! before them with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
 
-/// What kind of mistake a request holds; one for each reason that the protocol has for it.
+/// The kind of mistake in a request; one for each reason that the protocol has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A field that is absent, out of range, repeated, over a limit, of the wrong length, or an enum without a meaning.
     Field,
-    /// A tensor of the wrong element type, shape or length, or with a number that cannot be.
+    /// A tensor of the wrong element type, shape or length, or with an impossible number.
     Tensor,
     /// Rules that contradict each other.
     Rules,
-    /// A playfield that cannot be.
+    /// An impossible playfield.
     Position,
     /// A snapshot that is damaged, or not one.
     State,
-    /// A name that nothing has.
+    /// An unknown name.
     UnknownName,
 }
 
@@ -26,17 +26,17 @@ pub enum DecodeError {
     /// A field is wrong.
     #[error("{field}: {problem}")]
     Invalid {
-        /// Which kind of wrong.
+        /// The kind of mistake.
         fault: Fault,
         /// Its path, such as `config.rules.width`.
         field: String,
         /// What is wrong with it, and what was expected.
         problem: String,
     },
-    /// Something that the protocol describes and this server does not do yet.
+    /// A part of the protocol that this server does not implement yet.
     #[error("{0}")]
     NotImplemented(String),
-    /// Rules other than those of the session, or than those of the other positions of the call.
+    /// Rules that differ from those of the session, or of the other positions of the call.
     #[error("{0}")]
     RulesMismatch(String),
     /// Made for, or by, another version of the rules.
@@ -63,12 +63,12 @@ impl DecodeError {
         DecodeError::invalid(Fault::Field, field, problem)
     }
 
-    /// A field that must be there and is not.
+    /// A required field that is absent.
     pub fn missing(field: impl Into<String>) -> DecodeError {
         DecodeError::field(field, "is required")
     }
 
-    /// A mistake of a certain kind.
+    /// A mistake of a given kind.
     pub fn invalid(fault: Fault, field: impl Into<String>, problem: impl Into<String>) -> DecodeError {
         DecodeError::Invalid { fault, field: field.into(), problem: problem.into() }
     }

@@ -23,35 +23,35 @@ use super::session::response_bytes;
 use super::tensor::{self, Dim};
 use super::{duration, features, sequences};
 
-/// A request for an evaluation, understood.
+/// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluationRequest {
-    /// What is played. Its pairs are in ascending order.
+    /// The games to play. Its pairs are in ascending order.
     pub evaluation: Evaluation,
-    /// The same as the first message of the answer tells it.
+    /// The first message of the answer, which reports it.
     pub started: pb::EvaluationStarted,
-    /// The policy that the others are compared with, where they can be.
+    /// The policy that the others are compared with, if they can be.
     pub baseline: Option<u32>,
-    /// Games under way at a time; 0 for one a thread.
+    /// Games in progress at a time; 0 for one a thread.
     pub parallelism: usize,
-    /// How often to tell of progress; `None` for only at the end.
+    /// How often to report progress; `None` for only at the end.
     pub progress_interval: Option<Duration>,
-    /// Whether single games are left out.
+    /// Whether the answer leaves out single games.
     pub omit_results: bool,
     /// The largest message in bytes that the client can take.
     pub max_response_bytes: u32,
 }
 
-/// What a message takes besides what is counted of it, at most: the frame around it, and the lengths in it.
+/// Bytes of a message besides its counted parts, at most: the frame around it, and the lengths in it.
 const MESSAGE_OVERHEAD: usize = 512;
 
 /// Bytes of a game in `results`: five counters of eight bytes, three indices of four, and a flag.
 const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
 
 impl EvaluationRequest {
-    /// How many policies, from the first on, fit into messages as large as the client can take; `None`: all of them.
+    /// How many policies, from the first on, fit into messages that the client accepts; `None`: all of them.
     ///
-    /// Two messages grow with the policies: `started`, which is there to be weighed, and the summary, which is taken as if
+    /// Two messages grow with the policies: `started`, whose size is known, and the summary, whose size is computed as if
     /// none of its numbers were 0.
     pub fn policies_that_fit(&self) -> Option<u32> {
         let EvaluationRequest { evaluation, started, baseline, omit_results, max_response_bytes, .. } = self;
@@ -254,7 +254,7 @@ fn decode_seeds(seeds: &pb::Tensor, num_policies: u32) -> Result<Deal, DecodeErr
     if columns == 0 { Err(none()) } else { Ok(Deal::PerSlot { seeds: matrix.elements, columns }) }
 }
 
-/// Reads the pairs that are to be played, into ascending order.
+/// Reads the pairs to play, into ascending order.
 fn decode_pairs(
     pairs: Option<&pb::Tensor>,
     num_policies: u32,

@@ -1,6 +1,6 @@
 //! Feature selections: a named set or a list, to and from the wire.
 //!
-//! The wire has one convenience that [`FeatureSet`] has not: the bare name of a family stands for all of its members.
+//! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family stands for all of its members.
 
 use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
 
@@ -8,7 +8,7 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a selection for a width; `None` where it was left out.
+/// Reads a selection for a width; `None` if it is absent.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `FeatureSelection`.
@@ -41,7 +41,7 @@ pub fn decode(
     }
 }
 
-/// A selection that gives the same set again.
+/// The selection that decodes to the same set.
 pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
     if is_named(set) {
         let (set, version) = (set.name().to_owned(), set.version().to_string());
@@ -58,7 +58,7 @@ pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
 }
 
 fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
-    // Counted before the families are written out, and again by the set itself afterwards.
+    // Counted before the families are expanded; the set itself counts again afterwards.
     if names.len() > MAX_COLUMNS {
         return Err(DecodeError::field("features", FeatureError::TooMany(names.len()).to_string()));
     }
@@ -79,7 +79,7 @@ fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
     })
 }
 
-/// The members of a family that was named without an index.
+/// The members of a family that is named without an index.
 fn family(name: &str, width: u8) -> Option<impl Iterator<Item = String>> {
     let size = Feature::named(name.strip_suffix("_preclear").unwrap_or(name))?.family_size(width)?;
     Some((0..size).map(move |i| format!("{name}[{i}]")))

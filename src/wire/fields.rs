@@ -1,4 +1,4 @@
-//! Fields of environments: their names, their types and what a session is told of them.
+//! Fields of environments: their names, their types and the specs that clients get.
 
 use crate::engine::{ActionModel, Rules};
 use crate::env::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
@@ -9,10 +9,10 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a list of names, each of them one of `known`, in the order wanted and none twice.
+/// Reads a list of names, each of them one of `known`, in the order given and none twice.
 ///
 /// # Errors
-/// With the path `list[i]` of the first name that is not.
+/// With the path `list[i]` of the first invalid name.
 pub fn decode(names: &[String], list: &str, known: &[Field]) -> Result<Vec<Field>, DecodeError> {
     let mut fields = Vec::with_capacity(known.len());
     for (i, name) in names.iter().enumerate() {
@@ -30,7 +30,7 @@ pub fn decode(names: &[String], list: &str, known: &[Field]) -> Result<Vec<Field
     Ok(fields)
 }
 
-/// Their names, as a request lists them.
+/// The names of fields, as a request lists them.
 pub fn encode(fields: &[Field]) -> Vec<String> {
     fields.iter().map(|field| field.info().name.to_owned()).collect()
 }
@@ -90,7 +90,7 @@ impl From<DataType> for pb::DataType {
     }
 }
 
-/// What `GetServerInfo` says of some fields.
+/// What `GetServerInfo` reports about fields.
 pub fn infos(fields: &[Field]) -> Vec<pb::FieldInfo> {
     FIELDS.iter().filter(|info| fields.contains(&info.field)).map(pb::FieldInfo::from).collect()
 }

@@ -1,39 +1,40 @@
-//! Every bound on a request, and why it is where it is.
+//! Every limit on a request, and the reason for its value.
 //!
-//! Each is told by `GetServerInfo`, so that a client need not know this file. Bounds on the server as a whole (sessions,
-//! environments of all of them) have their defaults here and can be set when it is started.
+//! `GetServerInfo` reports each of them, so that a client need not know this file. Limits on the server as a whole
+//! (sessions, environments of all of them) have their defaults here; the operator can set them at the start.
 
 use std::time::Duration;
 
 use super::error::DecodeError;
 
-/// Environments of one session. Beyond it, one call would take longer than anyone wants to wait for an answer: 65,536
-/// steps and their observations are some tens of milliseconds.
+/// Environments of one session. Beyond it, one call would take too long: 65,536 steps and their observations are some
+/// tens of milliseconds.
 pub const MAX_ENVS_PER_SESSION: u32 = 65_536;
 
-/// Sessions of a server that was not told otherwise: more learners than a machine can feed.
+/// Sessions of a server by default: more learners than a machine can feed.
 pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
 
 /// Environments of all sessions of a server by default: on small playfields 64 MiB of them, on the largest 256 MiB.
 pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 
-/// Bytes of all sessions of a server by default: [`DEFAULT_MAX_ENVS`] on the largest playfield, and as much three times again for
-/// kept answers and explicit sequences.
+/// Bytes of all sessions of a server by default: [`DEFAULT_MAX_ENVS`] on the largest playfield, and three times as much
+/// again for kept answers and explicit sequences.
 pub const DEFAULT_SESSION_MEMORY: u64 = 1 << 30;
 
-/// Bytes of a request to a call that takes bulk. The largest sensible ones, thousands of snapshots or weight vectors, are
-/// some megabytes.
+/// Bytes of a request to a call that takes bulk data. The largest sensible requests, thousands of snapshots or weight
+/// vectors, are some megabytes.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
 
-/// Bytes of memory that a message may take once it is decoded, tensors not counted. The heaviest one that all other bounds let
-/// through, thousands of drawings row by row, takes a little less.
+/// Bytes of memory that a decoded message may take, tensors not counted. The heaviest one within all other limits, thousands
+/// of drawings row by row, takes a little less.
 pub const MAX_DECODED_BYTES: u64 = 2 * MAX_REQUEST_BYTES as u64;
 
-/// Bytes of a request to a call that takes no bulk, as it is sent. The largest is a Reset of all environments of the largest session: 1.0 MB
-/// of letters, and for each of 65,536 environments four bytes around its letters and four of its number, 1.5 MB.
+/// Bytes of a request to a call that takes no bulk data, as sent. The largest is a Reset of all environments of the largest
+/// session: 1.0 MB of letters, and for each of 65,536 environments four bytes around its letters and four of its number, 1.5
+/// MB.
 pub const MAX_SMALL_REQUEST_BYTES: u32 = 2 << 20;
 
-/// The calls that take bulk: snapshots, playfields, weights, or requests of such calls.
+/// The calls that take bulk data: snapshots, playfields, weights, or requests of such calls.
 const BULK: [&str; 4] = ["EnumeratePlacements", "EvaluatePolicies", "RestoreState", "StepStream"];
 
 /// Bytes of a request to a method, named as `package.Service/Method`.
@@ -42,27 +43,27 @@ pub fn max_request_bytes(method: &str) -> u32 {
     if BULK.contains(&name) { MAX_REQUEST_BYTES } else { MAX_SMALL_REQUEST_BYTES }
 }
 
-/// Bytes of an answer unless the client asks for more: what gRPC clients accept unless they are told otherwise.
+/// Bytes of an answer unless the client asks for more: the default limit of gRPC clients.
 pub const DEFAULT_RESPONSE_BYTES: u32 = 4 << 20;
 
-/// Bytes of an answer that a client can ask for. It is built in memory as a whole, once for each call in progress.
+/// Bytes of an answer that a client can ask for. The server builds it in memory as a whole, once for each call in progress.
 pub const MAX_RESPONSE_BYTES: u32 = 64 << 20;
 
-/// The lease of a session whose request names none: longer than a learner thinks between two steps, shorter than a vanished
-/// one would be in the way.
+/// The lease of a session whose request names none: longer than a learner thinks between two steps, short enough that the
+/// session of a vanished learner does no harm.
 pub const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
 
-/// The longest lease: a day, so that what everybody has forgotten goes by itself.
+/// The longest lease: a day, so that forgotten sessions end by themselves.
 pub const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Requests of one stream that wait in the server. Enough to hide a network's latency behind small steps.
 pub const STREAM_QUEUE: u32 = 64;
 
-/// Letters of one explicit piece sequence: a game that long takes a person a month. Every snapshot of the environment
+/// Letters of one explicit piece sequence: a person needs a month for a game that long. Every snapshot of the environment
 /// holds them.
 pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
 
-/// Letters of all explicit piece sequences of one request, a byte of memory each for as long as an environment deals them.
+/// Letters of all explicit piece sequences of one request, a byte of memory each while an environment deals them.
 pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 
 /// Columns of a feature selection: more than there are features at the widest playfield.
@@ -71,69 +72,69 @@ pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
 /// Positions of one request: as many as a session has environments.
 pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 
-/// Bytes of one snapshot: the longest sequence, and all the rest of an environment.
+/// Bytes of one snapshot: the longest sequence, and the rest of an environment.
 pub const MAX_STATE_BYTES: u32 = MAX_SEQUENCE_PIECES + 1024;
 
-/// Sessions on a page of a list, and on one whose request names no size.
+/// The most sessions on a page of a list.
 pub const MAX_PAGE_SIZE: u32 = 1_000;
-/// See [`MAX_PAGE_SIZE`].
+/// Sessions on a page of a list if the request names no size.
 pub const DEFAULT_PAGE_SIZE: u32 = 100;
 
-/// Policies of one evaluation: a population of any search there has been, several times over.
+/// Policies of one evaluation: the population of any known search, several times over.
 pub const MAX_POLICIES: u32 = 16_384;
 
-/// Games of one evaluation. What is kept of each until the end, 25 bytes, makes 25 MiB of it.
+/// Games of one evaluation. The server keeps 25 bytes of each until the end, which makes 25 MiB.
 pub const MAX_GAMES: u64 = 1 << 20;
 
-/// Pieces of one game of an evaluation: the best controllers known end theirs on 10 x 20 after about a tenth as many.
+/// Pieces of one game of an evaluation: the best known controllers end theirs on 10 x 20 after about a tenth as many.
 pub const MAX_PIECES: u64 = 1_000_000_000;
 
 /// Steps of one game of an evaluation: as many as pieces, where a step is a piece.
 pub const MAX_STEPS: u64 = MAX_PIECES;
 
-/// Playouts a placement of an agent that plays games at random before it chooses: a thousand of them for each of 34 placements
+/// Playouts a placement of an agent that plays games at random before it chooses: a thousand for each of 34 placements
 /// are some tenths of a second a piece.
 pub const MAX_PLAYOUTS: u32 = 1_000;
 
-/// Next pieces that a linear controller looks ahead. Each makes a choice about 23 times as long: with two of them, and features
-/// that no kernel knows, one on the widest playfield takes seconds.
+/// Next pieces that a linear controller looks ahead. Each makes a choice about 23 times as long: with two of them, and
+/// features that no kernel knows, a choice on the widest playfield takes seconds.
 pub const MAX_LOOKAHEAD: u32 = 2;
 
-/// Evaluations at one time of a server that was not told otherwise. Their callers share the threads; more of them only make
-/// all of them slower, and each may hold [`MAX_GAMES`].
+/// Evaluations at one time by default. Their callers share the threads; more of them only make all of them slower, and each
+/// may hold [`MAX_GAMES`].
 pub const DEFAULT_MAX_EVALUATIONS: u32 = 64;
 
-/// Evaluations of one caller at one time, of a server that was not told otherwise: a quarter of all.
+/// Evaluations of one caller at one time by default: a quarter of all.
 pub const DEFAULT_MAX_EVALUATIONS_PER_CALLER: u32 = 16;
 
-/// How long the answer of an evaluation may lie unread before it has to make room for another one, in a server that was not
-/// told otherwise: longer than a program takes between two messages, shorter than others like to wait.
+/// How long the answer of an evaluation may lie unread, by default, before the evaluation must make room for another one:
+/// longer than a program takes between two messages, shorter than other callers like to wait.
 pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
 
-/// Time of one core that a call may take by the server's estimate, evaluations aside, in a server that was not told
-/// otherwise. Every placement of as many positions as one request may have takes less under nearly all rules and features.
+/// Time of one core that a call may take by the server's estimate, evaluations aside, by default. Every placement of as many
+/// positions as one request may have takes less under nearly all rules and features.
 pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
 
-/// Connections of a server by default: one for each session, and as many again for those that look on.
+/// Connections of a server by default: one for each session, and as many again for observers.
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 2_048;
 
-/// Calls in progress on one connection. Further ones wait in the client, which learns the limit when it connects.
+/// Calls in progress on one connection. Further calls wait in the client, which learns the limit when it connects.
 pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 
-/// Calls in progress on all connections. Each takes some 10 KiB before it does anything, and
-/// [`SMALL_ANSWER_BYTES`](crate::service::answers::SMALL_ANSWER_BYTES) are set aside for it.
+/// Calls in progress on all connections. Each takes some 10 KiB before it does anything, and the server sets aside
+/// [`SMALL_ANSWER_BYTES`](crate::service::answers::SMALL_ANSWER_BYTES) for it.
 pub const DEFAULT_MAX_CALLS: u32 = 8_192;
 
-/// Bytes of requests, and of answers, on their way over one connection: four of the largest, and dozens of those that programs send. What a
-/// connection can make the server hold without one complete request is this, the 16 MiB of its window that the server has not
-/// read, and 24 KiB of headers and first buffers for each call.
+/// Bytes of requests, and of answers, on their way over one connection: four of the largest, and dozens of typical ones. A
+/// connection can make the server hold this much without one complete request, plus the 16 MiB of its window that the server
+/// has not read, and 24 KiB of headers and first buffers for each call.
 pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 
-/// Calls in progress that each connection may have whatever the others do, so that a newcomer is always served.
+/// Calls in progress that each connection may have whatever the others do, so that the server always serves a newcomer.
 pub const OWN_CALLS: u64 = 8;
 
-/// Bytes of requests, and of answers, that each connection may have on their way whatever the others do: a step of hundreds of
-/// environments, or what GetServerInfo says. With as many connections as there may be, these are 256 MiB of each.
+/// Bytes of requests, and of answers, that each connection may have on their way whatever the others do: a step of hundreds
+/// of environments, or the answer of GetServerInfo. With as many connections as there may be, these are 256 MiB of each.
 pub const OWN_MEMORY: u64 = 128 << 10;
 
 /// Bytes of requests, and of answers, on their way over all connections.
@@ -142,25 +143,24 @@ pub const DEFAULT_TRAFFIC_MEMORY: u64 = 2 * CONNECTION_MEMORY;
 /// How long a connection may be silent before its first request, its TLS handshake included.
 pub const DEFAULT_FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the next 64 KiB of a request may keep the server waiting.
+/// How long the server waits for the next 64 KiB of a request.
 pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a client may leave an answer unread: longer than a learner thinks before it reads.
 pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 
-/// How long a connection stays without a call: longer than the default lease of a session. Clients connect again by themselves.
+/// How long a connection stays open without a call: longer than the default lease. Clients reconnect by themselves.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// How often an evaluation tells of its progress if nobody says otherwise, and at most.
+/// How often an evaluation reports its progress if the request names no interval.
 pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
-/// See [`DEFAULT_PROGRESS_INTERVAL`].
+/// The shortest interval between two progress reports.
 pub const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Bytes of a name in a request. The longest of ours has half as many; beyond it, a name would fill the error that refuses
-/// it.
+/// Bytes of a name in a request. Our longest name has half as many; a longer one would fill the error that refuses it.
 pub const MAX_NAME_BYTES: usize = 128;
 
-/// Refuses a name that is too long to be one.
+/// Refuses a name that is too long.
 ///
 /// # Errors
 /// With the path `field`.

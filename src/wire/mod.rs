@@ -1,7 +1,7 @@
 //! The boundary: the messages and services of `proto/`, as Rust.
 //!
-//! The generated types are included here, once, and named [`pb`]. They appear in this module, in `service` and in `client`
-//! and nowhere else; the engine and everything around it has types of its own.
+//! This module includes the generated types, once, and names them [`pb`]. They appear in this module, in `service` and in
+//! `client` and nowhere else; the engine and everything around it has types of its own.
 //!
 //! The comments of the generated items are those of the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
@@ -26,10 +26,11 @@ pub use error::{DecodeError, Fault, InField};
 pub use packages::google::rpc;
 pub use packages::tetrion::v1 as pb;
 
-/// Every message, service and comment of `proto/`, as an encoded `google.protobuf.FileDescriptorSet`: what reflection serves.
+/// Every message, service and comment of `proto/`, as an encoded `google.protobuf.FileDescriptorSet`: what reflection
+/// serves.
 pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("descriptors");
 
-/// One module a part of a package's name: this is where the generated code expects the packages it refers to.
+/// One module a part of a package's name: the generated code expects the packages it refers to here.
 #[allow(
     missing_docs, // the client and server modules that tonic writes around the documented services
     clippy::all,

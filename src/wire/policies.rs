@@ -1,4 +1,4 @@
-//! Who plays in an evaluation: the rows of a weight matrix, and agents by name with their parameters.
+//! The policies of an evaluation: the rows of a weight matrix, and named agents with their parameters.
 
 use crate::agents::{
     AGENTS, Agent, AgentKind, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LinearAgent,
@@ -14,12 +14,12 @@ use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, check_name};
 use super::pb;
 use super::tensor::{self, Dim};
 
-/// Who plays, and how the answer tells it.
+/// The policies of a request, and how the answer reports them.
 pub(super) struct Policies {
     pub all: Vec<Agent>,
     /// The columns of the matrix.
     pub features: Option<FeatureSet>,
-    /// What the end of a game is worth to the rows of the matrix.
+    /// How the rows of the matrix score the end of a game.
     pub terminal: pb::TerminalScore,
     /// The agents with every parameter they take filled in.
     pub named: Vec<pb::Agent>,
@@ -98,7 +98,7 @@ fn decode_weights(tensor: Option<&pb::Tensor>, columns: u32) -> Result<Vec<f64>,
     Ok(tensor::decode::<f64>(tensor, &dims)?.elements)
 }
 
-/// Reads an agent; gives it back as well with every parameter it takes filled in.
+/// Reads an agent; also returns its message with every parameter filled in.
 fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent), DecodeError> {
     let name = message.name.as_str();
     check_name("name", name)?;
@@ -227,7 +227,7 @@ fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
     }
 }
 
-/// How the wire says what a placement that ends the game is worth.
+/// How the wire expresses the score of a placement that ends the game.
 pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
     match terminal {
         TerminalPolicy::Avoid => pb::TerminalScore::Avoid,

@@ -1,4 +1,4 @@
-//! Positions sent along: snapshots, playfields drawn by people, playfields packed by programs.
+//! Positions in a request: snapshots, playfields drawn by people, playfields packed by programs.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ use super::tensor::{self, Array, Dim};
 /// The positions of a request, all of the same rules.
 #[derive(Clone, Debug)]
 pub enum Positions {
-    /// Environments as they were saved.
+    /// Environments from their snapshots.
     States(Vec<EnvState>),
     /// Playfields and pieces.
     Drawn(Vec<Position>),
@@ -35,11 +35,11 @@ pub fn nanoseconds(message: &pb::Positions) -> u64 {
         + packed.as_ref().map_or(0, |packed| 2 * bytes(&packed.boards) + 20 * bytes(&packed.pieces))
 }
 
-/// Reads positions and the rules that they have: those of the session if they are for one, else those that the request
-/// names, else those of the snapshots, else the default.
+/// Reads positions and their rules: those of the session if the positions are for one, else those that the request names,
+/// else those of the snapshots, else the default.
 ///
 /// # Errors
-/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] where rules differ that must not.
+/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] where rules differ that must be equal.
 pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules, Positions), DecodeError> {
     let named = match &message.rules {
         Some(rules) => Some(ResolvedRules::try_from(rules).in_field("rules")?.rules),
@@ -181,7 +181,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Posi
     Ok(positions)
 }
 
-/// Reads boards as integers of the width that the playfield has, made as wide as the widest.
+/// Reads boards as integers of the playfield's width, widened to the widest.
 fn decode_boards(boards: Option<&pb::Tensor>, rules: &Rules) -> Result<Array<u32>, DecodeError> {
     let dims = [Dim::Any, Dim::Exactly(rules.height.into())];
     if bytes_per_cell_row(rules.width) == 4 {

@@ -1,4 +1,4 @@
-//! Rules: a preset and what is changed of it, to and from the wire.
+//! Rules: a preset and the changes to it, to and from the wire.
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
@@ -10,9 +10,9 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Rules that can be played, and the preset that a caller named for them.
+/// Playable rules, and the preset that a caller named for them.
 ///
-/// The preset is kept for the echo: rules do not depend on it once they are made.
+/// The preset is kept for the echo: finished rules do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolvedRules {
     /// A row of [`PRESETS`].
@@ -27,7 +27,7 @@ impl Default for ResolvedRules {
     }
 }
 
-/// Rules that came without a preset, as those of a snapshot do.
+/// Rules that came without a preset, such as those of a snapshot.
 impl From<Rules> for ResolvedRules {
     fn from(rules: Rules) -> ResolvedRules {
         ResolvedRules { preset: PRESETS[0].name, rules }
@@ -119,7 +119,7 @@ fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), De
     Ok(())
 }
 
-/// The values of an enum as people write them, `bag7` for `RANDOMIZER_BAG7`; zero, which is refused, left out.
+/// The values of an enum as people write them, `bag7` for `RANDOMIZER_BAG7`; without zero, which is refused.
 pub fn words<T: TryFrom<i32>>(prefix: &str, name: fn(&T) -> &'static str) -> Vec<String> {
     let values = (1..).map_while(|number| T::try_from(number).ok());
     values.map(|value| name(&value).trim_start_matches(prefix).to_lowercase()).collect()
@@ -143,7 +143,7 @@ impl From<RulesError> for DecodeError {
     }
 }
 
-/// Both directions of an enum whose zero, like every number without a name, is refused.
+/// Both directions of an enum that refuses zero and every number without a name.
 ///
 /// prost reads a number without a name as the zero.
 macro_rules! choice {

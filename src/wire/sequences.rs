@@ -20,7 +20,7 @@ pub fn decode(sequences: &[String], num_envs: u32) -> Result<Vec<Arc<[Tetromino]
     decode_list("piece_sequences", sequences)
 }
 
-/// Reads any number of strings but none.
+/// Reads one string or more.
 ///
 /// # Errors
 /// With the path `list`, or that of one of them.
@@ -49,7 +49,7 @@ fn decode_one(letters: &str, path: &str) -> Result<Arc<[Tetromino]>, DecodeError
     Ok(pieces.into())
 }
 
-/// Blanks between letters are skipped, so they do not count.
+/// Counts the letters: blanks between them are skipped.
 fn num_letters(letters: &str) -> usize {
     letters.bytes().filter(|letter| !letter.is_ascii_whitespace()).count()
 }

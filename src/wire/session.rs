@@ -1,4 +1,4 @@
-//! What a session is made of: its configuration, to and from the wire, and its lease.
+//! The configuration of a session, to and from the wire, and its lease.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{duration, features, fields, pb, sequences};
 /// A session's configuration with every default filled in.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// The preset that the rules were made from.
+    /// The preset of the rules.
     pub preset: &'static str,
     /// The environments.
     pub env: EnvConfig,
@@ -30,9 +30,9 @@ pub struct SessionConfig {
     pub max_response_bytes: u32,
 }
 
-/// Reads a configuration; `draw_seed` is asked for a seed if the request has none.
+/// Reads a configuration; calls `draw_seed` if the request has no seed.
 ///
-/// The seeding comes apart: it is of use once, and can be as large as the request.
+/// The seeding is separate: it is used once, and can be as large as the request.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `SessionConfig`.

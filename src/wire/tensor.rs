@@ -1,7 +1,7 @@
 //! Tensors: from the wire into slices of numbers, and back.
 //!
-//! Every length is compared with what is there before memory is taken, so the largest thing a tensor can make us allocate is
-//! as long as itself. Nothing is cast: a tensor of another element type is refused.
+//! Every length is compared with the bytes at hand before memory is taken, so a tensor can never make us allocate more
+//! than its own size. Nothing is cast: a tensor of another element type is refused.
 
 use bytes::Bytes;
 
@@ -18,11 +18,11 @@ pub trait Element: Copy {
     fn from_le(bytes: &[u8]) -> Self;
     /// Appends its bytes.
     fn put_le(self, out: &mut Vec<u8>);
-    /// The number that a person wrote, if this type holds it without loss (floating-point types round it).
+    /// Converts a number that a person wrote, if this type holds it without loss (floating-point types round it).
     fn from_written(value: f64) -> Option<Self>;
 }
 
-/// Beyond this size doubles skip whole numbers, so what a person wrote may not be what arrived.
+/// Beyond this size doubles skip whole numbers, so the number that arrived may not be the one that a person wrote.
 const MAX_WRITTEN: f64 = 9_007_199_254_740_992.0;
 
 macro_rules! element {
@@ -73,12 +73,12 @@ pub struct Array<T> {
     pub elements: Vec<T>,
 }
 
-/// The size of a dimension that a field asks for.
+/// The size that a field requires of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
-    /// Exactly so many.
+    /// Exactly this size.
     Exactly(u32),
-    /// Any number.
+    /// Any size.
     Any,
 }
 
@@ -87,12 +87,12 @@ pub enum Dim {
 /// Plain `values` without a shape are one row, or as many whole rows as they fill.
 ///
 /// # Errors
-/// [`Fault::Tensor`] under the empty path, for the caller to say which field it is.
+/// [`Fault::Tensor`] under the empty path; the caller adds the field.
 pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
     if tensor.values.is_empty() { decode_data(tensor, dims) } else { decode_values(tensor, dims) }
 }
 
-/// Reads a tensor that must be there: see [`decode`].
+/// Reads a required tensor: see [`decode`].
 ///
 /// # Errors
 /// As [`decode`], or [`Fault::Field`] when it is absent; with the path `name`.
@@ -108,7 +108,7 @@ pub fn decode_field<T: Element>(
 /// Writes numbers as a tensor.
 ///
 /// # Panics
-/// In debug builds, when the shape and the number of elements do not fit.
+/// In debug builds, if the shape and the number of elements do not match.
 pub fn encode<T: Element>(shape: Vec<u32>, elements: &[T]) -> pb::Tensor {
     let mut data = Vec::with_capacity(elements.len() * T::SIZE);
     for element in elements {
@@ -117,7 +117,7 @@ pub fn encode<T: Element>(shape: Vec<u32>, elements: &[T]) -> pb::Tensor {
     from_bytes(T::DTYPE, shape, data)
 }
 
-/// Writes truth values as a tensor.
+/// Writes booleans as a tensor.
 pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
 }
@@ -128,10 +128,10 @@ pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor 
     from_bytes(dtype, vec![rows, height.into()], data)
 }
 
-/// A tensor of bytes that are in order already.
+/// A tensor of bytes that are in the right order already.
 ///
 /// # Panics
-/// In debug builds, when the shape and the number of bytes do not fit.
+/// In debug builds, if the shape and the number of bytes do not match.
 pub fn from_bytes(dtype: pb::DataType, shape: Vec<u32>, data: Vec<u8>) -> pb::Tensor {
     debug_assert_eq!(
         shape.iter().map(|&size| u64::from(size)).product::<u64>() * element_size(dtype) as u64,
@@ -192,7 +192,7 @@ fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<
     Ok(Array { shape, elements })
 }
 
-/// The shape of numbers that were written without one: one row, or as many rows as they fill.
+/// The shape of numbers without one: one row, or as many rows as they fill.
 fn shape_of_rows(count: usize, dims: &[Dim]) -> Vec<u32> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     match dims {

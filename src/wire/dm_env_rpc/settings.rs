@@ -1,7 +1,7 @@
-//! Settings: tensors by name, one table of them, and the configuration that they make.
+//! Settings: named tensors, the one table of them, and the configuration that they make.
 //!
-//! They are the fields of `SessionConfig` and `Rules` that make sense for one environment, and are read by writing exactly
-//! those messages: every bound and every default is that of a session.
+//! They are the fields of `SessionConfig` and `Rules` that make sense for one environment. The reader writes them into
+//! exactly those messages, so every bound and every default is that of a session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Setting {
     put: fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>,
 }
 
-/// What settings are written into.
+/// The messages that settings are written into.
 #[derive(Default)]
 struct Draft {
     config: pb::SessionConfig,
@@ -39,10 +39,10 @@ struct Draft {
     ttl: Option<prost_types::Duration>,
 }
 
-/// What a world is made of.
+/// The configuration of a world.
 #[derive(Debug)]
 pub struct WorldConfig {
-    /// Its configuration: one environment, no autoreset; actions that do not exist end the episode unless a setting says
+    /// Its session: one environment, no autoreset; actions that do not exist end the episode unless a setting says
     /// otherwise.
     pub session: SessionConfig,
     /// Where its pieces come from.
@@ -51,7 +51,7 @@ pub struct WorldConfig {
     pub ttl: Duration,
 }
 
-/// The episode that a reset asks for in place of the next one.
+/// The episode that a reset asks for instead of the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dealt {
     /// Episode 0 of a seed.
@@ -197,7 +197,7 @@ pub static SETTINGS: [Setting; 19] = [
         put: |tensor, draft| {
             let names = tensor::texts(tensor)?.to_vec();
             let selection = draft.config.features.get_or_insert_default();
-            // A name alone is that of a set; a list of one feature is a row.
+            // A bare name is that of a set; a list of one feature is a row.
             match (tensor.shape.is_empty(), names) {
                 (true, mut names) => selection.set = names.swap_remove(0),
                 (false, names) => selection.features = names,
@@ -269,10 +269,10 @@ pub static SETTINGS: [Setting; 19] = [
     },
 ];
 
-/// Reads the settings of a new world; `draw_seed` is asked for a seed if there is none among them.
+/// Reads the settings of a new world; calls `draw_seed` if they have no seed.
 ///
 /// # Errors
-/// [`DecodeError`] with the path `settings.NAME`; [`Fault::UnknownName`] for a name that no setting has.
+/// [`DecodeError`] with the path `settings.NAME`; [`Fault::UnknownName`] for a name of no setting.
 pub fn decode(
     settings: &HashMap<String, dm::Tensor>,
     draw_seed: impl FnOnce() -> u64,
@@ -294,7 +294,7 @@ pub fn decode(
 /// Reads the settings of a reset.
 ///
 /// # Errors
-/// As [`decode`]; most settings belong to the making of a world.
+/// As [`decode`]; most settings are for new worlds only.
 pub fn decode_reset(settings: &HashMap<String, dm::Tensor>) -> Result<Option<Dealt>, DecodeError> {
     let read = || {
         let Draft { config, .. } = draft(settings, |setting| setting.at_reset)?;
@@ -319,7 +319,7 @@ pub fn decode_join(settings: &HashMap<String, dm::Tensor>) -> Result<(), DecodeE
     draft(settings, |_| false).in_field("settings").map(drop)
 }
 
-/// Writes settings down, in the order of their names.
+/// Writes settings into a draft, in the order of their names.
 fn draft(
     settings: &HashMap<String, dm::Tensor>,
     taken: impl Fn(&Setting) -> bool,
@@ -360,7 +360,7 @@ fn choice<T: TryFrom<i32>>(
     })
 }
 
-/// The setting in place of the field that it was written into.
+/// Names the setting instead of the field that it was written into.
 fn by_setting(mut error: DecodeError) -> DecodeError {
     if let DecodeError::Invalid { field, .. } = &mut error {
         let name = field.strip_prefix("rules.").unwrap_or(field);

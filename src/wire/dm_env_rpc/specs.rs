@@ -1,7 +1,8 @@
 //! Actions and observations of a world: their numbers, names, types and bounds.
 //!
-//! There is a `reward` and no `discount`: the state of a step tells it (0 when TERMINATED, else 1), and dm_env_rpc's own
-//! adaptor gets it right from there only; a tensor of that name it would take for the first step's as well, which has none.
+//! There is a `reward` and no `discount`: the state of a step determines it (0 when TERMINATED, else 1), and dm_env_rpc's
+//! own adaptor computes it correctly only from there. It would take a tensor of that name as the discount of the first step
+//! too, which has none.
 
 use std::collections::HashMap;
 
@@ -15,13 +16,13 @@ use super::pb::tensor_spec::Value;
 use super::pb::tensor_spec::value::Payload as Bound;
 use super::{pb, tensor};
 
-/// The number of the one action. A step that leaves it out does action 0.
+/// The number of the one action. A step without it does action 0.
 pub const ACTION: u64 = 1;
 
-/// Something that a step can be asked for.
+/// An observation that a step can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// What the step was worth.
+    /// The reward of the step.
     Reward,
     /// A field of the environment.
     Field(Field),
@@ -30,7 +31,7 @@ pub enum Observation {
 /// The number of the reward.
 const REWARD: u64 = 1;
 
-/// What there is to be seen of a world, by number.
+/// The observations of a world, by number.
 ///
 /// A field has the same number in every world, whatever its rules are.
 pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
@@ -39,7 +40,7 @@ pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)
     std::iter::once((REWARD, Observation::Reward)).chain(fields)
 }
 
-/// The number of a field: part of the protocol, never given to another one.
+/// The number of a field: part of the protocol, never given to another field.
 fn uid(field: Field) -> u64 {
     match field {
         Field::Board => 2,
@@ -69,7 +70,7 @@ fn is_shown(field: Field, batch: &EnvBatch) -> bool {
     batch.spec(field).shape.iter().all(|&size| size > 0) && (keys || !falls)
 }
 
-/// What a connection is told of a world that it joins.
+/// The specs that a connection gets when it joins a world.
 pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
     let action = action_spec(&batch.config().rules);
     let bound = |bound: Option<f64>| bound.map(|bound| int32_bound(bound as i32));
@@ -87,10 +88,10 @@ pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
     }
 }
 
-/// Reads the list of observations wanted; each comes once, however often it is named.
+/// Reads the list of observations wanted; each counts once, however often the list names it.
 ///
 /// # Errors
-/// [`Fault::UnknownName`] for a number that nothing has.
+/// [`Fault::UnknownName`] for an unknown number.
 pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Observation>, DecodeError> {
     let known: HashMap<u64, Observation> = observations(batch).collect();
     let mut wanted = HashMap::new();
@@ -107,8 +108,8 @@ pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Obse
 /// Reads the action of a step.
 ///
 /// # Errors
-/// [`DecodeError`] for a number that nothing has, or a tensor that is no scalar of type INT32. Whether the rules have such an
-/// action is for the environment to say.
+/// [`DecodeError`] for an unknown number, or a tensor that is no scalar of type INT32. The environment checks whether the
+/// rules have such an action.
 pub fn decode_action(actions: &HashMap<u64, pb::Tensor>) -> Result<i32, DecodeError> {
     if let Some(uid) = actions.keys().filter(|uid| **uid != ACTION).min() {
         let problem = format!("no action of this world has the number {uid}");
@@ -141,7 +142,7 @@ fn spec(batch: &EnvBatch, observation: Observation) -> pb::TensorSpec {
     }
 }
 
-/// A bound for all elements, in the type that they have. Truth values have none in this protocol.
+/// A bound for all elements, in their type. Booleans have none in this protocol.
 fn bound(dtype: DataType, number: f64) -> Option<Value> {
     let payload = match dtype {
         DataType::Bool => return None,

@@ -93,8 +93,8 @@ pub fn texts(tensor: &pb::Tensor) -> Result<&[String], DecodeError> {
     }
 }
 
-/// A tensor of bytes that are in order already, little-endian as all our own are. There is no 16-bit type in this protocol:
-/// those become 32-bit ones.
+/// A tensor of bytes that are in the right order already, little-endian like all our own. There is no 16-bit type in this
+/// protocol: 16-bit numbers become 32-bit ones.
 pub fn from_bytes(dtype: DataType, shape: &[u32], data: Vec<u8>) -> pb::Tensor {
     fn all<T: Element, U>(data: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
         data.chunks_exact(T::SIZE).map(|bytes| convert(T::from_le(bytes))).collect()
@@ -134,7 +134,7 @@ fn uint32s(array: Vec<u32>) -> Payload {
 /// Numbers of a shape with no dimension or with one.
 fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeError> {
     fn widen<T: Copy>(array: &[T], to: impl Fn(T) -> f64) -> Cow<'static, [f64]> {
-        // One more than are ever wanted is enough to see that there are too many.
+        // One more than the longest row is enough to see that there are too many.
         array.iter().take(MAX_ROW + 1).map(|&number| to(number)).collect()
     }
     let (count, array) = match &tensor.payload {
@@ -154,7 +154,7 @@ fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeErro
     debug_assert!(expected.len() <= 1 && length <= MAX_ROW);
     let fits = match (tensor.shape.as_slice(), expected) {
         ([], []) => count == 1,
-        // One dimension may be left for us to find out.
+        // The sender may leave one dimension open.
         ([-1], [_]) => count == length,
         ([size], [wanted]) => i64::from(*size) == i64::from(*wanted) && (count == length || count == 1),
         _ => false,
