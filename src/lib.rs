@@ -4,26 +4,26 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`cli`] | what a person starts, and the files it leaves | the rules: what it knows of a game came through the protocol |
-//! | [`workloads`] | named work to be timed, from the kernels to the wire | how long it takes, who asks |
-//! | [`client`] | what a program asks of servers, and what it does when one is lost | what is done with the answers |
-//! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded end | what the services do |
-//! | [`service`] | the calls: decode, call, encode | the rules of the game, the end of the server |
-//! | [`wire`] | the messages, and what they stand for | sockets, sessions |
+//! | [`cli`] | the program that a person starts, and its files | the rules: it knows games through the protocol |
+//! | [`workloads`] | named work to time, from the kernels to the wire | how long it takes, its caller |
+//! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
+//! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
+//! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
+//! | [`wire`] | the messages, and what they mean | sockets, sessions |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
-//! | [`summary`] | what many games say: means, intervals, differences | who asked for them |
+//! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
-//! | [`pool`] | threads, and jobs begun in the order in which they came | what the jobs do |
-//! | [`agents`] | who plays: a placement for a playfield and a piece | episodes, seeds, threads |
-//! | [`render`] | playfields as text | who asks |
-//! | [`placements`] | what the pieces of many positions can do | sessions, requests |
+//! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
+//! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
+//! | [`render`] | playfields as text | its caller |
+//! | [`placements`] | every placement of many positions | sessions, requests |
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
-//! | [`secret`] | texts that are shown nowhere | what they open |
-//! | [`names`] | what a misspelt name was meant to be | what the names are of |
+//! | [`secret`] | texts that nothing shows | what they open |
+//! | [`names`] | suggestions for misspelt names | what the names are of |
 
-#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when nobody reads: see cli::output
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output
 
 pub mod names;
 pub mod secret;
@@ -54,7 +54,7 @@ pub mod workloads;
 
 pub mod cli;
 
-/// The programs of the page on embedding, which compile and run.
+/// The programs on the embedding page, which compile and run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedding.md")]
 pub struct Embedding;

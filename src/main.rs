@@ -2,13 +2,13 @@
 //!
 //! | exit code | meaning |
 //! | --- | --- |
-//! | 0 | it did what it was asked for |
+//! | 0 | it did what the caller asked |
 //! | 1 | something failed |
-//! | 2 | it cannot make sense of what it was asked for: a flag, a value, a name |
+//! | 2 | it does not understand the request: a flag, a value, a name |
 //! | 130 | it was interrupted before it was done |
 //! | 141 | the reader of its stdout left before it was done |
 
-#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when nobody reads: see tetrion::cli::output
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see tetrion::cli::output
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
-//! Names that nothing has: what they may have been meant to be.
+//! Unknown names, and what they may have been meant to be.
 //!
-//! Presets, features, agents, fields and settings each have one table of names. A name that is in none of them is mostly one
-//! of them, misspelt; so every refusal of a name says which one comes closest, and which there are.
+//! Presets, features, agents, fields and settings each have one table of names. An unknown name is usually one of them,
+//! misspelt; so every refusal of a name suggests the closest one, and lists them all.
 
-/// How alike two names must be, from 0 to 1, for one to be taken for a misspelling of the other.
+/// How alike two names must be, from 0 to 1, for one to count as a misspelling of the other.
 const ALIKE: f64 = 0.55;
 
 /// Why a name is refused.
@@ -26,12 +26,12 @@ pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a s
     format!("no {kind} is called {name:?}{meant} expected one of {}", known.join(", "))
 }
 
-/// The part of a refusal behind the name: `, did you mean "holes"?`, or a comma where no name is close.
+/// The part of a refusal after the name: `, did you mean "holes"?`, or a comma if no name is close.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     closest(name, known).map_or(",".to_owned(), |meant| format!(", did you mean {meant:?}?"))
 }
 
-/// The name that was probably meant, if any comes close: a misspelling, a hyphen for an underscore, a part of a longer name.
+/// The name that was probably meant, if any is close: a misspelling, a hyphen for an underscore, a part of a longer name.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let name = plain(name);
@@ -43,7 +43,7 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let mut best = None;
     for other in known {
         let likeness = likeness(other);
-        // Of equals the first.
+        // The first of equals wins.
         if likeness >= ALIKE && best.is_none_or(|(best, _)| likeness > best) {
             best = Some((likeness, other));
         }

@@ -1,8 +1,7 @@
-//! What the pieces of many positions can do: every placement, and what each leads to.
+//! Every placement of the pieces of many positions, and what each leads to.
 //!
 //! The answer is in columns, in compressed rows: those of position i are `row_offsets[i]..row_offsets[i + 1]`, in ascending
-//! order of the action. How many there will be is known before the work is done ([`num_rows`]), so whoever has little room
-//! asks first.
+//! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
     ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Reach, Rules, Shape, Tetromino,
@@ -11,22 +10,22 @@ use crate::engine::{
 use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
 
-/// A playfield and the piece that is to be placed on it.
+/// A playfield and the piece to place on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The cells.
     pub playfield: Playfield,
-    /// The piece; `None` where the episode has ended, and there is nothing to place.
+    /// The piece; `None` if the episode has ended, and there is nothing to place.
     pub piece: Option<Tetromino>,
-    /// Where keys have moved the piece to; `None` where it has just appeared. Placements are counted from where it appeared
-    /// all the same.
+    /// Where keys have moved the piece; `None` if it has just appeared. Placements count from where it appeared all the
+    /// same.
     pub falling: Option<FallingPiece>,
 }
 
-/// What is wanted besides actions, rewards, lines and ends.
+/// What to return besides actions, rewards, lines and ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The playfields afterwards.
+    /// The playfields after each placement.
     pub afterstates: bool,
     /// Where the pieces' anchors come to rest.
     pub anchors: bool,
@@ -43,13 +42,13 @@ pub struct Options {
 pub struct Placements {
     /// B + 1 numbers, from 0 to R.
     pub row_offsets: Vec<u32>,
-    /// What a step takes: in the placement model the placement itself, in the keypress model the next key towards it.
+    /// The action to step with: in the placement model the placement itself, in the keypress model the next key towards it.
     pub actions: Vec<i32>,
     /// `orientation * width + column` of the leftmost cell.
     pub placements: Vec<i32>,
     /// R feature vectors of F numbers; empty without a feature set.
     pub features: Vec<f32>,
-    /// The points that playing it brings.
+    /// The points for the placement.
     pub rewards: Vec<f32>,
     /// The lines that it clears.
     pub lines: Vec<u8>,
@@ -80,12 +79,12 @@ pub const fn bytes_per_cell_row(width: u8) -> usize {
     if width > 16 { 4 } else { 2 }
 }
 
-/// About how long [`enumerate`] takes for so many positions, in nanoseconds of one core.
+/// About how long [`enumerate`] takes for `num_positions`, in nanoseconds of one core.
 pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>, options: Options) -> u64 {
     let (width, height) = (u64::from(rules.width), u64::from(rules.height));
     let num_features = set.map_or(0, FeatureSet::len) as u64;
     let row = match extractor(rules, set) {
-        // Beyond these sizes half as many placements fit into a register, or a quarter.
+        // Beyond these sizes only half or a quarter as many placements fit into a register.
         Some(_) if width > 16 || height > 28 => 48 + 6 * num_features,
         Some(_) => 16 + 2 * num_features,
         None => 120 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height)),
@@ -98,10 +97,10 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
 
 /// Lists every placement of every position.
 ///
-/// Features that the kernels know are measured by the fastest one there is; the numbers are the same on every path.
+/// The fastest kernel measures the features that kernels know; the numbers are the same on every path.
 ///
 /// # Panics
-/// When a playfield or the feature set is not of the size of the rules.
+/// If a playfield or the feature set does not have the size of the rules.
 pub fn enumerate(
     rules: &Rules,
     positions: &[Position],
@@ -114,7 +113,7 @@ pub fn enumerate(
     }
 }
 
-/// What the kernels need, if they can be used: they look at every column, also where there is no way to it.
+/// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
     Extractor::new(set).filter(|_| rules.reach == Reach::StraightDrop)
 }
@@ -177,9 +176,9 @@ impl Job for Enumerate<'_> {
     }
 }
 
-/// Writes what is wanted of the landings of one position, whose rows were found before.
+/// Writes the wanted columns of the landings of one position, whose rows are known.
 ///
-/// What clears nothing is afterwards the position with the piece's cells in it; only the rest is played.
+/// If a landing clears nothing, its afterstate is the position with the piece's cells in it; only the others are played.
 fn append_landings(
     rules: &Rules,
     position: &Position,
@@ -265,7 +264,7 @@ pub fn enumerate_plainly(
     columns
 }
 
-/// The next action on the way to a placement of a piece.
+/// The next action towards a placement of a piece.
 fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placement: Placement) -> i32 {
     match rules.action_model {
         ActionModel::Placement => placement.action(rules.width) as i32,
@@ -277,20 +276,20 @@ fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placem
 }
 
 impl Options {
-    /// Whether anything is wanted that is written landing by landing.
+    /// Whether any wanted column is written landing by landing.
     fn look_at_landings(self) -> bool {
         self.afterstates || self.anchors || self.cells || self.preclear_boards
     }
 }
 
 impl Placements {
-    /// None of no positions, with room for so many.
+    /// No placements of no positions, with room for `num_rows`.
     pub fn empty(num_rows: usize, num_features: usize) -> Placements {
         let features = Vec::with_capacity(num_rows * num_features);
         Placements { features, ..Placements::with_capacity(0, num_rows) }
     }
 
-    /// Adds the placements of further positions, found under the same rules with the same options.
+    /// Adds the placements of further positions, made with the same rules and options.
     pub fn append(&mut self, more: &Placements) {
         let rows = self.actions.len() as u32;
         self.row_offsets.extend(more.row_offsets[1..].iter().map(|offset| rows + offset));
@@ -307,7 +306,7 @@ impl Placements {
         self.position_features.extend_from_slice(&more.position_features);
     }
 
-    /// Writes what is wanted of where a piece comes to rest.
+    /// Writes the wanted columns of where a piece comes to rest.
     fn push_rest(&mut self, options: Options, shape: &Shape, row: u8, column: u8) {
         if options.anchors {
             self.anchors.extend([row + shape.anchor_row, column + shape.anchor_column].map(|at| at as i8));
@@ -318,7 +317,7 @@ impl Placements {
         }
     }
 
-    /// No rows yet, and room for so many; the first offset is there.
+    /// No rows yet, but room for them; the first offset is there.
     fn with_capacity(num_positions: usize, num_rows: usize) -> Placements {
         let mut row_offsets = Vec::with_capacity(num_positions + 1);
         row_offsets.push(0);

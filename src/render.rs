@@ -1,8 +1,8 @@
 //! Playfields as text, exact to the character.
 //!
-//! Four forms, each a different reader's: the plain drawing that the engine reads back, the course notebook's frame, the
-//! Leiden report's display, and a coloured one for a terminal. Lines are joined by newlines, with none after the last.
-//! Drawings show cells, not tetrominoes: a landed piece has no colour any more. A piece that falls while keys move it is in
+//! There are four forms, each for a different reader: the plain drawing that the engine reads back, the course notebook's
+//! frame, the Leiden report's display, and a coloured one for a terminal. Newlines join the lines, with none after the last.
+//! Drawings show cells, not tetrominoes: a landed piece has lost its colour. A piece that falls while keys move it is in
 //! the picture.
 
 use std::fmt::Write;
@@ -14,29 +14,30 @@ use crate::engine::{FallingPiece, Playfield, Tetromino};
 pub enum Format {
     /// One character a cell, the top row first: `#` full, `.` empty, `@` the falling piece.
     Ascii,
-    /// The course notebook's: rows numbered from the top between bars, two characters a cell.
+    /// The course notebook's form: rows numbered from the top between bars, two characters a cell.
     Lab,
-    /// The Leiden report's: `X` full, blank empty, the three rows above the field without bars; below, the columns' numbers
-    /// and the report's own sentences.
+    /// The Leiden report's form: `X` full, blank empty, the three rows above the field without bars; below, the columns'
+    /// numbers and the report's own sentences.
     Leiden,
-    /// Colours by ANSI escape sequences, the falling piece in its own; the pieces, lines and pieces landed beside the playfield.
+    /// Colours by ANSI escape sequences, the falling piece in its own; beside the playfield the pieces, lines and pieces
+    /// landed.
     Ansi,
 }
 
-/// What there is to draw of an environment.
+/// What to draw of an environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The cells.
     pub playfield: &'a Playfield,
     /// The current piece on its way down, where keys move it.
     pub falling: Option<FallingPiece>,
-    /// The current piece and those after it, as many as are shown.
+    /// The current piece and the shown pieces after it.
     pub pieces: &'a [Tetromino],
     /// Lines cleared in this episode.
     pub lines: u64,
     /// Pieces landed in this episode.
     pub num_pieces: u64,
-    /// Whether the episode has ended. `pieces` does not say so: after a lost game it begins with the piece that would have
+    /// Whether the episode has ended. `pieces` does not show it: after a lost game it begins with the piece that would have
     /// come next.
     pub ended: bool,
 }
@@ -44,7 +45,7 @@ pub struct Scene<'a> {
 /// Rows of the Leiden form that lie above the field.
 const ROWS_ABOVE_FIELD: u8 = 3;
 
-/// What is in a place of a picture.
+/// The content of one place of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
     Empty,
@@ -54,7 +55,7 @@ enum Cell {
 }
 
 impl Scene<'_> {
-    /// A function from row and column to what is there.
+    /// A function from row and column to the content.
     fn cells(&self) -> impl Fn(u8, u8) -> Cell {
         let falling = self.falling.map(|piece| piece.cells());
         move |row, column| {
@@ -158,13 +159,13 @@ fn leiden(scene: &Scene<'_>) -> String {
 const RESET: &str = "\x1b[0m";
 /// A full cell: blanks on light grey.
 const FULL: &str = "\x1b[47m";
-/// Blanks, so that the form reads the same where colours are not shown: see [`CELL_FULL`].
+/// Blanks, so that the form reads the same without colours: see [`CELL_FULL`].
 const CELL: &str = "  ";
-/// Brackets for those who see no colour.
+/// Brackets for readers without colours.
 const CELL_FULL: &str = "[]";
-/// The most bytes beside a row: the colour of a piece is the longest part of it.
+/// The most bytes beside a row: the colour of a piece is the longest part.
 const MAX_ASIDE: usize = 160;
-/// The most bytes that a falling piece adds: four times its colour, and that of what comes behind it.
+/// The most bytes that a falling piece adds: four times its colour, and that of what is behind it.
 const MAX_FALLING: usize = 80;
 
 fn ansi(scene: &Scene<'_>) -> String {
@@ -213,8 +214,8 @@ fn coloured(piece: Tetromino) -> String {
     format!("\x1b[1;3{}m{piece}{RESET}", colour(piece))
 }
 
-/// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange), as it stands behind a 3 for
-/// what is drawn and behind a 4 for what it is drawn on.
+/// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange): its digit follows a 3 for
+/// the foreground and a 4 for the background.
 fn colour(piece: Tetromino) -> &'static str {
     match piece {
         Tetromino::I => "6",

@@ -1,4 +1,4 @@
-//! Texts that are shown nowhere: neither in logs nor in errors, and not by `{:?}` either.
+//! Texts that nothing shows: no log, no error, and not `{:?}` either.
 
 use subtle::{Choice, ConstantTimeEq};
 
@@ -24,18 +24,18 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// The text itself, for the one who sends or keeps it.
+    /// The text itself, for code that sends or keeps it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether it can be sent in a header and comes out as it went in: printable ASCII, no space at either end.
+    /// Whether a header can carry it unchanged: printable ASCII, no space at either end.
     pub fn is_sendable(&self) -> bool {
         let printable = self.0.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         printable && !self.0.is_empty() && self.0.trim() == self.0
     }
 
-    /// Whether these bytes are the secret. How long the answer takes depends on the lengths alone.
+    /// Whether these bytes are the secret. The time for the answer depends on the lengths alone.
     pub fn matches(&self, shown: &[u8]) -> Choice {
         self.0.as_bytes().ct_eq(shown)
     }

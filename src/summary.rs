@@ -1,16 +1,16 @@
-//! What many games say: means with their intervals, and differences between policies that met the same pieces.
+//! Statistics of many games: means with their intervals, and differences between policies that met the same pieces.
 //!
-//! Games finish in any order; here they are added up in the order of policy, seed and episode, so that the same games give
+//! Games finish in any order, but are added up in the order of policy, seed and episode, so that the same games give
 //! the same bits. Numbers that are close to normal only for large n (a game's length is nearly exponential) still get the
-//! normal interval: it is what the literature prints, and its readers know what it is worth.
+//! normal interval: the literature prints it, and its readers know its worth.
 
 use std::ops::Range;
 
 use crate::rollout::{Evaluation, GameResult};
 
-/// What is kept of every game of an evaluation, by its place in it.
+/// The numbers kept of every game of an evaluation, by its place in it.
 ///
-/// Columns of their own, so that a large table costs nothing before it is filled.
+/// Separate columns, so that a large table costs nothing before it is filled.
 #[derive(Clone, Debug)]
 pub struct Table {
     lines: Vec<u64>,
@@ -20,7 +20,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table for so many games.
+    /// A table for `num_games`.
     pub fn new(num_games: u64) -> Table {
         let games = num_games as usize;
         Table {
@@ -34,7 +34,7 @@ impl Table {
     /// Keeps a finished game.
     ///
     /// # Panics
-    /// When there is no such game.
+    /// If there is no such game.
     pub fn record(&mut self, result: &GameResult) {
         let game = result.game as usize;
         self.lines[game] = result.lines;
@@ -49,7 +49,7 @@ impl Table {
 pub struct Statistics {
     /// Mean.
     pub mean: f64,
-    /// What takes two games at least.
+    /// The statistics that need at least two games.
     pub spread: Option<Spread>,
     /// Smallest.
     pub min: f64,
@@ -67,7 +67,7 @@ pub struct Spread {
 }
 
 impl Statistics {
-    /// Of at least one number, added up in their order.
+    /// The statistics of at least one number, added up in order.
     ///
     /// ```
     /// use tetrion::summary::Statistics;
@@ -100,7 +100,7 @@ impl Statistics {
 /// All games of one policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolicySummary {
-    /// Which policy.
+    /// The index of the policy.
     pub policy: u32,
     /// Games it played.
     pub num_games: u64,
@@ -119,11 +119,11 @@ pub struct PolicySummary {
 pub struct PairedDifference {
     /// The policy.
     pub policy: u32,
-    /// The policy that is taken away from it.
+    /// The policy that is subtracted from it.
     pub baseline: u32,
     /// Pairs of games.
     pub num_games: u64,
-    /// Pairs with a cut game in them.
+    /// Pairs in which a game was cut.
     pub num_truncated: u64,
     /// Lines.
     pub lines: Statistics,
@@ -139,7 +139,7 @@ struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// The games of a policy: they lie together.
+    /// The games of a policy, which are adjacent.
     fn games(&self, policy: u32) -> Range<usize> {
         let pairs = match &self.evaluation.pairs {
             Some(pairs) => {
@@ -154,7 +154,7 @@ impl Shape<'_> {
         pairs.start * self.episodes..pairs.end * self.episodes
     }
 
-    /// Which of the policy's seeds a game is about, and which of its episodes.
+    /// The index of a game's seed among the policy's, and of its episode.
     fn deal_of(&self, game: usize) -> (u32, usize) {
         let (pair, episode) = (game / self.episodes, game % self.episodes);
         let seed = match &self.evaluation.pairs {
@@ -183,7 +183,7 @@ impl Shape<'_> {
     }
 }
 
-/// Sums a complete table up: every policy that played, and every one but the baseline compared with it.
+/// Sums up a complete table: every policy that played, and each but the baseline compared with it.
 ///
 /// If the evaluation has pairs, they are in ascending order.
 pub fn summarize(

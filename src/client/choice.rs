@@ -1,11 +1,11 @@
-//! What a client asks for by name: rules, features, and who plays; and how a server is told.
+//! What a client chooses by name: rules, features and policies; and how it encodes them.
 
 use crate::wire::{pb, rules};
 
-/// Features by the names the server lists.
+/// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// A set by name; with the version that weights were made for, or an empty one for any.
+    /// A named set, with the version that weights were made for, or an empty one for any.
     Set {
         /// The name.
         name: String,
@@ -27,7 +27,7 @@ impl Features {
     }
 }
 
-/// Who plays.
+/// A policy of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policy {
     /// An agent or a controller by name.
@@ -36,26 +36,27 @@ pub enum Policy {
         name: String,
         /// Games played for each placement, by an agent that plays any.
         playouts: Option<u32>,
-        /// Next pieces taken into account, by a linear controller.
+        /// Next pieces that a linear controller looks ahead.
         lookahead: Option<u32>,
-        /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any other.
+        /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any
+        /// other.
         avoid_terminal: Option<bool>,
     },
     /// A linear controller.
     Linear {
-        /// What the weights belong to.
+        /// The features that the weights belong to.
         features: Features,
-        /// One a feature, signed.
+        /// One weight a feature, signed.
         weights: Vec<f64>,
         /// Whether placements that end the game are the last choice, rather than scored like any other.
         avoid_terminal: bool,
-        /// Next pieces taken into account.
+        /// Next pieces that it looks ahead.
         lookahead: u32,
     },
 }
 
 impl Policy {
-    /// An agent or a controller by name, with the parameters that it has by itself.
+    /// An agent or a controller by name, with its default parameters.
     pub fn named(name: &str) -> Policy {
         Policy::Named { name: name.to_owned(), playouts: None, lookahead: None, avoid_terminal: None }
     }
@@ -85,7 +86,7 @@ fn encode_terminal(avoid_terminal: bool) -> pb::TerminalScore {
     if avoid_terminal { pb::TerminalScore::Avoid } else { pb::TerminalScore::Score }
 }
 
-/// The rules of the games: a preset, and what is not as in the preset.
+/// The rules of the games: a preset, and the changes to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesChoice {
     /// The preset; empty for the server's default.
@@ -94,7 +95,7 @@ pub struct RulesChoice {
     pub width: Option<u32>,
     /// Rows.
     pub height: Option<u32>,
-    /// Who deals, one of [`randomizers`].
+    /// The randomizer, one of [`randomizers`].
     pub randomizer: Option<String>,
     /// Next pieces shown.
     pub preview: Option<u32>,
@@ -105,13 +106,13 @@ pub fn randomizers() -> Vec<String> {
     rules::words(RANDOMIZER, pb::Randomizer::as_str_name)
 }
 
-/// What the protocol puts before the name of a randomizer.
+/// The protocol's prefix of randomizer names.
 const RANDOMIZER: &str = "RANDOMIZER_";
 
 impl RulesChoice {
     pub(super) fn encode(&self) -> pb::Rules {
         let RulesChoice { preset, width, height, randomizer, preview } = self.clone();
-        // A name that nobody knows becomes a number that nobody knows, and the server says so.
+        // An unknown name becomes an unknown number, which the server refuses.
         let randomizer = randomizer.map(|name| {
             let name = format!("{RANDOMIZER}{}", name.to_uppercase());
             pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()

@@ -1,4 +1,4 @@
-//! Connections: how they are made, kept and watched, one for each server.
+//! Connections: how the client makes, keeps and watches them, one for each server.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use super::error::{error, first, innermost};
 use super::{Client, ClientError, version};
 use crate::secret::Secret;
 
-/// How long a server may take to answer a call that is no work.
+/// How long a server may take to answer a short call.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a silent server is asked whether it is there, and how long it may take to say so.
+/// How often the client pings a silent server, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(10));
 /// As large as the server's: results travel at full speed on one call and on many.
 const STREAM_WINDOW: u32 = 4 << 20;
@@ -28,18 +28,19 @@ pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 /// How to connect.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
-    /// The token that the servers want, if they want one.
+    /// The token, if the servers require one.
     pub token: Option<Secret>,
-    /// Certificates, as the text of a PEM file, of the authorities that may vouch for `https://` servers; without them, those
-    /// that this machine trusts.
+    /// Certificates, as the text of a PEM file, of the authorities that may have signed those of `https://` servers; without
+    /// them, the authorities that this machine trusts.
     pub authorities: Option<String>,
     /// The name that the certificates of `https://` servers must have; without one, the host of the address.
     pub server_name: Option<String>,
-    /// The certificate that `https://` servers may want of their clients.
+    /// The certificate that `https://` servers may require of their clients.
     pub identity: Option<ClientIdentity>,
-    /// How long to go on trying when no server answers any more.
+    /// How long to keep trying while no server answers.
     pub patience: Duration,
-    /// Whether servers of any version will do; else those that [`is_compatible`](super::is_compatible) with this client.
+    /// Whether servers of any version will do; otherwise only those that [`is_compatible`](super::is_compatible) with this
+    /// client.
     pub any_version: bool,
 }
 
@@ -54,7 +55,7 @@ pub struct ClientIdentity {
 
 impl std::fmt::Debug for ClientIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ClientIdentity(..)") // a key has no place in a log
+        f.write_str("ClientIdentity(..)") // a key must not reach a log
     }
 }
 
@@ -75,8 +76,8 @@ impl Client {
     /// Connects to every one of these servers: `HOST:PORT`, or a URL.
     ///
     /// # Errors
-    /// No address, one that cannot be read, or one where nobody answers within five seconds; a server of another version or
-    /// of another kind.
+    /// No address, an invalid one, or one where no server answers within five seconds; a server of another version or
+    /// another kind.
     pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
         if addresses.is_empty() {
             return Err(unreadable(""));
@@ -103,7 +104,7 @@ impl Client {
     }
 }
 
-/// Connects to one server and asks it nothing yet.
+/// Connects to one server without a call.
 pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Channel, ClientError> {
     let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let unreachable = |error: tonic::transport::Error| ClientError::Connect {
@@ -138,7 +139,7 @@ fn unreadable(address: &str) -> ClientError {
     ClientError::Address { address: address.to_owned() }
 }
 
-/// A server and the connection to it, which is made anew by itself when it has broken.
+/// A server and the connection to it, which reconnects by itself.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     pub(super) address: String,

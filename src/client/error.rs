@@ -3,83 +3,83 @@
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-/// Why a server did not do what it was asked for.
+/// Why a server did not do what the client asked.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No address at all, or one that cannot be read.
+    /// No address at all, or an invalid one.
     #[error("{address:?} is no address of a server, expected HOST:PORT such as 127.0.0.1:50451")]
     Address {
-        /// What was given.
+        /// The address given.
         address: String,
     },
     /// A token that no header can hold.
     #[error("the token cannot be sent, expected printable ASCII characters, no space at either end")]
     UnsendableToken,
-    /// Nobody listens there.
+    /// No server listens there.
     #[error("no server answers at {address}: {reason}; start one with `tetrion serve`")]
     Connect {
-        /// Where.
+        /// The address.
         address: String,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
-    /// What answers there is something else.
+    /// The program that answers there is no Tetrion server.
     #[error("what answers at {address} is no Tetrion server: {reason}")]
     Foreign {
-        /// Where.
+        /// The address.
         address: String,
-        /// How it shows.
+        /// What shows it.
         reason: String,
     },
-    /// The server answers and takes no calls: it has not begun, or it is about to end.
+    /// The server answers but takes no calls: it is starting or draining.
     #[error("the server at {address} is not serving: it is starting or draining")]
     NotServing {
-        /// Where.
+        /// The address.
         address: String,
     },
-    /// The server is of a version that this client is not made for.
+    /// The server has a version that this client is not made for.
     #[error(
         "the server at {address} is Tetrion {server}, and this client is Tetrion {client}: use one version on both sides"
     )]
     Version {
-        /// Where.
+        /// The address.
         address: String,
         /// Its version.
         server: String,
-        /// Ours.
+        /// The client's version.
         client: &'static str,
     },
-    /// The server was asked for something that it will not do.
+    /// The server refused the request.
     #[error("{message}")]
     Refused {
-        /// The reason by name, such as `UNKNOWN_NAME`; empty if it gave none.
+        /// The reason by name, such as `UNKNOWN_NAME`; empty if the server gave none.
         reason: String,
-        /// What it says.
+        /// The server's message.
         message: String,
     },
-    /// A call broke on the way, or found the server busy or going down; another one may do better.
+    /// A call broke on the way, or found the server busy or shutting down; another server may do better.
     #[error("lost the server at {address}: {message}")]
     Lost {
-        /// Where.
+        /// The address.
         address: String,
-        /// How.
+        /// What happened.
         message: String,
     },
-    /// The server said something that this client cannot read.
+    /// The client cannot read the server's answer.
     #[error("cannot read the server's answer: {0}")]
     Answer(String),
 }
 
 impl ClientError {
-    /// Whether a server refused what the request itself says: a field, a name, rules that contradict each other. Asked
-    /// again, or asked of another server of this version, it is refused again.
+    /// Whether a server refused what the request itself says: a field, a name, rules that contradict each other. This server
+    /// and any other of its version would refuse it again.
     pub fn is_invalid_request(&self) -> bool {
         let ClientError::Refused { reason, .. } = self else { return false };
         ["INVALID_FIELD", "INVALID_TENSOR", "INVALID_RULES", "UNKNOWN_NAME"].contains(&reason.as_str())
     }
 }
 
-/// Refusals that may be over in a second, or on another server.
+/// Refusals that may end in a second, or that another server may not give.
 const BUSY: [&str; 7] = [
     "ANSWER_LIMIT",
     "ANSWER_UNREAD",
@@ -90,7 +90,7 @@ const BUSY: [&str; 7] = [
     "SLOW_REQUEST",
 ];
 
-/// What a server refuses on purpose carries an `ErrorInfo`; what carries none happened on the way.
+/// Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
@@ -108,7 +108,7 @@ pub(super) fn error(address: &str, status: &Status) -> ClientError {
     ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message }
 }
 
-/// What a server's first answer says: with no `ErrorInfo` it comes from something else, or from nothing at all.
+/// The error of a server's first answer: without an `ErrorInfo` it comes from another program, or from no program at all.
 pub(super) fn first(address: &str, status: &Status) -> ClientError {
     let address = address.to_owned();
     if status.get_details_error_info().is_some() {
@@ -119,7 +119,7 @@ pub(super) fn first(address: &str, status: &Status) -> ClientError {
             let reason = "it speaks gRPC and has no service tetrion.v1.EnvironmentService".to_owned();
             ClientError::Foreign { address, reason }
         }
-        // A client without the right certificate learns of it when the server ends the connection.
+        // A client without the right certificate learns so when the server closes the connection.
         Code::Unknown | Code::Cancelled if address.starts_with("https://") => {
             let problem = innermost(status);
             let reason = format!("{problem} (the server may want a certificate of its clients)");
@@ -137,7 +137,7 @@ pub(super) fn first(address: &str, status: &Status) -> ClientError {
     }
 }
 
-/// What lies under an error that says no more than that there was one.
+/// The cause under an error that only says that there was one.
 pub(super) fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

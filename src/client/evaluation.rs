@@ -1,4 +1,4 @@
-//! Whole games: what is asked of one server, and what comes back while they are played.
+//! Whole games: the request to one server, and its answer while the games are played.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::tensor::{self, Dim, Element};
 use crate::wire::{duration, pb};
 
-/// How often the games tell how far they are.
+/// How often the server reports progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Games to be played.
+/// Games to play.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluationRequest {
     /// The rules.
     pub rules: RulesChoice,
-    /// The rules version that results must belong to; empty for any.
+    /// The rules version that results must have; empty for any.
     pub rules_version: String,
-    /// Who plays.
+    /// The policies that play.
     pub policies: Vec<Policy>,
     /// The seeds of the games.
     pub seeds: Seeds,
-    /// A game is cut after so many pieces; 0 for the server's limit.
+    /// The server cuts a game after this many pieces; 0 for the server's limit.
     pub max_pieces: u64,
-    /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
+    /// The server cuts a game after this many steps, which are keys where the rules have keys; 0 for the server's limit.
     pub max_steps: u64,
 }
 
-/// Which games are dealt to the policies.
+/// The games that the policies play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seeds {
     /// Seeds that the server draws from one number: every policy meets the same pieces.
@@ -44,7 +44,7 @@ pub enum Seeds {
         /// Games a policy.
         count: u32,
     },
-    /// A row of seeds for each policy, all rows of one length: the games of one say nothing of the pieces of another.
+    /// A row of seeds for each policy, all rows of one length: policies may play different pieces.
     PerPolicy(Vec<Vec<u64>>),
 }
 
@@ -52,7 +52,7 @@ impl Seeds {
     /// Games a policy.
     ///
     /// # Panics
-    /// When rows are not of one length.
+    /// If the rows differ in length.
     pub fn games_per_policy(&self) -> u32 {
         match self {
             Seeds::Common { count, .. } => *count,
@@ -78,39 +78,39 @@ impl Seeds {
 /// A message of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The first: what is being played.
+    /// The first: what the server plays.
     Started(Box<Started>),
     /// Finished games.
     Games(Vec<Game>),
-    /// How far it is.
+    /// The progress so far.
     Progress(Progress),
-    /// The last: all games have been told.
+    /// The last: all games have arrived.
     Done,
 }
 
-/// What is being played, every default filled in.
+/// What the server plays, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started {
     /// The rules.
     pub rules: Rules,
     /// Their version.
     pub rules_version: String,
-    /// A game is cut after so many pieces.
+    /// The server cuts a game after this many pieces.
     pub max_pieces: u64,
-    /// A game is cut after so many steps.
+    /// The server cuts a game after this many steps.
     pub max_steps: u64,
 }
 
 /// Rules as the server plays them, in the words of the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// The rule set they started from.
+    /// The preset that they are based on.
     pub preset: String,
     /// Columns.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Who deals.
+    /// The randomizer.
     pub randomizer: String,
     /// What a step is.
     pub action_model: String,
@@ -133,9 +133,9 @@ pub struct Rules {
 /// A finished game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Game {
-    /// Who played.
+    /// The index of the policy that played.
     pub policy: u32,
-    /// Which of the evaluation's seeds.
+    /// The index of the seed in the evaluation.
     pub seed_index: u32,
     /// The seed that deals the same pieces again.
     pub seed: u64,
@@ -147,11 +147,11 @@ pub struct Game {
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Whether it was cut by a limit.
+    /// Whether a limit cut it.
     pub truncated: bool,
 }
 
-/// How far an evaluation is.
+/// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Games finished.
@@ -171,14 +171,14 @@ pub struct Evaluated {
     pub games: Vec<Vec<Game>>,
 }
 
-/// A policy and a seed, by their indices: a game.
+/// A game: the indices of its policy and its seed.
 pub(super) type Pair = (u32, u32);
 
 impl Client {
-    /// Has all games played by the first server, and tells of them as they come.
+    /// Lets the first server play all games, and returns their events as they arrive.
     ///
     /// # Errors
-    /// What the server refuses, or a server that does not answer.
+    /// If the server refuses, or does not answer.
     ///
     /// # Panics
     /// As [`Seeds::games_per_policy`].
@@ -187,7 +187,7 @@ impl Client {
     }
 }
 
-/// An evaluation under way.
+/// An evaluation in progress.
 #[derive(Debug)]
 pub struct Events {
     address: String,

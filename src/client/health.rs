@@ -13,7 +13,7 @@ use crate::wire::pb::environment_service_server::SERVICE_NAME;
 /// Asks a server whether it takes calls.
 ///
 /// # Errors
-/// [`ClientError::NotServing`] if it says that it does not; else what keeps it from answering.
+/// [`ClientError::NotServing`] if the server says that it takes none; otherwise what keeps it from answering.
 pub async fn check_health(address: &str, options: &ConnectOptions) -> Result<(), ClientError> {
     let request = HealthCheckRequest { service: SERVICE_NAME.to_owned() };
     let answer = HealthClient::new(open(address, options).await?).check(request).await;

@@ -1,4 +1,4 @@
-//! What a server says of itself.
+//! What a server reports about itself.
 
 use tonic::Status;
 
@@ -8,24 +8,24 @@ use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
-/// What a server is and can.
+/// What a server is and can do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerInfo {
     /// The version of the program.
     pub server_version: String,
-    /// Changes whenever equal rules, seeds and actions could give another game.
+    /// The version of the rules; changes whenever equal rules, seeds and actions could give another game.
     pub rules_version: String,
-    /// The code path that plays games there.
+    /// The code path that plays games on this server.
     pub kernel: String,
     /// Threads that play evaluations.
     pub num_threads: u32,
-    /// Every feature set, written out for the width that was asked about.
+    /// Every feature set, with its columns for the width in the request.
     pub feature_sets: Vec<FeatureSetInfo>,
     /// The names of the linear controllers.
     pub controllers: Vec<String>,
     /// The rule sets, the default first.
     pub rules_presets: Vec<RulesPresetInfo>,
-    /// What an evaluation may be.
+    /// The limits on an evaluation.
     pub limits: EvaluationLimits,
 }
 
@@ -47,9 +47,9 @@ pub struct EvaluationLimits {
 pub struct RulesPresetInfo {
     /// The name.
     pub name: String,
-    /// Columns, where nobody asks for others.
+    /// Columns, unless a request changes them.
     pub width: u32,
-    /// Rows, where nobody asks for others.
+    /// Rows, unless a request changes them.
     pub height: u32,
 }
 
@@ -58,17 +58,17 @@ pub struct RulesPresetInfo {
 pub struct FeatureSetInfo {
     /// The name.
     pub name: String,
-    /// Weights belong to a name and a version.
+    /// The version: weights belong to a name and a version.
     pub version: String,
     /// One name a column, in order.
     pub columns: Vec<String>,
 }
 
 impl Client {
-    /// What the first server is and can; feature sets are written out for this width, 0 for 10.
+    /// What the first server is and can do; feature sets have the columns for this width, 0 for 10.
     ///
     /// # Errors
-    /// [`ClientError::Lost`] if it does not answer, or takes longer than half a minute for it.
+    /// [`ClientError::Lost`] if the server does not answer within half a minute.
     pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
         let server = &self.servers[0];
         server.info(width).await.map_err(|status| server.error(&status))
@@ -76,7 +76,7 @@ impl Client {
 }
 
 impl Server {
-    /// What this server is and can.
+    /// What this server is and can do.
     pub(super) async fn info(&self, width: u32) -> Result<ServerInfo, Status> {
         let mut client = EnvironmentServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);

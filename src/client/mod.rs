@@ -1,13 +1,13 @@
 //! A client: what our own commands and tests ask of servers, in plain types.
 //!
-//! It knows one server or several that are alike. With several, the games of an evaluation are cut into calls, and a server
-//! that is done with one gets the next. A call that breaks costs nothing but time: the games that arrived are kept,
-//! the others are asked for again by their indices, from whoever answers. Results depend on the request alone, never on
+//! It knows one server or several that are alike. With several, it cuts the games of an evaluation into calls, and a server
+//! that finishes one gets the next. A call that breaks costs nothing but time: the client keeps the games that have arrived,
+//! and asks any server that answers for the others by their indices. Results depend on the request alone, never on
 //! how many servers there were or which of them were lost.
 //!
-//! Sessions are in [`session`]: each lives on one server, and is stepped, saved and restored there.
+//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it.
 //!
-//! The surprising decision: tonic could balance over the addresses itself, but it draws them at random and goes on
+//! The surprising decision: tonic could balance over the addresses itself, but it draws them at random and keeps
 //! drawing a dead one. Here every server has a connection of its own, two calls at most, and a rest after a failure.
 
 pub mod session;
@@ -42,8 +42,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// What the caller should know of the servers: which of them play by another version of the rules than this client is made
-    /// for.
+    /// Warnings about the servers for the caller: which of them play by another version of the rules than this client is
+    /// made for.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

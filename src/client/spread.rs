@@ -1,7 +1,7 @@
-//! An evaluation spread over servers: its games are cut into calls, and those of a lost call are asked for again.
+//! An evaluation spread over servers: the client cuts its games into calls, and asks again for those of a lost call.
 //!
-//! A server that is done with a call gets the next one; a server that has failed rests, longer each time. What comes out
-//! depends on the request alone.
+//! A server that finishes a call gets the next one; a server that fails rests, longer each time. The result depends on the
+//! request alone.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -15,17 +15,18 @@ use super::evaluation::Pair;
 use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, Game, Progress, Started};
 use crate::wire::limits::MAX_GAMES;
 
-/// Calls that a server has at a time where there are several servers: while one ends with few games left, the other
-/// keeps all threads busy.
+/// Calls that a server has at a time if there are several servers: while one ends with few games left, the other keeps
+/// all threads busy.
 const CALLS_AT_A_TIME: usize = 2;
-/// Calls a server over a whole evaluation: enough for the faster server to take more of them.
+/// Calls for each server over a whole evaluation: enough for the faster server to take more of them.
 const CALLS_A_SERVER: usize = 6;
 
 impl Client {
-    /// Has all games played, whatever happens to single calls, and collects them.
+    /// Lets the servers play all games, whatever happens to single calls, and collects them.
     ///
     /// # Errors
-    /// What a server refuses, or that no server has answered for as long as [`ConnectOptions::patience`](super::ConnectOptions::patience).
+    /// If a server refuses, or no server has answered for as long as
+    /// [`ConnectOptions::patience`](super::ConnectOptions::patience).
     ///
     /// # Panics
     /// As [`Seeds::games_per_policy`](super::Seeds::games_per_policy).
@@ -37,7 +38,7 @@ impl Client {
         let (num_policies, num_games) = (request.policies.len() as u32, request.seeds.games_per_policy());
         let all_games = u64::from(num_policies) * u64::from(num_games);
         if all_games > MAX_GAMES {
-            // In the words of the server, which is not asked: a place is kept for every game from the start.
+            // In the server's words, but without a call: the client reserves a place for every game from the start.
             let message = format!(
                 "games: make {all_games} games ({num_policies} policies, {num_games} each), expected at most {MAX_GAMES}"
             );
@@ -59,7 +60,7 @@ impl Client {
             }
             let next_attempt = run.next_attempt();
             tokio::select! {
-                biased; // what has arrived is collected before its call is found to be over
+                biased; // collect what has arrived before noticing that its call is over
                 Some((call, event)) = run.events.recv() => {
                     if collected.take(call, event)? {
                         run.failing_since = None;
@@ -81,7 +82,7 @@ impl Client {
 }
 
 impl Server {
-    /// One call to its end, however it ends: takes the games that came out of `missing`.
+    /// Makes one call to its end, however it ends: removes the games that arrived from `missing`.
     async fn call(
         &self,
         request: &EvaluationRequest,
@@ -101,7 +102,7 @@ impl Server {
                 return Err(ClientError::Answer(message));
             }
             if events.send((number, event)).await.is_err() {
-                break; // nobody waits for it any more
+                break; // the evaluation does not wait for it any more
             }
         }
         if missing.is_empty() {
@@ -122,11 +123,11 @@ struct Run<'a> {
     num_calls: usize,
     sender: mpsc::Sender<(usize, Event)>,
     events: mpsc::Receiver<(usize, Event)>,
-    /// Since when calls have failed and no game has come.
+    /// Since when calls have failed and no game has arrived.
     failing_since: Option<Instant>,
 }
 
-/// What is going on at a server.
+/// The state of a server.
 #[derive(Clone, Default)]
 struct Place {
     calls: usize,
@@ -160,7 +161,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Gives every server that has room a call, as long as there are any.
+    /// Gives a call to every server that has room, while there are any.
     fn hand_out(&mut self) {
         let now = Instant::now();
         for room in 1..=CALLS_AT_A_TIME {
@@ -182,7 +183,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// When a server that rests is tried again.
+    /// When to try a resting server again.
     fn next_attempt(&self) -> Instant {
         let now = Instant::now();
         let waking = self.places.iter().filter_map(|place| place.resting_until).filter(|until| *until > now);
@@ -212,17 +213,17 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The games of an evaluation, as they come in.
+/// The games of an evaluation, as they arrive.
 struct Collected {
     started: Option<Started>,
     games: Vec<Vec<Option<Game>>>,
     done: Progress,
-    /// Pieces that each call has told of.
+    /// Pieces that each call has reported.
     pieces_by_call: Vec<u64>,
 }
 
 impl Collected {
-    /// Takes an event in; true if it brought games.
+    /// Handles an event; returns true if it had games.
     fn take(&mut self, call: usize, event: Event) -> Result<bool, ClientError> {
         match event {
             Event::Started(started) => match &self.started {

@@ -2,7 +2,7 @@
 //!
 //! The program's version says whether both sides mean the same by a message: versions with the same major number do, and
 //! while that is 0, versions with the same minor number. `rules_version` says whether equal seeds and actions give the
-//! same game. A server of another version is refused; one with other rules is served, and the caller is warned.
+//! same game. The client refuses a server of another version; it accepts one with other rules, and warns the caller.
 
 use super::{ClientError, ServerInfo};
 use crate::engine::RULES_VERSION;
@@ -30,7 +30,7 @@ pub fn is_compatible(ours: &str, theirs: &str) -> bool {
     significant(ours).is_some() && significant(ours) == significant(theirs)
 }
 
-/// Checks what a server says of itself; a warning for the caller if it plays by other rules.
+/// Checks what a server reports about itself; returns a warning for the caller if its rules differ.
 pub(super) fn check(
     address: &str,
     info: &ServerInfo,

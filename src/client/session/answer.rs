@@ -1,4 +1,4 @@
-//! What a session answers: numbers by name, one row for each environment of a call.
+//! The answers of a session: named columns, with one row for each environment of a call.
 
 use std::sync::Arc;
 
@@ -50,15 +50,15 @@ impl Columns {
 /// What environments show after a call.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The observations that were asked for.
+    /// The observations that the session was made with.
     pub observations: Columns,
     /// Statistics of the episodes.
     pub infos: Columns,
-    /// Which actions exist, row by row; empty unless it was asked for.
+    /// Which actions exist, row by row; empty unless the session was made with it.
     pub action_mask: Vec<bool>,
 }
 
-/// What a step brought: one entry for each environment of the call.
+/// The result of a step: one entry for each environment of the call.
 #[derive(Clone, Debug)]
 pub struct Stepped {
     /// What the environments show now.
@@ -73,23 +73,23 @@ pub struct Stepped {
     pub finals: Option<Finals>,
 }
 
-/// The ends of episodes.
+/// The last states of episodes that ended.
 #[derive(Clone, Debug)]
 pub struct Finals {
     /// Their rows in the step.
     pub rows: Vec<u32>,
-    /// What was to be seen last.
+    /// The last observations.
     pub observations: Columns,
-    /// What they came to.
+    /// The last infos.
     pub infos: Columns,
 }
 
-/// What pieces can do: rows of all environments of a call, those of the first one first.
+/// The placements of the current pieces: rows of all environments of a call, those of the first one first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placements {
     /// The rows of environment i are those from entry i up to entry i + 1.
     pub row_offsets: Vec<u32>,
-    /// What to step with.
+    /// The actions to step with.
     pub actions: Vec<i32>,
     /// Points.
     pub rewards: Vec<f32>,
@@ -101,13 +101,13 @@ pub struct Placements {
     pub features: Array<f32>,
     /// Their names.
     pub feature_names: Vec<String>,
-    /// The playfield after each placement, an integer a row of cells; empty unless it was asked for.
+    /// The playfield after each placement, an integer a row of cells; empty unless requested.
     pub afterstates: Array<u32>,
-    /// Row and column where each piece's anchor comes to rest; empty unless it was asked for.
+    /// Row and column where each piece's anchor comes to rest; empty unless requested.
     pub anchors: Array<i8>,
-    /// Row and column where each of a piece's four cells comes to rest; empty unless it was asked for.
+    /// Row and column where each of a piece's four cells comes to rest; empty unless requested.
     pub cells: Array<i8>,
-    /// The playfield with each piece locked, full rows still there; empty unless it was asked for.
+    /// The playfield with each piece locked, full rows still there; empty unless requested.
     pub preclear_boards: Array<u32>,
 }
 
@@ -159,7 +159,7 @@ pub(super) fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Res
     array.map_err(|error| ClientError::Answer(error.to_string()))
 }
 
-/// A tensor that comes only where it was asked for.
+/// A tensor that is in the answer only if the request asks for it.
 pub(super) fn decode_wanted<T: Element>(
     tensor: Option<&pb::Tensor>,
     name: &str,

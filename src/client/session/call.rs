@@ -1,4 +1,4 @@
-//! One call to a server, made again while it is lost on the way.
+//! One call to a server, repeated while it is lost on the way.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, Server};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
-/// Makes a call, again and again while it is lost on the way.
+/// Makes a call, and repeats it while it is lost on the way.
 pub(super) async fn call<Q: Clone, A>(
     server: &Server,
     patience: Duration,
@@ -37,7 +37,7 @@ pub(super) async fn call<Q: Clone, A>(
     }
 }
 
-/// The server is told the deadline; this is for the one that does not answer at all.
+/// The server gets the deadline too; this one is for a server that does not answer at all.
 async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
     let answered = tokio::time::timeout(CALL_TIMEOUT, call).await;
     answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))

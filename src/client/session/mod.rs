@@ -1,7 +1,7 @@
-//! Sessions: environments that a server keeps for us and steps together.
+//! Sessions: environments that a server keeps for the client and steps together.
 //!
-//! Every call has a deadline, and one that is lost on the way is made again until [`ConnectOptions::patience`] has run out.
-//! That is safe, because calls that move something are numbered: a server that has done one already gives its answer again.
+//! Every call has a deadline. The client repeats a call that is lost on the way until [`ConnectOptions::patience`] has run
+//! out. That is safe, because calls that change something are numbered: a server that has done one gives its answer again.
 //! A session lives on one server; when that server is gone for good, so is the session, unless its states were saved.
 //!
 //! [`ConnectOptions::patience`]: super::ConnectOptions::patience
@@ -42,7 +42,7 @@ pub struct Session {
     num_actions: u32,
     observations: Arc<[String]>,
     infos: Arc<[String]>,
-    /// Of the last call that moved something.
+    /// The number of the last call that changed something.
     sequence: u64,
 }
 
@@ -50,7 +50,7 @@ impl Client {
     /// Makes a session on the first server.
     ///
     /// # Errors
-    /// What the server refuses, or that it has not answered for as long as the client is patient.
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn create_session(&self, request: &SessionRequest) -> Result<Session, ClientError> {
         let server = self.servers[0].clone();
         let mut id = [0; 16];
@@ -59,7 +59,7 @@ impl Client {
         let message = pb::CreateSessionRequest {
             config: Some(encode(request)),
             ttl: ttl.map_err(|_| ClientError::Answer("a lease that cannot be sent".to_owned()))?,
-            // So that a call made again finds what the lost one made.
+            // So that a repeated call finds what the lost one made.
             request_id: format!("{:032x}", u128::from_le_bytes(id)),
         };
         let made = call(&server, self.patience, message, async |mut client, request| {
@@ -82,17 +82,17 @@ impl Client {
 }
 
 impl Session {
-    /// `sessions/ID`: whoever knows it may use the session.
+    /// `sessions/ID`: this name is all it takes to use the session.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Environments.
+    /// The number of environments.
     pub fn num_envs(&self) -> u32 {
         self.num_envs
     }
 
-    /// Actions are the numbers below this one.
+    /// The number of actions; actions are the numbers below it.
     pub fn num_actions(&self) -> u32 {
         self.num_actions
     }
@@ -100,7 +100,7 @@ impl Session {
     /// Begins episodes, in all environments where none are named.
     ///
     /// # Errors
-    /// As every call here: what the server refuses, or that it has not answered for as long as the client is patient.
+    /// As every call here: if the server refuses, or has not answered for as long as the client is patient.
     pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Seen, ClientError> {
         let (seeds, piece_sequences) = match start {
             Start::Next => (vec![], vec![]),
@@ -116,7 +116,7 @@ impl Session {
         self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
-    /// Does an action in each environment, or in those that are named.
+    /// Does an action in each environment, or in those in `env_ids`.
     ///
     /// # Errors
     /// As [`Session::reset`].
@@ -154,7 +154,7 @@ impl Session {
         Ok(answer.states)
     }
 
-    /// Puts environments back to snapshots: one for each, or one for all; with `reseed`, under another future.
+    /// Restores environments from snapshots: one for each, or one for all; with `reseed`, with another future.
     ///
     /// # Errors
     /// As [`Session::reset`].
@@ -215,8 +215,8 @@ impl Session {
         })
     }
 
-    /// Tells the server that the session is still wanted, and learns the number of its last call that moved something. Where a
-    /// [`StepStream`] broke with steps under way, the next call is refused without it.
+    /// Renews the lease, and gets the number of the last call that changed something. After a [`StepStream`] broke with
+    /// steps in progress, the server refuses the next call without this.
     ///
     /// # Errors
     /// As [`Session::reset`].
@@ -231,7 +231,7 @@ impl Session {
     /// Ends the session.
     ///
     /// # Errors
-    /// As [`Session::reset`]; one that has ended already is fine.
+    /// As [`Session::reset`]; a session that has ended already is no error.
     pub async fn delete(self) -> Result<(), ClientError> {
         let request = pb::DeleteSessionRequest { name: self.name.clone(), allow_missing: true };
         self.call(request, async |mut client, request| client.delete_session(request).await).await.map(drop)

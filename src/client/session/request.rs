@@ -1,4 +1,4 @@
-//! What a session is asked for.
+//! Requests to a session.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use crate::client::{Features, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 
-/// What a session is to be made of; what is left out is the server's default.
+/// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionRequest {
     /// The rules.
     pub rules: RulesChoice,
     /// Environments; 0 for one.
     pub num_envs: u32,
-    /// The session seed; the server draws one where there is none.
+    /// The session seed; the server draws one if there is none.
     pub seed: Option<u64>,
     /// What happens after the end of an episode.
     pub autoreset: Autoreset,
-    /// What becomes of actions outside the mask.
+    /// What happens to actions outside the mask.
     pub invalid_actions: InvalidActions,
-    /// The observations wanted, by the names the server lists; none for its choice.
+    /// The observations, by their names in the server's list; none for the server's choice.
     pub observations: Vec<String>,
-    /// The infos wanted, by the names the server lists; none for its choice.
+    /// The infos, by their names in the server's list; none for the server's choice.
     pub infos: Vec<String>,
     /// The columns of the observation `features`, and of placements.
     pub features: Option<Features>,
     /// Whether answers hold masks.
     pub action_mask: bool,
-    /// Episodes are cut after so many steps; 0 for no limit.
+    /// Episodes are cut after this many steps; 0 for no limit.
     pub max_episode_steps: u64,
-    /// How long the session stays when nobody calls.
+    /// How long the session stays without calls.
     pub ttl: Option<Duration>,
 }
 
@@ -41,14 +41,14 @@ pub enum Autoreset {
     NextStep,
     /// The same step begins a new one; [`Stepped::finals`](super::Stepped::finals) has the end of the old one.
     SameStep,
-    /// Nothing: stepping it is refused until it is reset.
+    /// Nothing: the server refuses steps until it is reset.
     Disabled,
 }
 
-/// What becomes of an action that is in range but not in the mask.
+/// What happens to an action that is in range but not in the mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InvalidActions {
-    /// The call is refused, and nothing moves.
+    /// The server refuses the call, and nothing moves.
     #[default]
     Reject,
     /// It ends the episode.
@@ -71,12 +71,12 @@ pub enum Start {
     Pieces(Vec<String>),
 }
 
-/// What is wanted of placements besides actions, rewards, lines and ends.
+/// What to return of placements besides actions, rewards, lines and ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacementsRequest {
     /// The features; none for the session's selection, if it has one.
     pub features: Option<Features>,
-    /// The playfields afterwards.
+    /// The playfields after each placement.
     pub afterstates: bool,
     /// Where the pieces' anchors come to rest.
     pub anchors: bool,

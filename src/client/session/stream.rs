@@ -15,11 +15,11 @@ use crate::wire::pb;
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
 
-/// Steps that may be under way on a stream at a time.
+/// Steps that may be in progress on a stream at a time.
 const IN_FLIGHT: usize = 64;
 
 impl Session {
-    /// Opens a stream for steps, several of which may be under way at a time.
+    /// Opens a stream for steps, several of which may be in progress at a time.
     ///
     /// # Errors
     /// As [`Session::reset`].
@@ -40,13 +40,14 @@ impl Session {
 
 /// Steps over one long call.
 ///
-/// It does not connect again by itself, as single calls do. Those are repeated under their numbers, and a server that has
-/// done one gives its answer again; but it keeps the last answer only, and here up to 64 are under way. To bring the others
-/// back, this type would have to take snapshots now and then and remember every step since: whoever steps ahead knows better
-/// when that is worth its time.
+/// A stream does not reconnect by itself, as single calls do. The client repeats those under their numbers, and a server
+/// that has done one gives its answer again; but the server keeps only the last answer, and here up to 64 are in progress.
+/// To recover the others, this type would have to take snapshots now and then and remember every step since: a caller that
+/// steps ahead knows better when that is worth its time.
 ///
-/// What was sent behind the last answer may have been done or not. The way back is [`Session::renew`], which learns what the
-/// server did last, [`Session::restore`] with snapshots of [`Session::save`], and another stream.
+/// The server may have done the steps after the last answer or not. The way back is [`Session::renew`], which gets the
+/// number of the last step that the server did, [`Session::restore`] with snapshots of [`Session::save`], and another
+/// stream.
 #[derive(Debug)]
 pub struct StepStream<'a> {
     session: &'a mut Session,
@@ -58,7 +59,7 @@ pub struct StepStream<'a> {
 }
 
 impl StepStream<'_> {
-    /// Sends a step on its way; waits while there are 64 before it.
+    /// Sends a step; waits while 64 are in progress.
     ///
     /// # Errors
     /// [`ClientError::Lost`] if the stream has ended.
@@ -71,10 +72,10 @@ impl StepStream<'_> {
         Ok(())
     }
 
-    /// The answer of the step that was sent first of those that have none; nothing if all have.
+    /// The answer of the oldest step without one; `None` if all steps have theirs.
     ///
     /// # Errors
-    /// What the server refuses, after which the steps behind it are refused as well, for their numbers; or
+    /// If the server refuses, after which it refuses the later steps as well, for their numbers; or
     /// [`ClientError::Lost`] if the stream broke, or no answer came in half a minute.
     pub async fn next(&mut self) -> Result<Option<Stepped>, ClientError> {
         if self.under_way.pop_front().is_none() {
