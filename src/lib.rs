@@ -4,7 +4,7 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`cli`] | the program that a person starts, and its files | the rules: it knows games through the protocol |
+//! | [`cli`] | the program that a person starts, and its files | the rules: games reach it only through the protocol |
 //! | [`workloads`] | named work to time, from the kernels to the wire | how long it takes, its caller |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |

@@ -109,7 +109,7 @@ impl Record {
         self.method.sent.increment(bytes as u64);
     }
 
-    /// The body of the call's request, whose bytes are counted.
+    /// The body of the call's request; counts its bytes.
     pub fn received<B>(&self, inner: B) -> Received<B> {
         Received { inner, method: self.method.clone(), call: self.call.clone() }
     }
@@ -154,7 +154,7 @@ impl Drop for Record {
     }
 }
 
-/// The body of a request, whose bytes are counted.
+/// The body of a request; counts its bytes.
 pub(super) struct Received<B> {
     inner: B,
     method: Arc<Method>,

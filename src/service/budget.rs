@@ -28,7 +28,7 @@ struct Whole {
 pub struct Spent {
     /// The amount of the budget that was too small: the part, or the whole.
     pub limit: u64,
-    /// What was taken of it.
+    /// How much of it was taken.
     pub taken: u64,
 }
 

@@ -89,7 +89,7 @@ impl Shared {
     }
 }
 
-/// Dropped when the last thread has let go of the evaluation.
+/// Dropped when the last thread has dropped the evaluation.
 struct EndOfGames(Arc<Shared>);
 
 impl Drop for EndOfGames {

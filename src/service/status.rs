@@ -64,7 +64,7 @@ pub enum Refusal {
     /// As many sessions as the server or the caller may have.
     #[error("{scope} has {limit} sessions, as many as it may")]
     SessionLimit {
-        /// Whose limit it is.
+        /// The owner of the limit.
         scope: Scope,
         /// The limit.
         limit: u32,
@@ -74,7 +74,7 @@ pub enum Refusal {
     /// As many environments as the server or the caller may have.
     #[error("{scope} has {used} environments and may have {limit}; {wanted} more were asked for")]
     EnvLimit {
-        /// Whose limit it is.
+        /// The owner of the limit.
         scope: Scope,
         /// How many there are.
         used: u32,
@@ -88,7 +88,7 @@ pub enum Refusal {
     /// As many evaluations as may run.
     #[error("{scope} has {limit} evaluations running, as many as it may")]
     EvaluationLimit {
-        /// Whose limit it is.
+        /// The owner of the limit.
         scope: Scope,
         /// The limit.
         limit: u32,
