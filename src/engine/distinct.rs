@@ -1,8 +1,8 @@
 //! How many different keys there are among billions, exactly, in any amount of memory.
 //!
-//! The keys are kept in order, as many as there is room for: when the room is full, the larger half goes, and from there on only
-//! keys below those are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory
-//! costs more passes.
+//! The keys are kept in order, as many as fit: when the room is full, the larger half goes, and from then on only smaller
+//! keys are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory costs
+//! more passes.
 
 use std::ops::ControlFlow;
 
@@ -17,14 +17,14 @@ pub struct Keys<const WORDS: usize> {
     /// How many there is room for.
     max: usize,
     low: Key<WORDS>,
-    /// `None` until keys had to go.
+    /// `None` until keys were dropped.
     high: Option<Key<WORDS>>,
     /// Different keys below `low`.
     counted: u64,
 }
 
 impl<const WORDS: usize> Keys<WORDS> {
-    /// Room for so many keys, 16 at least; before the first pass.
+    /// Makes room for `max` keys, at least 16, before the first pass.
     pub fn new(max: usize) -> Keys<WORDS> {
         Keys { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
     }
@@ -64,12 +64,12 @@ impl<const WORDS: usize> Keys<WORDS> {
         self.kept.dedup();
     }
 
-    /// For how many keys memory is taken.
+    /// How many keys fit into the allocated memory.
     pub fn capacity(&self) -> usize {
         self.kept.capacity()
     }
 
-    /// How many different keys there are, if no more had to be left out.
+    /// How many different keys there are, if this pass left none out.
     pub fn end_pass(&mut self) -> ControlFlow<u64> {
         self.tidy();
         self.counted += self.kept.len() as u64;

@@ -45,8 +45,8 @@ impl Key {
     }
 }
 
-/// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, since nobody can guess
-/// the next key.
+/// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
+/// cannot predict the next key.
 const MOVES: [(i8, u8); 6] = [(0, 0), (-1, 0), (1, 0), (0, 3), (0, 1), (0, 0)];
 
 /// A tetromino on its way down.
@@ -77,7 +77,7 @@ impl FallingPiece {
         FallingPiece { tetromino, turns: 0, column: width / 2, row: height - 1 }
     }
 
-    /// Its shape as it is turned now.
+    /// Its shape in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
         &POSES[self.tetromino as usize][usize::from(self.turns)]
@@ -86,7 +86,7 @@ impl FallingPiece {
     /// The row and the column of the lower left corner of its bounding box.
     ///
     /// # Panics
-    /// When it sticks out on the left or below, as none does that [`FallingPiece::is_free`].
+    /// When it sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
     #[inline]
     pub fn corner(&self) -> (u8, u8) {
         let shape = self.shape();
@@ -149,8 +149,8 @@ impl FallingPiece {
     /// missing, by the shorter way and half a turn to the left; then a step towards the column; then the drop.
     ///
     /// A turn for which a wall leaves no room waits until a step has made some. A tetromino meets that where it appears in
-    /// playfields of fewer than seven columns only, and at any width once other keys have moved it to a wall. Cells of the
-    /// playfield are not looked at: a key that they stop does nothing, and the tetromino falls by a row.
+    /// playfields of fewer than seven columns only, and at any width once other keys have moved it to a wall. The cells of
+    /// the playfield are ignored: a key that they block does nothing, and the tetromino falls by a row.
     ///
     /// # Panics
     /// When the tetromino has no such orientation.

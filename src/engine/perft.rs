@@ -1,8 +1,8 @@
 //! Perft: all ways of placing a sequence of pieces, counted. The engine's checksum and a measure of its speed.
 //!
-//! The tree of placements is walked and nothing of it is kept, so leaves, lines and holes take no memory. Only the count of
-//! *different* playfields needs them side by side, and there may be billions: [`distinct`](super::distinct) counts them in as
-//! many passes over the tree as its memory makes necessary.
+//! The walk through the tree of placements keeps nothing, so leaves, lines and holes take no memory. Only the count of
+//! *different* playfields must hold them side by side, and there may be billions: [`distinct`](super::distinct) counts them
+//! in as many passes over the tree as its memory makes necessary.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,11 @@ use super::playfield::{Column, Playfield};
 use super::rules::Rules;
 use super::tetromino::Tetromino;
 
-/// The longest sequence. The walk goes as deep as the sequence is long, and nobody waits for the end of half as many.
+/// The longest sequence. The walk goes as deep as the sequence is long; even half as many pieces would take too long to
+/// count.
 pub const MAX_PIECES: usize = 64;
 
-/// Placements between two looks at the caller's wishes: some milliseconds.
+/// Placements between two calls of the caller's `look`: some milliseconds.
 pub const LOOK: u64 = 1 << 16;
 
 /// What [`perft`] counts.
@@ -48,7 +49,8 @@ pub struct Progress {
 /// Plays every sequence of placements of the given pieces from the empty playfield.
 ///
 /// The work grows by a factor of up to `4 * width - 6` a piece. Different playfields are counted with up to `distinct_bytes`
-/// of memory, or not at all. `look` is called every few milliseconds and may stop the count, which is then what it has come to.
+/// of memory, or not at all. `look` is called every few milliseconds and may stop the count; the result is then the count so
+/// far.
 ///
 /// ```
 /// use std::ops::ControlFlow::Continue;

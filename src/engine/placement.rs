@@ -29,7 +29,7 @@ impl Placement {
 
     /// The shape that goes down, or `None` when the tetromino has no such orientation or sticks out of the wall.
     ///
-    /// Whether it can get there on a playfield is told by [`placements`].
+    /// [`placements`] says whether it can get there on a playfield.
     #[inline]
     pub fn shape(self, rules: &Rules, tetromino: Tetromino) -> Option<&'static Shape> {
         let shape = rules.shapes(tetromino).get(usize::from(self.orientation))?;
@@ -78,7 +78,7 @@ impl PlacementSet {
     /// The n-th of them, from 0, in ascending action order.
     #[inline]
     pub fn nth(&self, n: u32) -> Option<Placement> {
-        // Counted, not searched: n is a random number more often than not, and no processor guesses where a search ends.
+        // Counted, not searched: n is a random number more often than not, and no processor predicts where a search ends.
         let mut ends = [0; 5];
         for orientation in 0..4 {
             ends[orientation + 1] = ends[orientation] + u32::from(self.count[orientation]);
@@ -99,7 +99,7 @@ impl PlacementSet {
     }
 }
 
-/// The distinct placements that exist: the one answer to what can be done, for enumerations, masks and agents alike.
+/// The distinct placements that exist: the one source for enumerations, masks and agents alike.
 ///
 /// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
 /// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top.
@@ -155,9 +155,8 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// Whether a tetromino cannot come into play, so that the game is over when it appears: under
-/// [`TopOut::SpawnBlocked`] because it overlaps the playfield in its first orientation; under any rules because nothing can
-/// be done with it.
+/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`]
+/// because it overlaps the playfield in its first orientation; under any rules because it has no placement.
 #[inline]
 pub fn is_blocked<C: Column, const N: usize>(
     rules: &Rules,

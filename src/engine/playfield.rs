@@ -3,8 +3,8 @@
 //! Columns, not rows, because a piece falls along columns: a drop is a handful of leading-zero counts and shifts, and a
 //! whole column of features is one machine word. There are three sizes of the same type. The general one, [`Playfield`],
 //! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16
-//! columns and 28 rows, and [`LowPlayfield`] half as much, which is where all the speed is. Four rows above the height stay
-//! free in a word, so that a piece may stick out.
+//! columns and 28 rows, and [`LowPlayfield`] half as much. The two small ones are the fast ones. Four rows above the height
+//! stay free in a word, so that a piece may stick out.
 //!
 //! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
 //!
@@ -41,7 +41,7 @@ pub trait Column:
     const BITS: u32;
     /// No cell.
     const EMPTY: Self;
-    /// The lowest bits of a wide word; the caller knows that nothing is lost.
+    /// The lowest bits of a wide word; the caller knows that the others are zero.
     fn from_u64(bits: u64) -> Self;
     /// The same bits in a wide word.
     fn to_u64(self) -> u64;
@@ -115,7 +115,7 @@ pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 /// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
 pub type LowPlayfield = PlayfieldOf<u16, 16>;
 
-/// Why a drawing is no playfield of the given size.
+/// Why a drawing is not a playfield of the given size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrawingError {
     /// More rows than the playfield has.
@@ -224,7 +224,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         &self.columns[..usize::from(self.width)]
     }
 
-    /// All words there are room for, the empty ones behind `width` included.
+    /// All words, the empty ones behind `width` included.
     #[inline]
     pub fn words(&self) -> &[C; N] {
         &self.columns
@@ -290,7 +290,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.columns.iter().fold(C::EMPTY, |rows, column| rows | *column)
     }
 
-    /// Four columns, for the four that a shape may have. What would lie behind the last word is the first ones, where a shape
+    /// Four columns, for the four that a shape may have. Behind the last word it goes on with the first ones, where a shape
     /// within the walls has no cells.
     #[inline(always)]
     fn under(&self, shape: &Shape, column: u8) -> [C; 4] {
@@ -311,13 +311,13 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.surface(shape, column).top() as u8
     }
 
-    /// The rows that the shape's lowest cells cannot pass: those of the full cells under each of its columns, as much lower as
-    /// that column's own lowest cell is above them. One number for all columns, so that nothing has to be compared.
+    /// The rows that the shape's lowest cells cannot pass: those of the full cells under each of its columns, as much lower
+    /// as that column's own lowest cell is above them. One number for all columns, so that no comparison is needed.
     #[inline(always)]
     fn surface(&self, shape: &Shape, column: u8) -> C {
         let mut surface = C::EMPTY;
         for (j, cells) in self.under(shape, column).into_iter().enumerate() {
-            // A mask and no condition: how wide the next shape is, no processor can guess.
+            // A mask and no condition: no processor can predict how wide the next shape is.
             surface |= (cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
         }
         surface
@@ -332,8 +332,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         (self.surface(shape, column) & C::below(row.into())).top() as u8
     }
 
-    /// Whether a shape can be with its lower left corner at this row and column: no cell of it is full. Above the height
-    /// nothing is.
+    /// Whether a shape fits with its lower left corner at this row and column: no cell of it is full. Above the height every
+    /// cell is empty.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall. The row must be below the height.
@@ -348,11 +348,11 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Fills the cells of a shape at a row and a column; cells at or above the height are cut off.
     ///
-    /// Returns whether any was.
+    /// Returns whether it cut any off.
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
-        // All four columns that a shape may have, so that nothing depends on how many it has.
+        // All four columns that a shape may have, so that the work does not depend on how many it has.
         for (j, under) in self.under(shape, column).into_iter().enumerate() {
             let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
             self.columns[(usize::from(column) + j) % N] = under | cells & inside;
@@ -376,7 +376,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
     ///
-    /// Returns the lines cleared and whether the game is over; [`PlayfieldOf::land`] tells more about the same landing.
+    /// Returns the lines cleared and whether the game is over; [`PlayfieldOf::land`] returns more about the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -388,8 +388,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Applies the rules of landing to a shape that has come to rest, in place.
     ///
-    /// Returns the lines cleared and whether the game is over. This is the one place where the rules of clearing and of
-    /// ending are written; [`PlayfieldOf::land_at`] tells more about the same landing.
+    /// Returns the lines cleared and whether the game is over. Only this function holds the rules of clearing and of ending;
+    /// [`PlayfieldOf::land_at`] returns more about the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -408,7 +408,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         (lines, self.topped_out(overflows, top_out))
     }
 
-    /// Lets a shape fall straight down and tells everything about the landing.
+    /// Lets a shape fall straight down and returns everything about the landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -417,7 +417,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.land_at(shape, self.landing_row(shape, column), column, top_out)
     }
 
-    /// Tells everything about the landing of a shape that comes to rest at this row.
+    /// Returns everything about the landing of a shape that comes to rest at this row.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -435,8 +435,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Whether cells lie where the rules end the game: for playfields that no landing led to.
     ///
-    /// Rules that ask how a piece landed ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) say nothing of a
-    /// playfield by itself.
+    /// Rules that depend on how a piece landed ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) say nothing
+    /// about a playfield by itself.
     pub fn is_topped_out(&self, top_out: TopOut) -> bool {
         self.topped_out(false, top_out)
     }

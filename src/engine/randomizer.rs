@@ -1,4 +1,4 @@
-//! Who deals the pieces: a seed, or a sequence written down, turned into tetrominoes.
+//! Dealing the pieces: turns a seed, or a written sequence, into tetrominoes.
 //!
 //! Piece n of an episode with seed x is a pure function of x, n and the randomizer:
 //!
@@ -7,7 +7,7 @@
 //!   end: for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a fresh bag.
 //! * `balanced`: with c\[k\] = how often tetromino k came among the pieces before n of this episode and the weights
 //!   v\[k\] = 5 + max(c) - c\[k\], r = `below(word(x, Pieces, n), v[0] + ... + v[6])`; the piece is the first k with
-//!   v\[0\] + ... + v\[k\] > r. Alone of the three it depends on the pieces before.
+//!   v\[0\] + ... + v\[k\] > r. Of the three, only this one depends on the pieces before.
 //!
 //! For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals `OZSILJT ZJLTISO` and `balanced` deals
 //! `TLZISIOJIJSOOTLJZZSI`.
@@ -46,7 +46,7 @@ enum Source {
     Sequence(Arc<[Tetromino]>),
 }
 
-/// All that a dealer is, laid open for snapshots.
+/// The whole state of a dealer, for snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DealerState {
     /// Pieces dealt so far.
@@ -62,9 +62,9 @@ pub enum DealerSource {
     Seed {
         /// The seed of the words.
         seed: u64,
-        /// The open bag; has a meaning for `bag7` in the middle of a bag only.
+        /// The open bag; meaningful for `bag7` in the middle of a bag only.
         bag: [Tetromino; 7],
-        /// How much less often each tetromino came than the one that came most often; has a meaning for `balanced` only.
+        /// How much less often each tetromino came than the one that came most often; meaningful for `balanced` only.
         behind: [u16; 7],
     },
     /// A written sequence, from its beginning.
@@ -173,7 +173,7 @@ impl Dealer {
         }
     }
 
-    /// All there is to know, for a snapshot.
+    /// The whole state, for a snapshot.
     pub fn state(&self) -> DealerState {
         let bag = Tetromino::ALL;
         let source = match &self.source {
@@ -203,8 +203,8 @@ fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
 
 /// Counts a tetromino. One that was behind catches up; one that was not leaves all others one further behind.
 ///
-/// The further behind, the likelier is a tetromino to come: numbers near the bound of their type do not occur, but in a
-/// state that somebody made up.
+/// The further behind a tetromino is, the likelier it is to come: numbers near the bound of their type occur only in a state
+/// that was made up.
 fn count_one_more(behind: &mut [u16; 7], piece: Tetromino) {
     let piece = piece as usize;
     if behind[piece] > 0 {

@@ -1,8 +1,8 @@
-//! The one random function we promise, by its name.
+//! The one random function, which we promise by name.
 //!
 //! Everything random in a game is `word(seed, tag, n)`: the n-th 64-bit word of the stream `tag` that hangs from
 //! `seed`. It is a pure function, so any piece of any episode can be computed without the ones before it, in any
-//! language, from this page. There is no generator to carry around and nothing that depends on the order of calls.
+//! language, from this page. There is no generator to carry around, and the order of calls does not matter.
 //!
 //! ```text
 //! mix(z)              SplitMix64's finaliser (Steele, Lea, Flood 2014; constants of Stafford's variant 13)

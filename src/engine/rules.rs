@@ -95,7 +95,7 @@ pub struct Rules {
     pub width: u8,
     /// Rows, within [`HEIGHTS`].
     pub height: u8,
-    /// Who deals.
+    /// How pieces are dealt.
     pub randomizer: Randomizer,
     /// What a step is.
     pub action_model: ActionModel,
@@ -105,7 +105,7 @@ pub struct Rules {
     pub orientations: OrientationTable,
     /// Where a piece may come down.
     pub reach: Reach,
-    /// What is worth how much.
+    /// The points for pieces, lines and the end of a game.
     pub scoring: Scoring,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
@@ -193,7 +193,7 @@ pub enum RulesError {
     /// A preview over [`MAX_PREVIEW`].
     #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
     Preview(u32),
-    /// Points that are no finite number of a size a double can add up exactly enough.
+    /// Points that are not a finite number, or too large for a double to add up exactly enough.
     #[error("{field} is {value}, expected a finite number of at most 1e15 in size")]
     Points {
         /// Which points.

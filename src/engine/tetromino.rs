@@ -5,7 +5,7 @@
 //! [`OrientationTable`](super::rules::OrientationTable).
 //!
 //! One cell of each is its anchor: the cell that it is turned around and that says where it appears. Where pieces come
-//! straight down and are not turned on the way, nobody asks for it.
+//! straight down and do not turn on the way, it is unused.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl fmt::Display for Tetromino {
     }
 }
 
-/// A sequence of pieces was written with a letter that names no tetromino.
+/// A sequence of pieces has a letter that names no tetromino.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{letter:?} at position {position} names no tetromino, expected one of I O T Z S J L")]
 pub struct UnknownLetter {
@@ -78,8 +78,7 @@ pub fn parse_sequence(letters: &str) -> Result<Vec<Tetromino>, UnknownLetter> {
 
 /// The cells of a tetromino in one orientation, as columns in their bounding box.
 ///
-/// Every column of a tetromino is one unbroken run of cells, so two numbers a column say it all; the fast code lives
-/// from that.
+/// Every column of a tetromino is one unbroken run of cells, so two numbers describe a column; the fast code relies on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Columns of the bounding box, 1..=4.
@@ -260,7 +259,7 @@ impl Shape {
 pub struct Shapes {
     shapes: [Shape; 4],
     len: usize,
-    /// Of each shape; that of a shape there is none of fits nowhere.
+    /// Of each shape; where there is no shape, a width that fits nowhere.
     widths: [u8; 4],
 }
 
@@ -276,7 +275,7 @@ impl Shapes {
         self.widths
     }
 
-    /// The first so many of these.
+    /// The first `len` of these.
     const fn first(shapes: [Shape; 4], len: usize) -> Shapes {
         let mut widths = [u8::MAX; 4];
         let mut i = 0;
