@@ -12,7 +12,7 @@ pub fn landing_top(seen: &Seen<'_>) -> f64 {
 /// Open cells at or below an open well cell: in every column, the rows from its surface up to and including the highest
 /// empty cell that lies between two full ones, walls full.
 ///
-/// The report's shafts: looking down a column, all is counted from the first cell that is closed in on both sides.
+/// The report's shafts: looking down a column, everything counts from the first cell that is closed in on both sides.
 pub fn open_shafts(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| cells.top().saturating_sub(column.top())).sum()
 }

@@ -9,7 +9,7 @@ use crate::names::{did_you_mean, unknown};
 
 /// The most features a set may have.
 ///
-/// The largest set with a name has 72 at width 32; a set is compiled and echoed in full, so there is an end to it.
+/// The largest set with a name has 72 at width 32; a set is compiled and echoed in full, so it needs a limit.
 pub const MAX_COLUMNS: usize = 256;
 
 /// What is appended to a name to have the feature taken before clearing.
@@ -162,7 +162,7 @@ pub static FEATURE_SETS: &[NamedSet] = &[
 /// One feature of a set: a single number.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureColumn {
-    /// The row of the table; its name tells what to measure.
+    /// The row of the table; its name says what to measure.
     pub feature: &'static Feature,
     /// Which of a family, 0 for a single feature. Within [`Feature::family_size`] at the width of the set.
     pub index: u8,
@@ -203,7 +203,7 @@ pub enum FeatureError {
     IndexWrong {
         /// The name as it was given.
         name: String,
-        /// What is right.
+        /// What would be right.
         expected: String,
         /// The width of the playfield.
         width: u8,
@@ -304,7 +304,7 @@ impl FeatureSet {
         &self.columns
     }
 
-    /// The full name of each number, in order: what [`FeatureSet::custom`] would make the same set of.
+    /// The full name of each number, in order; [`FeatureSet::custom`] makes the same set from them.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(FeatureColumn::to_string).collect()
     }

@@ -66,7 +66,7 @@ impl Lanes for Avx512Low {
     }
     #[inline(always)]
     fn next<const K: usize>(self, fill: Self) -> Self {
-        // Of a filling that is the same in every lane, which it is, any lane will do.
+        // The filling is the same in every lane, so any lane will do.
         let (from, inside) = const { byte_indices(2 * K as i32) };
         self.permuted(&from, inside, fill)
     }

@@ -26,7 +26,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet, and room for so many.
+    /// No rows yet, with room for `num_rows`.
     pub fn with_capacity(num_rows: usize, num_features: usize) -> Rows {
         Rows {
             features: Vec::with_capacity(num_rows * num_features),

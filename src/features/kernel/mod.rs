@@ -7,9 +7,9 @@
 //!
 //! The lanes are as short as the playfield allows. Up to 16 x 12 (width x height) it has 16 lanes of 16 bits, up to 16 x 28
 //! there are 16 lanes of 32 bits; both have kernels written for AVX2 and AVX-512. Larger ones have 32 lanes of 64 bits as
-//! plain arrays, of which the compiler makes AVX2 vectors where there are any, at a tenth of the speed. A whole game seldom
-//! needs them: good players keep their stack low, and [`rows_for`] tells how few of the rows have to be looked at. With
-//! `bcts8` 99 % of the pieces on 10 x 20 are played as on 10 x 12, and those on 10 x 30 too.
+//! plain arrays, which the compiler turns into AVX2 vectors where the machine has them, at a tenth of the speed. A whole
+//! game seldom needs them: good players keep their stack low, and [`rows_for`] says how few of the rows matter. With `bcts8`
+//! 99 % of the pieces on 10 x 20 are played as on 10 x 12, and those on 10 x 30 too.
 //!
 //! What was tried and did not pay: AVX-512 for the large playfields; closures in the vector code, which are functions
 //! without the target features, so that every intrinsic in them becomes a call (a factor of three).
@@ -49,7 +49,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All there are, the fastest last.
+    /// All kernels, the fastest last.
     pub const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
     /// Its name.
@@ -134,9 +134,9 @@ pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Out
     }
 }
 
-/// The rows to look at of a playfield whose stack is so many rows high: as many as the shortest words have that hold the
-/// stack and a piece on it. The rows above them stay empty whatever the next piece does, and it cannot end the game: at
-/// least four rows are left out, or none.
+/// The rows to look at of a playfield whose stack has this height: as many as the shortest words have that hold the stack
+/// and a piece on it. The rows above them stay empty whatever the next piece does, and it cannot end the game: at least four
+/// rows are left out, or none.
 pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
     for rows in [LowPlayfield::MAX_HEIGHT, CompactPlayfield::MAX_HEIGHT] {
         if height <= rows {

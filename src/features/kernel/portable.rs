@@ -1,4 +1,4 @@
-//! Lanes as plain arrays: right on every machine, and what the compiler makes vectors of where it can.
+//! Lanes as plain arrays: right on every machine, and turned into vectors by the compiler where it can.
 
 use super::lanes::{Doubles, Floats, Lanes};
 use crate::engine::Column;
@@ -15,7 +15,7 @@ pub struct DoubleArray<const N: usize>([f64; N]);
 #[derive(Clone, Copy, Debug)]
 pub struct FloatArray<const N: usize>([f32; N]);
 
-/// The arithmetic of a word that [`Column`] has no need of.
+/// The arithmetic of a word that [`Column`] does not need.
 pub trait Word: Column {
     /// Sum modulo the word.
     fn plus(self, other: Self) -> Self;
@@ -48,7 +48,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn double(self) -> f64 {
-                // The low half holds every number that is ever converted, and its conversion is the cheap one.
+                // The low half holds every number that is converted, and its conversion is the cheap one.
                 f64::from(self as u32 as i32)
             }
             #[inline(always)]

@@ -4,9 +4,9 @@
 //! double on its own (no fused multiply-add). A strictly larger score wins, so the first of equals in ascending action
 //! order is chosen. A client that adds up features in the same way makes the same choices to the last one.
 //!
-//! Most scores need not be known that well. All are estimated in floats first, of which a vector holds twice as many; only
-//! those that come as near to the largest as the errors of two estimates are added up again in doubles. That is one
-//! placement nearly always, and then there is nothing to add up.
+//! Most scores need less precision. All are estimated in floats first, of which a vector holds twice as many; only those
+//! that come as near to the largest as the errors of two estimates are added up again in doubles. Nearly always that is one
+//! placement, and then there is nothing to add up.
 //!
 //! What was tried and did not pay: keeping the sweeps for the sums in doubles, which costs more than sweeping again in the
 //! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
@@ -130,7 +130,7 @@ impl Scorer {
     /// Prepares for playfields of one size.
     #[inline(always)]
     pub fn on<L: Lanes>(&self, size: Size<L>) -> Chooser<'_, L> {
-        // An estimate is off by at most so much: every weight, product and sum is rounded by at most half a unit in the
+        // An estimate is off by at most this much: every weight, product and sum is rounded by at most half a unit in the
         // last place of the sum of all absolute values.
         let largest = |slot: &Slot| match slot.kind {
             Kind::Basis(basis) => size.largest(basis),
@@ -161,7 +161,7 @@ impl Scorer {
     }
 }
 
-/// A choice, maybe behind a placement that is given. One job for both, since each job is compiled for every kernel.
+/// A choice, maybe behind a given placement. One job for both, since each job is compiled for every kernel.
 struct Look<'a> {
     scorer: &'a Scorer,
     rules: &'a Rules,
@@ -171,7 +171,7 @@ struct Look<'a> {
 }
 
 impl Job for Look<'_> {
-    /// The score of the placement that is given, 0 without one, and the choice.
+    /// The score of the given placement, 0 without one, and the choice.
     type Output = (f64, Option<Choice>);
 
     #[inline(always)]
@@ -273,8 +273,8 @@ impl<L: Lanes> Chooser<'_, L> {
         let mut best =
             Choice { placement: Placement { orientation: 0, column: 0 }, score: f64::NEG_INFINITY };
 
-        // Two rounds in one loop, so that there is one copy of all that is inlined: in the first everybody is estimated, in
-        // the second the candidates are scored.
+        // Two rounds in one loop, so that there is one copy of all that is inlined: the first estimates every placement, the
+        // second scores the candidates.
         let mut candidates = Candidates::EVERYBODY;
         let mut is_second = false;
         loop {

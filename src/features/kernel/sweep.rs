@@ -13,11 +13,11 @@
 //! | row transitions | + 2 a row of the piece, - 2 for every full cell beside the piece, walls included |
 //! | heights | r + t in place of h |
 //!
-//! Only the cumulative wells are counted again, in the columns under and beside the piece. All this holds for
-//! placements that clear nothing; the few that do (about 3 %) are taken apart and measured whole by [`Measure`].
+//! Only the cumulative wells are counted again, in the columns under and beside the piece. All this holds for placements
+//! that clear nothing; [`Measure`] measures the few that do (about 3 %) one by one, as a whole.
 //!
-//! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing
-//! is ever rounded on the way.
+//! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is
+//! rounded on the way.
 
 use super::lanes::Lanes;
 use crate::engine::{Column, Shape, TopOut};
@@ -49,7 +49,7 @@ pub const NUM_BASIS: usize = 13;
 /// One vector a [`Basis`] feature.
 pub type Values<L> = [L; NUM_BASIS];
 
-/// Which parts of the work somebody wants done.
+/// Which parts of the work the caller needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     pub row_transitions: bool,
@@ -61,12 +61,12 @@ pub struct Needs {
     pub bumpiness: bool,
 }
 
-/// What depends on nothing but the size of the playfield.
+/// What depends only on the size of the playfield.
 #[derive(Clone, Copy, Debug)]
 pub struct Size<L: Lanes> {
     width: u32,
     height: u32,
-    /// Rows above `height` that nobody looks at: they are empty, with a wall on either side.
+    /// Rows above `height` that the sweep skips: they are empty, with a wall on either side.
     hidden_rows: u32,
     /// The rows of the playfield, all full: a wall.
     wall: L::Word,
@@ -93,8 +93,8 @@ impl<L: Lanes> Size<L> {
         }
     }
 
-    /// The size of a playfield of which only the lowest `rows` are looked at, because the others are and stay empty. They
-    /// count in the features all the same: each has two row transitions, at the walls.
+    /// The size of a playfield of which only the lowest `rows` matter, because the others are and stay empty. They count in
+    /// the features all the same: each has two row transitions, at the walls.
     #[inline(always)]
     pub fn lowered(width: u8, height: u8, rows: u8) -> Self {
         let hidden_rows = u32::from(height - rows);
@@ -132,7 +132,7 @@ fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
     let mut sum = small::<L>(0);
     loop {
         let mut left = small::<L>(0);
-        // Two rows at a time: asking whether there are more costs most when the answer is a surprise.
+        // Two rows at a time: a check for more costs most when its result is a surprise.
         for j in 0..K {
             sum = sum.add(cells[j].count());
             // The cells straight under them, as far as they are empty.
@@ -261,7 +261,7 @@ impl<L: Lanes> Default for Measure<L> {
 }
 
 impl<L: Lanes> Ground<L> {
-    /// Looks at a playfield: `words` are its columns, empty beyond its width.
+    /// Measures a playfield: `words` are its columns, empty beyond its width.
     #[inline(always)]
     pub fn new(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
         if L::SHARED { Ground::look_shared(size, words, needs) } else { Ground::look(size, words, needs) }
