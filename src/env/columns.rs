@@ -64,10 +64,10 @@ pub(super) struct EpisodeIndex {
     pub index: u64,
 }
 
-/// Where the counters of an episode stop. No game gets there; a snapshot that somebody wrote may begin there.
+/// Where the counters of an episode stop. No game gets there; a snapshot written by hand may begin there.
 pub(super) const MAX_COUNT: u64 = 1 << 53;
 
-/// What an episode has come to, each counter at most `MAX_COUNT`.
+/// The totals of an episode so far, each counter at most `MAX_COUNT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Lines cleared.
@@ -153,7 +153,7 @@ impl Default for AnyEnvs {
     }
 }
 
-/// One of the two sizes, as code that is compiled for both asks for its own.
+/// One of the two sizes, so that code compiled for both can ask for its own.
 pub(super) trait OneSize: Sized {
     /// The environments, if they are of this size; else none of this size take their place.
     fn of(any: &mut AnyEnvs) -> &mut Self;
@@ -327,7 +327,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 }
 
-/// The entry of a row in a list of one for each or one for all.
+/// The entry for a row, from a list with one entry for each row or one for all.
 pub(super) fn one_for<T>(list: &[T], row: usize) -> &T {
     if list.len() == 1 { &list[0] } else { &list[row] }
 }

@@ -13,20 +13,20 @@
 //! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
 //!
 //! # Observation Space
-//! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] tells type, shape
+//! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] gives type, shape
 //! and bounds.
 //!
 //! # Starting State
 //! An empty playfield. Making a batch starts no episode: [`EnvBatch::reset`] does, or a restored position.
 //!
 //! # Rewards
-//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and told in `f32`; for an action that does not exist
-//! and is ignored, those of [`InvalidActionPolicy::Ignore`].
+//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and reported in `f32`; for an action that does not
+//! exist and is ignored, those of [`InvalidActionPolicy::Ignore`].
 //!
 //! # Episode End
 //! *Termination*: the rules end the game, or an action that does not exist does under [`InvalidActionPolicy::Terminate`].
 //! *Truncation*: `max_episode_steps` is reached, or an explicit piece sequence is used up. Never both: terminated wins.
-//! What comes then is told by [`AutoresetMode`].
+//! [`AutoresetMode`] says what follows.
 //!
 //! # Information
 //! The fields of [`Field::INFOS`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist,
@@ -73,23 +73,23 @@ pub enum AutoresetMode {
     #[default]
     NextStep,
     /// The step that ends an episode begins the next one as well. Observations, mask and infos are the new episode's, reward
-    /// and flags the old one's, and [`StepOutcome::finals`] has the old one's last state. A row that has ended all the same,
-    /// which only a restored state can be, does as in `NextStep`.
+    /// and flags the old one's, and [`StepOutcome::finals`] has the old one's last state. Only after a restore can a row
+    /// still have ended; it then behaves as in `NextStep`.
     SameStep,
     /// Nothing: the caller resets. Stepping the row before that is refused.
     Disabled,
 }
 
-/// What becomes of an action that is in range but not in the mask. Out of range is refused under all of them.
+/// What becomes of an action that is in range but not in the mask. Every policy refuses an action that is out of range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InvalidActionPolicy {
     /// The whole call is refused.
     #[default]
     Reject,
-    /// The row's episode is terminated: the playfield and the pieces stay, no piece is counted, the step is, and the reward
+    /// The row's episode is terminated: the playfield and the pieces stay, the step counts and no piece does, and the reward
     /// is that of the end of a game.
     Terminate,
-    /// The row's episode goes on: the playfield and the pieces stay, no piece is counted, the step is.
+    /// The row's episode goes on: the playfield and the pieces stay, the step counts and no piece does.
     Ignore {
         /// The points of such a step.
         reward: f64,
@@ -107,7 +107,7 @@ pub struct EnvConfig {
     pub autoreset_mode: AutoresetMode,
     /// What becomes of actions outside the mask.
     pub invalid_action_policy: InvalidActionPolicy,
-    /// Episodes are truncated when they have taken so many steps; 0 for no limit.
+    /// Episodes are truncated after this many steps; 0 for no limit.
     pub max_episode_steps: u64,
     /// What [`Field::Features`] shows, spelled out for the width of the rules.
     pub features: Option<FeatureSet>,
@@ -157,9 +157,9 @@ pub enum Restored<'a> {
     Positions(&'a [Position]),
 }
 
-/// What a step brought, one entry a row of the call.
+/// What a step returned, one entry a row of the call.
 ///
-/// The memory of one can be used again and again: see [`EnvBatch::step_into`].
+/// One outcome can be reused for many steps: see [`EnvBatch::step_into`].
 #[derive(Debug, Default)]
 pub struct StepOutcome {
     /// Points of this step.
@@ -269,8 +269,7 @@ impl EnvBatch {
         Ok(outcome)
     }
 
-    /// The same, told in an outcome that there is already: what it told before is forgotten. After steps of as many rows it
-    /// takes no new memory.
+    /// The same into an existing outcome, whose contents are replaced. After steps of as many rows it takes no new memory.
     ///
     /// # Errors
     /// As [`EnvBatch::step`]; the outcome has not changed either then.
@@ -313,7 +312,7 @@ impl EnvBatch {
         each_size!(&finals.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
     }
 
-    /// Everything there is to know of an environment.
+    /// The whole state of an environment.
     ///
     /// # Panics
     /// When it does not exist, or no episode has begun in it: see [`EnvBatch::check`].
@@ -328,7 +327,7 @@ impl EnvBatch {
     /// come from the new seed, with their numbers as they are. An explicit sequence has no seed and stays.
     ///
     /// # Errors
-    /// [`RestoreError`] for lists that do not fit, states of other rules, and positions that are none under these.
+    /// [`RestoreError`] for lists that do not fit, states of other rules, and positions that are impossible under these.
     pub fn restore(
         &mut self,
         env_ids: Option<&[u32]>,
@@ -355,7 +354,7 @@ impl EnvBatch {
         Ok(())
     }
 
-    /// Says whether a list of environments is one, and an episode has begun in each of them.
+    /// Checks that a list of environments is valid and that an episode has begun in each of them.
     ///
     /// # Errors
     /// [`ReadError`] if not.
@@ -388,7 +387,7 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.phases[env_id as usize] == columns::Phase::Ended)
     }
 
-    /// What the current episode of an environment has come to.
+    /// The totals of an environment's current episode.
     pub fn statistics(&self, env_id: u32) -> Statistics {
         each_size!(&self.envs, envs => envs.statistics[env_id as usize])
     }
@@ -417,7 +416,7 @@ impl EnvBatch {
     }
 }
 
-/// Says whether each of these environments exists, and none is listed twice.
+/// Checks that each of these environments exists, and none is listed twice.
 fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
     let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
     for (&env_id, row) in env_ids.iter().zip(0..) {

@@ -1,8 +1,8 @@
 //! What each action does to each piece, looked up instead of worked out.
 //!
 //! Where pieces come straight down, the placements of a piece depend on the piece and the width alone, so a mask is a row of
-//! a table that is made once. Where they have to walk to their column, the playfield is asked as well. Keys can be pressed
-//! whatever they do.
+//! a table that is made once. Where they walk to their column, the mask depends on the playfield too. Every key can be
+//! pressed, whatever it does.
 
 use crate::engine::{
     ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, Shape, Tetromino, placements,
@@ -15,7 +15,7 @@ pub(super) struct Drop {
     pub column: u8,
 }
 
-/// What can be done with all seven pieces under one set of rules.
+/// What every action does to all seven pieces under one set of rules.
 #[derive(Debug)]
 pub(super) struct Moves {
     rules: Rules,
@@ -67,7 +67,7 @@ impl Moves {
         self.drops[piece as usize * self.num_actions + action]
     }
 
-    /// What an action did that a piece was placed by.
+    /// What a placement that was made did to this piece.
     pub fn placed(&self, piece: Tetromino, action: u8) -> Drop {
         self.drop(piece, action.into()).expect("a landing was a placement")
     }
@@ -107,12 +107,12 @@ impl Moves {
         }
     }
 
-    /// The mask of an ended episode: action 0, which will not be looked at.
+    /// The mask of an ended episode: action 0, which the next step ignores.
     pub fn waiting_mask(&self) -> &[u8] {
         self.mask_row(WAITING)
     }
 
-    /// The mask before the first reset: nothing can be done.
+    /// The mask before the first reset: no action exists.
     pub fn not_started_mask(&self) -> &[u8] {
         self.mask_row(NOT_STARTED)
     }

@@ -1,6 +1,6 @@
 //! What can be seen of environments: one table of fields, and one function that writes them.
 //!
-//! Fields are written as they go over the wire, little-endian and row-major, so nobody copies them again.
+//! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
 use crate::engine::{Column, FallingPiece, Shape, Tetromino};
 use crate::features::{FeatureSet, Seen};
@@ -25,7 +25,7 @@ pub enum DataType {
     Bool,
 }
 
-/// Something to be seen of an environment.
+/// What a caller can see of an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The cells of the playfield, one byte each, the lowest row first.
@@ -64,7 +64,7 @@ pub enum Field {
     LandingRow,
 }
 
-/// What there is to know of a field whatever the rules are.
+/// What is true of a field whatever the rules are.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo {
     /// The field.
@@ -196,9 +196,9 @@ pub struct FieldSpec {
     pub dtype: DataType,
     /// Empty for a single number.
     pub shape: Vec<u32>,
-    /// The smallest number that can occur, where there is a bound to tell.
+    /// The smallest number that can occur, where there is a bound.
     pub low: Option<f64>,
-    /// The largest number that can occur, where there is a bound to tell.
+    /// The largest number that can occur, where there is a bound.
     pub high: Option<f64>,
     /// Meaning and unit, in a sentence.
     pub description: &'static str,
@@ -217,7 +217,7 @@ impl Field {
         Field::FallingCells,
     ];
 
-    /// What is told beside it.
+    /// What the caller sees beside it.
     pub const INFOS: [Field; 8] = [
         Field::Lines,
         Field::Pieces,
@@ -391,8 +391,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
         let start = out.len();
         let len = rows.len() * width * height;
-        // A row is written as N bytes at once: what is too much at its end is the next row's place, which comes after it.
-        // Only behind the very last row something stays, and that is cut off.
+        // A row is written as N bytes at once: the excess at its end lies in the next row's place, and the next row
+        // overwrites it. Only the excess of the very last row stays, and is cut off.
         out.resize(start + len + N, 0);
         let mut at = start;
         for i in rows.envs() {
@@ -430,7 +430,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let height = usize::from(config.rules.height);
         let start = out.len();
         let len = rows.len() * height * 2;
-        // As for boards, what is too much is written over by what comes after it.
+        // As for boards, what comes after it overwrites the excess.
         out.resize(start + len + 16, 0);
         for (row, i) in rows.envs().enumerate() {
             let columns = self.playfields[i].words();

@@ -1,8 +1,8 @@
-//! Why a call is refused. A refused call has changed nothing.
+//! Why a call is refused. A refused call changes nothing.
 
 use crate::engine::RulesError;
 
-/// Why environments could not be named by a list of ids.
+/// Why a list of ids does not name environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvIdError {
     /// No such environment.
@@ -10,7 +10,7 @@ pub enum EnvIdError {
     Unknown {
         /// Where in the list.
         row: u32,
-        /// What stood there.
+        /// The id there.
         env_id: u32,
         /// How many environments there are.
         num_envs: u32,
@@ -65,7 +65,7 @@ pub enum CreateError {
 /// Why a reset was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResetError {
-    /// A list of environments that names none or names one twice.
+    /// A list of environments that names one that does not exist, or one twice.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
     /// A number of seeds or sequences that does not fit.
@@ -87,7 +87,7 @@ pub struct NotReset {
 /// Why environments could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// A list of environments that names none or names one twice.
+    /// A list of environments that names one that does not exist, or one twice.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
     /// There is no state to read yet.
@@ -104,16 +104,16 @@ pub struct RefusedAction {
     pub action: i32,
 }
 
-/// Why a step was refused. Of several reasons the first in this order is told, with every row that it holds for.
+/// Why a step was refused. Of several reasons the first in this order is given, with every row that it holds for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
-    /// A list of environments that names none or names one twice.
+    /// A list of environments that names one that does not exist, or one twice.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
     /// A number of actions that does not fit.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// Environments that have to be reset first.
+    /// Environments that must be reset first.
     #[error(transparent)]
     NotReset(#[from] NotReset),
     /// Environments whose episode has ended, when autoreset is disabled.
@@ -122,7 +122,7 @@ pub enum StepError {
         /// Which; never empty.
         env_ids: Vec<u32>,
     },
-    /// Actions that are none under these rules.
+    /// Actions that do not exist under these rules.
     #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
     ActionOutOfRange {
         /// Which; never empty.
@@ -165,7 +165,7 @@ pub enum PositionError {
 /// Why a restore was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// A list of environments that names none or names one twice.
+    /// A list of environments that names one that does not exist, or one twice.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
     /// A number of states or positions that does not fit.

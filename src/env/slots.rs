@@ -19,16 +19,16 @@ pub enum Slot {
     Sequenced(Arc<[Tetromino]>),
 }
 
-/// Why environments make no batch.
+/// Why environments do not make a batch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SlotsError {
-    /// The configuration, or how many there are.
+    /// The configuration, or their number.
     #[error(transparent)]
     Create(#[from] CreateError),
     /// A state of other rules.
     #[error(transparent)]
     Restore(#[from] RestoreError),
-    /// No batch begins with seeds here and explicit sequences there.
+    /// A batch begins with seeds or with explicit sequences, never with both.
     #[error("some environments have seeds before their first episode, others explicit sequences")]
     Mixed,
 }
@@ -67,7 +67,7 @@ impl EnvBatch {
     }
 }
 
-/// What the environments in which no episode has begun will deal; the others have it in their states.
+/// What the environments in which no episode has begun will deal; the states of the others hold theirs.
 fn seeding(slots: &[Slot]) -> Result<Seeding, SlotsError> {
     let sequence = |slot: &Slot| match slot {
         Slot::Sequenced(pieces) => Some(pieces.clone()),

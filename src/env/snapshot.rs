@@ -24,8 +24,8 @@
 //! checksum       u64, XXH3 of everything before it
 //! ```
 //!
-//! Snapshots are outside input. The checksum finds accidents, it keeps nobody from writing a snapshot by hand; so whatever
-//! is read is checked as if there were none, and what passes can be played without harm, whoever wrote it.
+//! Snapshots are outside input. The checksum finds accidents, but anyone can write a snapshot by hand; so the reader checks
+//! everything as if there were no checksum, and what passes can be played without harm, whatever its origin.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ use super::columns::{EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest,
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";
-/// Without actions that did not exist, as all snapshots were before there was another format.
+/// Without actions that did not exist: the only format at first.
 const PLAIN_FORMAT: u16 = 1;
 const FORMAT: u16 = 2;
 const NO_PIECE: u8 = 255;
@@ -55,7 +55,7 @@ const ORIENTATION_TABLES: [OrientationTable; 4] =
     [OrientationTable::Literature, OrientationTable::Lab, OrientationTable::Survey, OrientationTable::Leiden];
 const REACHES: [Reach; 2] = [Reach::StraightDrop, Reach::SidewaysWalk];
 
-/// Why bytes are no state.
+/// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// Not a snapshot, or one that was damaged or made up.
@@ -67,7 +67,7 @@ pub enum SnapshotError {
     /// Taken where equal actions could give another game.
     #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
     OtherRulesVersion {
-        /// What it says.
+        /// The version it names.
         found: String,
     },
 }
@@ -76,12 +76,12 @@ use SnapshotError::Corrupt;
 
 /// Explicit sequences that many snapshots have in common, each of them kept once.
 ///
-/// A snapshot by itself holds its sequence. A batch of 65,536 environments that share one of 100,000 pieces would so
-/// become 6.5 GB.
+/// A snapshot by itself holds its sequence. A batch of 65,536 environments that share one of 100,000 pieces would become 6.5
+/// GB that way.
 #[derive(Debug, Default)]
 pub struct SharedSequences {
     sequences: Vec<Arc<[Tetromino]>>,
-    /// By address, which environments that share one have in common. It is looked up and never followed.
+    /// By address, the same for environments that share a sequence. It is looked up and never followed.
     numbers: HashMap<usize, u32>,
 }
 
@@ -92,7 +92,7 @@ impl SharedSequences {
         SharedSequences { numbers: numbers.collect(), sequences }
     }
 
-    /// The number of a sequence, which is kept from now on.
+    /// The number of a sequence, which it keeps from now on.
     pub fn number(&mut self, sequence: &Arc<[Tetromino]>) -> u32 {
         *self.numbers.entry(address(sequence)).or_insert_with(|| {
             self.sequences.push(sequence.clone());
@@ -520,7 +520,7 @@ impl<'a> Reader<'a> {
         if length == 0 || dealt > length.into() {
             return Err(Corrupt("more was dealt than there is"));
         }
-        // The bytes are there before memory is taken for them.
+        // Checks that the bytes are there before it takes memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
         let pieces: Result<Arc<[Tetromino]>, _> = (0..length).map(|_| rest.piece()).collect();
         Ok(DealerSource::Sequence(pieces?))

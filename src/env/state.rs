@@ -1,4 +1,4 @@
-//! One environment by itself: taken out of a batch, put into another, or started from a position somebody thought of.
+//! One environment by itself: taken out of a batch, put into another, or started from a position of the caller's.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{EnvConfig, PositionError, Restored, Rows};
 
 /// Everything that decides the future of an environment, and its statistics.
 ///
-/// Not in it is what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
+/// It leaves out what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
 /// So it can be put into any batch of the same rules. [`EnvState::to_bytes`] makes a snapshot of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvState {
@@ -52,7 +52,7 @@ impl EnvState {
         self.ended
     }
 
-    /// How long the explicit sequence is that it deals; 0 where it deals from a seed.
+    /// The length of the explicit sequence that it deals; 0 where it deals from a seed.
     pub fn sequence_len(&self) -> usize {
         self.sequence().map_or(0, |pieces| pieces.len())
     }
@@ -81,13 +81,13 @@ pub struct Position {
     pub playfield: Playfield,
     /// The current piece.
     pub piece: Tetromino,
-    /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; what
-    /// is missing is dealt.
+    /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; the
+    /// dealer adds those that are missing.
     pub queue: Vec<Tetromino>,
 }
 
 impl Position {
-    /// Says whether it can be played from.
+    /// Checks that it can be played from.
     ///
     /// # Errors
     /// [`PositionError`] for a playfield of another size, or on which the game is over before the piece or because of it, or

@@ -1,7 +1,7 @@
 //! Steps: what an action does to an environment, and what many of them do to a batch.
 //!
-//! Nothing is done before all of it has been checked, row by row; then every row is done by itself. What an action is
-//! differs by [`ActionModel`], which is looked up once a call: each model has a loop of its own.
+//! A step checks all rows first; then it does every row by itself. What an action is differs by [`ActionModel`], which is
+//! looked up once a call: each model has a loop of its own.
 
 use crate::engine::{ActionModel, Column, Key, is_blocked};
 
@@ -11,7 +11,7 @@ use super::{
     AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError, StepOutcome,
 };
 
-/// Why an action cannot be done. Of several reasons the first is told.
+/// Why an action cannot be done. Of several reasons the first is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     NotReset,
@@ -29,7 +29,7 @@ enum End {
 }
 
 impl<C: Column, const N: usize> Envs<C, N> {
-    /// Says whether every action can be done.
+    /// Checks that every action can be done.
     pub fn check_step(
         &self,
         config: &EnvConfig,
@@ -105,7 +105,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Does an action in each row's environment by `act`, which tells the points and whether the episode ends.
+    /// Does an action in each row's environment by `act`, which returns the points and whether the episode ends.
     #[inline]
     fn step_each(
         &mut self,
@@ -151,7 +151,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
         let drop = match config.invalid_action_policy {
-            // It has been checked.
+            // The step has been checked.
             InvalidActionPolicy::Reject => moves.drop(piece, action),
             InvalidActionPolicy::Terminate | InvalidActionPolicy::Ignore { .. } => {
                 moves.drop_on(playfield, piece, action)
@@ -196,7 +196,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.count_landing(config, i, lines, topped_out)
     }
 
-    /// Counts a piece that has landed, and brings the next one.
+    /// Counts a piece that has landed, and deals the next one.
     #[inline]
     fn count_landing(&mut self, config: &EnvConfig, i: usize, lines: u8, topped_out: bool) -> (f64, End) {
         let rules = &config.rules;
@@ -211,7 +211,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.count_step(config, i, rules.scoring.reward(lines, terminated), terminated)
     }
 
-    /// Counts a step, and says whether it is the episode's last one.
+    /// Counts a step, and returns whether it is the episode's last one.
     #[inline]
     fn count_step(&mut self, config: &EnvConfig, i: usize, reward: f64, terminated: bool) -> (f64, End) {
         let statistics = &mut self.statistics[i];
@@ -229,7 +229,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 }
 
-/// As many zeros in place of what there was.
+/// Replaces the contents by as many zeros.
 fn refill<T: Copy + Default>(column: &mut Vec<T>, rows: usize) {
     column.clear();
     column.resize(rows, T::default());
