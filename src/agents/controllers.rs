@@ -5,7 +5,7 @@
 //! the weights here. Weights are only good with their own features, so each row names its feature set.
 //!
 //! A figure is the mean of the lines of a game under rules that are named with it. `published` is what the source says,
-//! `measured` what other programs than this one gave: MDPTetris itself, or independent re-implementations. Where the two
+//! `measured` what programs other than this one gave: MDPTetris itself, or independent re-implementations. Where the two
 //! differ, this engine is expected to meet the measured one.
 
 use super::{LinearAgent, TerminalPolicy};
@@ -21,7 +21,7 @@ pub struct Controller {
     pub feature_set: &'static str,
     /// One weight a feature, in the order of the set at `width`.
     pub weights: &'static [f64],
-    /// What it makes of a placement that ends the game.
+    /// How it values a placement that ends the game.
     pub terminal: TerminalPolicy,
     /// The rule set it was made for.
     pub preset: &'static str,
@@ -331,7 +331,7 @@ const EL_TETRIS: [f64; 6] = [
     -3.3855972247263626,
 ];
 
-/// What most rows have in common.
+/// What most rows share.
 const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",

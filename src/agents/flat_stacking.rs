@@ -19,7 +19,7 @@ use crate::features::kernel::{Choice, Job, Kernel, Lanes, dispatch};
 /// The agent at a width.
 ///
 /// # Errors
-/// None that the table of controllers allows: its features exist at every width.
+/// None for the table of controllers as it is: its features exist at every width.
 pub fn flat_stacking(width: u8) -> Result<LinearAgent, ControllerError> {
     Controller::named("flat-stacking")?.agent(width)
 }
@@ -34,7 +34,7 @@ pub struct FlatScorer {
     terminal: TerminalPolicy,
 }
 
-/// A playfield, and what the placements of any piece on it have in common.
+/// A playfield, and what the placements of any piece on it share.
 struct Stack<C, const N: usize> {
     tops: [u32; N],
     /// Rows that are full from the left wall up to a column, that column excluded, and from a column to the right wall.
@@ -49,7 +49,7 @@ struct Stack<C, const N: usize> {
 }
 
 impl FlatScorer {
-    /// Prepares a weight vector, or `None` if its features are others.
+    /// Prepares a weight vector, or returns `None` if its features are others.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<FlatScorer> {
         let names = set.names();
         let is_flat = names.iter().map(String::as_str).eq(FEATURES);

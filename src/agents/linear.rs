@@ -23,7 +23,7 @@ pub struct LinearAgent {
     flat: Option<FlatScorer>,
 }
 
-/// Why weights make no controller.
+/// Why weights do not make a controller.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WeightError {
     /// Not one weight a feature.
@@ -48,7 +48,7 @@ impl LinearAgent {
     /// A controller from a feature set and one weight a feature.
     ///
     /// # Errors
-    /// [`WeightError`] for a wrong number of weights or one that is no finite number of at most [`MAX_WEIGHT`].
+    /// [`WeightError`] for a wrong number of weights or one that is not a finite number of at most [`MAX_WEIGHT`].
     pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
         if weights.len() != set.len() {
             return Err(WeightError::Length { weights: weights.len(), features: set.len() });
@@ -81,8 +81,8 @@ impl LinearAgent {
         self.scorer.as_ref()
     }
 
-    /// The controller prepared for the fast kernels, where they know its features and look at all that exists: they have no
-    /// placements that the playfield makes impossible.
+    /// The controller prepared for the fast kernels, where they know its features and the rules need no look at the
+    /// playfield's way in: kernels do not know placements that the playfield makes impossible.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.reach == Reach::StraightDrop)
     }
@@ -94,7 +94,7 @@ impl LinearAgent {
 
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
-    /// Where pieces walk along the top, the kernel can as long as nothing stands there.
+    /// Where pieces walk along the top, the kernel can as long as the top is clear.
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
         match (&self.scorer, &self.flat) {
             _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),

@@ -28,7 +28,7 @@ pub struct Value {
 }
 
 impl LookaheadAgent {
-    /// A controller that takes so many of the next pieces into account, if it is shown that many.
+    /// A controller that looks at up to `pieces` of the next pieces, as far as they are shown.
     pub fn new(linear: LinearAgent, pieces: u32) -> LookaheadAgent {
         LookaheadAgent { linear, pieces }
     }

@@ -2,7 +2,7 @@
 //!
 //! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, and n counts the words it has drawn in that
 //! episode. So what an agent draws depends on nothing but the episode and on how often it has drawn before: not on the
-//! pieces, which have a stream of their own, and not on who else is playing.
+//! pieces, which have a stream of their own, and not on the other agents.
 
 use crate::engine::rng::{Tag, below, stream, stream_word};
 
@@ -33,7 +33,7 @@ impl Lots {
         below(self.draw(), bound.into()) as u32
     }
 
-    /// A number below 7 from the next word, and what it leaves of the word: as good as a word of its own, for one number more.
+    /// A number below 7 from the next word, and the rest of that word, which is good for one more number.
     #[inline]
     pub fn seven_and_rest(&mut self) -> (usize, u64) {
         let product = u128::from(self.draw()) * 7;

@@ -1,13 +1,13 @@
-//! Who plays: ways of choosing a placement.
+//! Agents: ways of choosing a placement.
 //!
 //! An agent sees the rules, the playfield, the current piece and the next ones as far as they are shown ([`Sight`]), draws
 //! its own [`Lots`] if it draws any, and answers with a placement; one of them answers with keys instead. It knows nothing of
 //! episodes, seeds or the network; what it knows of features is their names and numbers. [`AGENTS`] is the table of them
 //! all. A linear controller is a list of features and as many weights; [`controllers`] is the table of those with a name.
 //!
-//! The surprising decision: an agent need not choose in one go. Whoever weighs one placement after the other does so a
-//! placement a call, and what it has found so far is a [`Thought`] in the hands of the caller. So a game in which a single
-//! choice takes a second can be stopped within some milliseconds, and shares its thread with others.
+//! The surprising decision: an agent need not choose in one go. An agent that weighs one placement after the other weighs
+//! one per call, and the caller keeps what it has found so far, as a [`Thought`]. So a game in which a single choice takes a
+//! second can be stopped within some milliseconds, and shares its thread with others.
 
 pub mod controllers;
 mod flat_stacking;
@@ -87,7 +87,7 @@ const PLAIN: u64 = 32;
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// Thinks on, for one placement or to the end; `Some` when the choice is made, and then the thought is of no more use.
+    /// Thinks on, for one placement or to the end; `Some` when the choice is made, after which the thought is spent.
     ///
     /// # Panics
     /// When the piece cannot come into play, or the agent presses keys.
@@ -115,7 +115,7 @@ impl Agent {
         }
     }
 
-    /// The next key of an agent that presses keys; `None` of one that thinks in placements.
+    /// The next key of an agent that presses keys; `None` for an agent that thinks in placements.
     pub fn press(&self, lots: &mut Lots) -> Option<Key> {
         match self {
             Agent::RandomKeys => Some(random::key(lots)),
@@ -160,7 +160,7 @@ impl Thought {
 }
 
 impl Worth {
-    /// What is remembered of a placement that is better than the best before it.
+    /// The record to keep for a placement that is better than the best before it.
     fn recorded_after(self, best: Option<Worth>) -> Worth {
         let Worth::PlayoutsAsCoded(tally) = self else { return self };
         let records = match best {

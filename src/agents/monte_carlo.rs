@@ -23,7 +23,7 @@ use crate::engine::{
 };
 use crate::features::kernel::{Job, Kernel, Lanes, dispatch};
 
-/// Pieces after which a playout is called off, all but unheard of: a few more than a playfield holds are usual.
+/// Pieces after which a playout is cut. Hardly any gets there: most place a few more pieces than a playfield holds.
 const LONGEST_PLAYOUT: u64 = 10_000;
 
 /// The agent.
@@ -33,7 +33,7 @@ pub struct MonteCarlo {
     is_as_coded: bool,
 }
 
-/// What playouts came to, all together. The larger one is the better one.
+/// The totals of some playouts. The larger one is the better one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
     /// Lines cleared; they decide.
@@ -46,7 +46,7 @@ impl MonteCarlo {
     /// The number of playouts where the caller names none: the smaller of the report's two.
     pub const DEFAULT_PLAYOUTS: u32 = 50;
 
-    /// An agent that plays so many games for each placement.
+    /// An agent that plays this many games for each placement.
     ///
     /// # Panics
     /// When it plays none.

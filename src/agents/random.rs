@@ -1,7 +1,7 @@
-//! The agents that draw lots, and the one that does not even do that: yardsticks for whoever claims to play well.
+//! The agents that choose at random, and one that always chooses the same: baselines for the others.
 //!
-//! Where the playfield leaves a choice out, because the way to it is blocked, it is never drawn; in games of straight drops
-//! that never happens, and the agents are those of their documents.
+//! Where the playfield blocks the way to a placement, that placement is never drawn. In straight drops no way is blocked,
+//! and the agents are those of their documents.
 
 use super::{Lots, Sight};
 use crate::engine::{Key, Placement, placements};
@@ -15,8 +15,8 @@ pub(super) fn placement(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
 
 /// One of four quarter turns, then one of the columns where that shape can go: two words (survey notebook).
 ///
-/// Turns are counted in the rules' orientations, from 0 again where there are fewer than four. An orientation that can go
-/// nowhere makes it the first placement there is.
+/// Turns are counted in the rules' orientations, from 0 again where there are fewer than four. If the orientation has no
+/// placement, the agent takes the first placement that exists.
 pub(super) fn survey(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
     let all = placements(sight.rules, sight.playfield, sight.piece);
     let num_orientations = sight.rules.shapes(sight.piece).len() as u32;

@@ -1,4 +1,4 @@
-//! The table of agents: what the protocol, the command line and the catalogue say of them.
+//! The table of agents: what the protocol, the command line and the catalogue say about them.
 
 use super::MonteCarlo;
 
@@ -13,7 +13,7 @@ pub struct AgentRow {
     pub description: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// What it takes; anything else is refused.
+    /// The parameters it takes; any other is refused.
     pub parameters: &'static [Parameter],
 }
 
@@ -31,7 +31,7 @@ pub enum AgentKind {
     Dummy,
 }
 
-/// What can be told of an agent beside its name.
+/// The parameters of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// What the weights mean.
@@ -144,7 +144,7 @@ impl Parameter {
         }
     }
 
-    /// Its value where nobody names one; empty where it has to be given.
+    /// Its default value; empty where the caller must give one.
     pub fn default_value(self) -> String {
         match self {
             Parameter::Features | Parameter::Weights => String::new(),
