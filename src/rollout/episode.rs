@@ -1,11 +1,11 @@
 //! One episode: pieces are dealt, an agent chooses, they land, until the rules end it.
 //!
 //! There are two ways of playing on. A linear controller in a game of placements plays whole slices inside one kernel: that
-//! is where evaluations spend their time. Everybody else plays by [`Turn`]s, a bit at a time: a placement weighed, or a key
-//! pressed, so that it can stop anywhere.
+//! is where evaluations spend their time. Every other agent plays by [`Turn`]s, a bit at a time: it weighs a placement or
+//! presses a key, so that it can stop anywhere.
 //!
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
-//! towards its choice. That it gets there is no promise: the piece lands where it ends.
+//! towards its choice. It may not get there: the piece lands where it ends.
 
 use crate::agents::{Agent, Kernel, Lots, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
@@ -47,9 +47,9 @@ pub enum End {
 /// Where an episode is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// After so many pieces.
+    /// After this many pieces.
     pub pieces: u64,
-    /// After so many steps.
+    /// After this many steps.
     pub steps: u64,
 }
 
@@ -119,7 +119,7 @@ impl Episode {
         }
     }
 
-    /// A linear controller plays so many pieces in a game of placements.
+    /// Lets a linear controller place this many pieces in a game of placements.
     fn play_slice(&mut self, rules: &Rules, scorer: &Scorer, kernel: Kernel, pieces: u64) {
         let end = self.pieces + pieces;
         while self.pieces < end && self.end.is_none() {

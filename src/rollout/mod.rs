@@ -22,12 +22,12 @@ use crate::pool::Lane;
 /// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
 
-/// Who gets which pieces in an evaluation.
+/// Which pieces each policy plays in an evaluation.
 #[derive(Clone, Debug)]
 pub enum Deal {
     /// Every policy plays all of these seeds.
     Common(Vec<u64>),
-    /// Policy p plays row p of a matrix with so many columns.
+    /// Policy p plays row p of a matrix of seeds.
     PerSlot {
         /// The matrix, row-major.
         seeds: Vec<u64>,
@@ -59,7 +59,7 @@ impl Deal {
 pub struct Evaluation {
     /// The rules.
     pub rules: Rules,
-    /// Who plays.
+    /// The agents that play.
     pub policies: Vec<Agent>,
     /// What is dealt.
     pub deal: Deal,
@@ -67,9 +67,9 @@ pub struct Evaluation {
     pub episodes_per_seed: u32,
     /// Only these (policy, seed) pairs, in this order; `None` for all, policy by policy.
     pub pairs: Option<Vec<(u32, u32)>>,
-    /// A game is cut after so many pieces.
+    /// A game is cut after this many pieces.
     pub max_pieces: u64,
-    /// A game is cut after so many steps: keys where the rules have keys, else pieces.
+    /// A game is cut after this many steps: keys where the rules have keys, else pieces.
     pub max_steps: u64,
     /// How the sums are done; never changes a result.
     pub kernel: Kernel,
@@ -80,7 +80,7 @@ pub struct Evaluation {
 pub struct GameResult {
     /// Its place in the evaluation's order, from 0.
     pub game: u64,
-    /// Who played.
+    /// The policy that played.
     pub policy: u32,
     /// Which of the policy's seeds.
     pub seed_index: u32,
@@ -183,7 +183,7 @@ impl Playing {
     }
 }
 
-/// Counts that others may look at while an evaluation runs.
+/// Counts that other threads may read while an evaluation runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Pieces placed so far.
@@ -197,7 +197,7 @@ struct Shared<F> {
     evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
     num_games: u64,
-    /// When so few games have not been begun, all of them are.
+    /// When this few games are left to begin, all of them begin.
     last_games: u64,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,
@@ -209,11 +209,10 @@ pub type Next = Box<dyn FnOnce() + Send>;
 
 /// Starts an evaluation on a pool and returns at once.
 ///
-/// At most `parallelism` games are under way at a time. 0 is one a thread, and at the end two: the last games are begun
-/// early and share the threads in slices, so that three long games on two threads take the time of one and a half and
-/// not of two. `sink` is called with every finished game, from
-/// the pool's threads, in the order in which they finish, and decides when the next game takes its place: at once, or
-/// later, if it has more results than it knows what to do with. It must not block.
+/// At most `parallelism` games are under way at a time. 0 means one a thread, and at the end two: the last games begin early
+/// and share the threads in slices, so that three long games on two threads take the time of one and a half and not of two.
+/// The pool's threads call `sink` with every finished game, in the order in which they finish. It decides when the next game
+/// takes its place: at once, or later, if it has more results than it can handle. It must not block.
 ///
 /// The sink is dropped when the last game is done, when the stop was noticed, or when something in a game or in the sink
 /// panicked, which stops the evaluation.
@@ -278,7 +277,7 @@ fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
     });
 }
 
-/// Half an evaluation is none: where one game cannot go on, the others need not.
+/// Stops an evaluation when one game or the sink panics: half an evaluation is no result.
 struct StopOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
