@@ -96,7 +96,7 @@ pub enum Preset {
     /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations.
     /// Its last step, dividing the weights by their sum, is left out: a negative sum turns a controller upside down.
     Lab,
-    /// Ours: unit vectors, a second look at the best third, and a noise to the measure of unit vectors.
+    /// Ours: unit vectors, a second look at the best third, and noise scaled for unit vectors.
     Tetrion,
 }
 
@@ -348,8 +348,8 @@ impl Cem {
         &self.config
     }
 
-    /// Draws the generation's population. Called again for every round, so that it need not be kept: it is cheap,
-    /// and a state stays small.
+    /// Draws the generation's population. It is drawn anew for every round, so that it need not be kept: it is cheap, and a
+    /// state stays small.
     fn population(&self) -> Vec<Vec<f64>> {
         let CemState { seed, generation, mean, spread, .. } = &self.state;
         let noise = self.config.noise.variance(*generation);
@@ -459,7 +459,7 @@ fn deviations(candidates: &[Vec<f64>], elite: &EliteStatistics) -> Vec<Vec<f64>>
     elite.elites.iter().map(deviation).collect()
 }
 
-/// A vector of zeros stays what it is: it has no direction to keep.
+/// A vector of zeros stays as it is: it has no direction to keep.
 fn scale_to_unit_norm(weights: &mut [f64]) {
     let norm = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
     if norm > 0.0 {

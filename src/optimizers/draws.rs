@@ -1,12 +1,12 @@
 //! Random numbers for the optimisers: the same bits on every machine.
 //!
-//! ChaCha8 (Bernstein 2008, eight rounds), the named generator `ChaCha8Rng` of `rand`. Its key is the seed as
-//! eight little-endian bytes followed by [`DOMAIN`]; the stream number is chosen by the caller, who gives every
-//! generation its own; the block counter starts at 0. The keystream is read as little-endian 64-bit words, one word a draw.
+//! ChaCha8 (Bernstein 2008, eight rounds), the named generator `ChaCha8Rng` of `rand`. Its key is the seed as eight
+//! little-endian bytes followed by [`DOMAIN`]; the caller chooses the stream number and gives every generation its own; the
+//! block counter starts at 0. The keystream is read as little-endian 64-bit words, one word a draw.
 //!
 //! Normals are Marsaglia's polar method (Marsaglia and Bray 1964): square roots are exact everywhere, and the
 //! logarithm, which is not, comes from the `libm` crate whatever the platform offers.
-//! `rand_distr` is not used because a feature switched on by another crate would exchange that logarithm.
+//! `rand_distr` is not used because a feature switched on by another crate would replace that logarithm.
 
 use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 

@@ -1,8 +1,8 @@
 //! A genetic algorithm for real numbers: tournament selection, blend crossover, Gaussian mutation, elitism.
 //!
-//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris player
-//! this way and left the rates unsaid: every number here is a parameter. Unlike that loop, survivors are scored again in every generation:
-//! their games are new, and a lucky score should not live for ever.
+//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris player this
+//! way and did not give the rates: every number here is a parameter. Unlike that loop, survivors are scored again in every
+//! generation: their games are new, and a lucky score should not live for ever.
 //!
 //! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the
 //! two tournaments, the coin for a crossover, one blend a weight; then for every weight of either child, in that
@@ -148,7 +148,7 @@ impl Genetic {
             }
             next.extend(children);
         }
-        next.truncate(individuals.len()); // an odd number of children: the last one is not born
+        next.truncate(individuals.len()); // an odd number of children: the last one is dropped
         next
     }
 

@@ -1,8 +1,8 @@
-//! Who learns: searches for a weight vector that scores well.
+//! Optimisers: searches for a weight vector that scores well.
 //!
-//! An optimiser proposes weight vectors and is told what they scored: [`Optimizer::ask`], then
-//! [`Optimizer::tell`]. It knows nothing of games, features, seeds of games, networks or files, so whoever
-//! calls it is free to score candidates in this process, on a cluster, or with a stopwatch and a person.
+//! An optimiser proposes weight vectors, and the caller returns their scores: [`Optimizer::ask`], then [`Optimizer::tell`].
+//! It knows nothing of games, features, seeds of games, networks or files, so the caller is free to score candidates in this
+//! process, on a cluster, or with a stopwatch and a person.
 //!
 //! ```
 //! use tetrion::optimizers::{Config, Preset};
@@ -20,13 +20,13 @@
 //!
 //! # What is promised
 //!
-//! The path of an optimiser is a function of its [`Config`], the number of weights, the seed and the scores it is
-//! told: the same bytes on every machine. `draws` says how: a cipher for the random bits, logarithms from
-//! `libm` and not from the platform. Every generation draws from a stream of its own, so there is no
-//! random position to save, and [`Optimizer::ask`] answers the same until the next [`Optimizer::tell`].
+//! The path of an optimiser is a function of its [`Config`], the number of weights, the seed and the scores that it
+//! receives: the same bytes on every machine. `draws` says how: a cipher for the random bits, logarithms from `libm` and not
+//! from the platform. Every generation draws from a stream of its own, so there is no random position to save, and
+//! [`Optimizer::ask`] answers the same until the next [`Optimizer::tell`].
 //!
-//! A [`State`] is all there is to an optimiser. It is plain data; through JSON text and back it keeps every
-//! bit, and one that was [`resumed`](Config::resume) goes on as if it had never stopped.
+//! A [`State`] is the whole of an optimiser. It is plain data; through JSON text and back it keeps every bit, and a
+//! [`resumed`](Config::resume) search goes on as if it had never stopped.
 //!
 //! # Scores
 //!
@@ -43,8 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use cem::{Cem, CemConfig, CemState, Preset};
 pub use genetic::{Genetic, GeneticConfig, GeneticState};
 
-/// The largest score, mean, deviation or noise taken: far beyond any use, and small enough that squares of
-/// it can be added up.
+/// The largest score, mean, deviation or noise accepted: far beyond any use, and small enough to add up its squares.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
 /// The most candidates of a generation, and the most weights of a candidate.
@@ -52,7 +51,7 @@ pub const MAX_POPULATION: u32 = 1_000_000;
 
 /// A search that proposes weight vectors and learns from their scores.
 pub trait Optimizer: Send {
-    /// The candidates to be scored next. The same ones until scores are told.
+    /// The candidates to score next. The same ones until their scores arrive.
     fn ask(&self) -> Round;
 
     /// Takes the scores of the last [`ask`](Self::ask), in its order. `Some` when that completed a generation;
@@ -92,7 +91,7 @@ pub struct Round {
     pub slots: Vec<u32>,
 }
 
-/// How often the candidates of a round have been asked about.
+/// Whether the caller scores candidates for the first or the second time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
@@ -124,7 +123,7 @@ pub struct Generation {
 /// A candidate worth keeping.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// The score it was told.
+    /// The score that the caller gave it.
     pub score: f64,
     /// The generation it belongs to, counted from 0.
     pub generation: u32,
@@ -158,8 +157,7 @@ impl Config {
         Self::Cem(preset.config(num_generations))
     }
 
-    /// Whether another number of generations would have made it another search: its noise is the one that
-    /// [`Preset::Lab`] has for just so many.
+    /// Whether the search depends on this number of generations: its noise is that of [`Preset::Lab`] for exactly this many.
     pub fn is_made_for(&self, num_generations: u32) -> bool {
         match self {
             Self::Cem(config) => config.noise == Preset::Lab.config(num_generations).noise,
@@ -210,7 +208,7 @@ pub struct InvalidParameter {
     pub reason: String,
 }
 
-/// Why scores were not taken.
+/// Why scores were refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TellError {
     /// Not one score a candidate.
@@ -218,13 +216,13 @@ pub enum TellError {
     Length {
         /// Candidates of the round.
         expected: usize,
-        /// Scores told.
+        /// Scores given.
         got: usize,
     },
     /// Not a number that can be compared and added up.
     #[error("score {index} is {value}: scores are numbers between -1e100 and 1e100")]
     NotANumber {
-        /// Position among the scores told.
+        /// Position among the scores given.
         index: usize,
         /// The score.
         value: f64,
