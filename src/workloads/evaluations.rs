@@ -37,7 +37,7 @@ impl Games {
         Games { set: "height4", weights: &[0.1, 0.5, -0.3, -0.1], num_games, max_pieces: 1_000 }
     }
 
-    /// Hands the games in and collects the results; how many pieces they had.
+    /// Plays the games and collects the results; returns how many pieces they had.
     pub fn play(&self, pool: &Arc<Pool>) -> u64 {
         let set = FeatureSet::named(self.set, 10).expect("a set");
         let agent = LinearAgent::new(set, self.weights.to_vec(), TerminalPolicy::Avoid)
@@ -54,7 +54,7 @@ impl Games {
             kernel: Kernel::best(),
         };
         let results = Arc::<Mutex<Vec<GameResult>>>::default();
-        // Nobody is woken for a game: whoever waits hears of the end, when the sink is dropped.
+        // No thread wakes for a game: the waiting one hears of the end only, when the sink is dropped.
         let (ending, ended) = mpsc::channel::<()>();
         let (kept, ending) = (results.clone(), Mutex::new(ending));
         let sink = move |result, next: Next| {

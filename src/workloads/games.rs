@@ -61,7 +61,7 @@ pub struct Play {
 }
 
 impl Play {
-    /// Plays so many pieces: the same ones every time.
+    /// Plays this many pieces: the same ones every time.
     pub fn pieces(&self, pieces: u64) -> u64 {
         let Play { rules, agent, kernel } = self;
         let (mut left, mut seed) = (pieces, 0);

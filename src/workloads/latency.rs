@@ -18,8 +18,8 @@ use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 const NUM_SESSIONS: usize = 16;
 
 impl Remote {
-    /// Times of `calls` Steps of `num_envs` environments at `rate` a second, shortest first, while so many evaluations run.
-    /// The connection must be one [with threads](Remote::connect_with_threads).
+    /// Times of `calls` Steps of `num_envs` environments at `rate` a second, shortest first, while this many evaluations
+    /// run. The connection must be one [with threads](Remote::connect_with_threads).
     ///
     /// # Errors
     /// If the server does not answer, or has no place for an evaluation.

@@ -1,11 +1,11 @@
 //! Named work to be timed: what `tetrion bench` and the programs in `benches/` do over and over.
 //!
-//! A workload is a value with a method that does some of the work and says how much it was: pieces, placements,
-//! environments stepped, games. It does not know how long it took, how often it is asked, or who prints it, so the same
-//! workload stands behind a figure of `docs/speed.md` and behind a micro-benchmark, and the two cannot drift apart.
+//! A workload is a value with a method that does some of the work and says how much it was: pieces, placements, environments
+//! stepped, games. It does not know how long it took, how often it runs, or what prints it, so the same workload stands
+//! behind a figure of `docs/speed.md` and behind a micro-benchmark, and the two cannot drift apart.
 //!
-//! The surprising decision: this room knows nearly every other one, from the kernels to the wire. Whoever compares a call
-//! over the network with the same work done directly has to know both.
+//! The surprising decision: this module knows nearly every other one, from the kernels to the wire. A call over the network
+//! is compared with the same work done directly, so it must know both.
 
 pub mod evaluations;
 pub mod games;

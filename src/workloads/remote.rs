@@ -33,7 +33,7 @@ pub enum RemoteError {
     /// There are no threads or sockets for a runtime.
     #[error("cannot start a runtime")]
     Runtime(#[from] std::io::Error),
-    /// Nobody listens there.
+    /// No server listens there.
     #[error("cannot connect to the server")]
     Connect(#[from] tonic::transport::Error),
     /// The server refused.
@@ -57,7 +57,7 @@ impl Remote {
     /// Calls are driven by the thread that waits for them, which saves a hand-over each.
     ///
     /// # Errors
-    /// [`RemoteError::Connect`] if nobody listens there.
+    /// [`RemoteError::Connect`] if no server listens there.
     pub fn connect(address: &str) -> Result<Remote, RemoteError> {
         Remote::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, address)
     }
@@ -85,7 +85,7 @@ impl Remote {
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 
-    /// A session whose episodes have begun. It tells `board_bits` and `current`; with `everything`, `board`, the mask and
+    /// A session whose episodes have begun. It shows `board_bits` and `current`; with `everything`, `board`, the mask and
     /// the infos as well.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Remote {
         Ok(Session { remote: self.clone(), client: self.client(), name, num_envs, requests, steps: 0 })
     }
 
-    /// Asks for games and reads the results; how many pieces they had.
+    /// Asks for games and reads the results; returns how many pieces they had.
     ///
     /// # Errors
     /// If the server refuses or leaves.
@@ -184,7 +184,7 @@ impl Session {
         self.requests[self.steps % self.requests.len()].clone()
     }
 
-    /// One step by a call of its own; how many environments were stepped.
+    /// Takes one step with a call of its own; returns how many environments were stepped.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -194,7 +194,7 @@ impl Session {
         Ok(self.num_envs.into())
     }
 
-    /// Every placement of every environment with the 8 features of `bcts8`; how many there were.
+    /// Lists every placement of every environment with the 8 features of `bcts8`; returns how many there were.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -222,7 +222,7 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on as a stream with so many requests on their way at a time.
+    /// Goes on as a stream with `ahead` requests under way at a time.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -248,7 +248,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Takes the answer to the oldest request and sends another one; how many environments were stepped.
+    /// Takes the answer to the oldest request and sends another one; returns how many environments were stepped.
     ///
     /// # Errors
     /// If the server does not answer.

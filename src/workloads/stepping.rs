@@ -29,7 +29,7 @@ impl Default for RandomPlacements {
 }
 
 impl RandomPlacements {
-    /// Goes on for so many placements.
+    /// Makes this many placements.
     pub fn place(&mut self, count: u64) -> u64 {
         let RandomPlacements { rules, dealer, playfield, placed } = self;
         let words = stream(1, Tag::Agent);
