@@ -1,4 +1,4 @@
-//! Who may use a server: its certificate, the clients' certificates, and tokens.
+//! Access to a server: its certificate, the clients' certificates, and tokens.
 //!
 //! A server that other machines can reach has TLS and tokens, or refuses to start.
 
@@ -14,11 +14,11 @@ use super::token_file::{exposure, follow, read_token, read_tokens};
 use crate::secret::Secret;
 use crate::server::{ServerError, Tls, Tokens};
 
-/// The options of `tetrion serve` that say who may use it.
+/// The options of `tetrion serve` that control access.
 #[derive(Debug, clap::Args)]
 pub struct AccessArgs {
-    /// A TOML file of tokens, each with a name and limits of its own, one of which callers must show as
-    /// `authorization: Bearer TOKEN`. It is read again when it changes, and on SIGHUP
+    /// A TOML file of tokens, each with a name and limits of its own. Callers must send one of them as `authorization:
+    /// Bearer TOKEN`. The server reads the file again when it changes, and on SIGHUP
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
 
@@ -38,7 +38,7 @@ pub struct AccessArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// A PEM file with the authorities of which clients must have a certificate
+    /// A PEM file with the authorities that must have issued the clients' certificates
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
 
@@ -100,7 +100,7 @@ impl AccessArgs {
 
     fn read_tls(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) else {
-            return Ok(None); // clap saw to it that there are both or none
+            return Ok(None); // clap requires both or none
         };
         let certificates = read_pem(certificates, "CERTIFICATE")?;
         let key = read_pem(key, "PRIVATE KEY")?;
@@ -109,7 +109,7 @@ impl AccessArgs {
         Ok(Some(Tls { certificates, key, client_authorities }))
     }
 
-    /// Refuses to serve other machines without TLS and tokens, unless that is wanted.
+    /// Refuses to serve other machines without TLS and tokens, unless an option allows it.
     fn check(&self, listen: SocketAddr, access: &Access) -> Result<(), UsageError> {
         let mut missing = Vec::new();
         if access.tls.is_none() {
@@ -131,7 +131,7 @@ impl AccessArgs {
         )))
     }
 
-    /// Says which files certificates and keys that cannot be used came from.
+    /// Names the files of certificates and keys that cannot be used.
     pub fn name_files(&self, error: ServerError) -> anyhow::Error {
         let (ServerError::Transport(_), Some(cert), Some(key)) = (&error, &self.tls_cert, &self.tls_key)
         else {
@@ -146,7 +146,7 @@ impl AccessArgs {
 }
 
 impl Access {
-    /// From now on takes up what changes in the file of tokens, in a task of its own.
+    /// Starts a task that follows changes of the file of tokens.
     ///
     /// # Errors
     /// If SIGHUP cannot be listened to.

@@ -1,4 +1,4 @@
-//! What a person can ask for, in three places.
+//! The options, from three places.
 //!
 //! Every option of every subcommand can be given as a flag, as an environment variable, and in a TOML file, in that order of
 //! precedence. There is one definition, the struct of the subcommand in its own file, and one rule for the names:
@@ -57,7 +57,7 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Ask a server whether it serves: exit code 0 if it does, 1 if not
     Health(health::HealthArgs),
-    /// Print the presets, agents, controllers and features that there are, as a page of Markdown
+    /// Print all presets, agents, controllers and features, as a page of Markdown
     Catalogue,
     /// Print a script that completes this program's command line in a shell
     Completions(completions::CompletionsArgs),
@@ -70,7 +70,7 @@ pub enum Command {
 /// Ends the process, with code 2 and a message, when a flag or a value is wrong, and with code 0 after `--help`.
 ///
 /// # Errors
-/// [`UsageError`] if the file cannot be read or says something that no flag is for.
+/// [`UsageError`] if the file cannot be read or has a key that matches no flag.
 pub fn parse() -> anyhow::Result<Command> {
     let args: Vec<OsString> = std::env::args_os().collect();
     let file = config_path(&args);
@@ -84,7 +84,7 @@ pub fn parse() -> anyhow::Result<Command> {
     let mut command = with_file(command())?;
     let mut matches = command.clone().get_matches_from(&args);
     if let Some(memory) = memory(&matches) {
-        // What follows from it are defaults, which the file and the flags go before.
+        // The limits that follow from it are defaults; the file and the flags override them.
         command = with_file(serve::with_memory(self::command(), memory))?;
         matches = command.clone().get_matches_from(&args);
     }
@@ -120,7 +120,7 @@ fn is_token_visible(matches: &clap::ArgMatches) -> bool {
     SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id))
 }
 
-/// The parser of a secret. It takes any text but none, so that no error shows what it was.
+/// The parser of a secret. It takes any text that is not empty, so that no error shows what it was.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {
     NonEmptyStringValueParser::new().map(Secret::from)
 }
@@ -160,7 +160,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
     )
 }
 
-/// Makes what a TOML text says the defaults of the flags.
+/// Makes the values of a TOML text the defaults of the flags.
 fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Command> {
     let file: toml::Table = text.parse().map_err(|error| without_its_lines(&error, text))?;
     for (name, options) in file {
@@ -195,7 +195,7 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
     Ok(command)
 }
 
-/// Where a text is no TOML, and why. The error's own words show the line, which may hold a token.
+/// Where a text is not TOML, and why. The error's own words show the line, which may hold a token.
 fn without_its_lines(error: &toml::de::Error, text: &str) -> anyhow::Error {
     let at = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
@@ -211,7 +211,7 @@ fn plain(value: &toml::Value) -> Option<String> {
     }
 }
 
-/// What the program cannot make sense of: a flag, a value, a name. It ends with code 2.
+/// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

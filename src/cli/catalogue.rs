@@ -1,6 +1,6 @@
 //! `tetrion catalogue`: the names that requests take, as the Markdown of `docs/catalogue.md`.
 //!
-//! The page is made of the tables in the code alone, so it cannot say anything else than they do.
+//! The page is made from the tables in the code alone, so it cannot contradict them.
 
 use std::fmt::{Display, Write};
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
-//! Where `train` and `evaluate` find a server: where they are told, or inside their own process.
+//! Where `train` and `evaluate` find a server: at the addresses given, or inside their own process.
 //!
-//! A server of our own listens on a free port of this machine and is spoken to like any other, so there is one path
-//! for evaluations and no second one to keep right.
+//! A server of our own listens on a free port of this machine and is called like any other, so there is only one path for
+//! evaluations.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads the certificate of a client and its key, if it has one; clap sees to it that there are both or none.
+/// Reads the certificate of a client and its key, if it has one; clap requires both or none.
 pub(super) fn read_identity(
     cert: Option<&Path>,
     key: Option<&Path>,
@@ -95,14 +95,14 @@ impl ConnectionArgs {
 /// A client, and the server of our own that it may need.
 #[derive(Debug)]
 pub struct Connection {
-    /// Speaks to all of the servers.
+    /// Calls all of the servers.
     pub client: Client,
     /// Stops the server of our own when the connection is dropped.
     _own_server: Option<DropGuard>,
 }
 
 impl Connection {
-    /// Connects, to a server started for the purpose if none was named.
+    /// Connects; starts a server of our own if none was named.
     ///
     /// # Errors
     /// If a server cannot be started, or one that was named does not answer.

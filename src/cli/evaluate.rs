@@ -80,7 +80,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub preview: Option<u32>,
 
-    /// Who deals [default: the preset's]
+    /// How pieces are dealt [default: the preset's]
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(randomizers()))]
     pub randomizer: Option<String>,
 
@@ -88,15 +88,15 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
     pub games: u32,
 
-    /// What the seeds of the games are drawn from
+    /// The seed from which those of the games are drawn
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Cut a game after so many pieces; 0: only the server's limit
+    /// Cut a game after this many pieces; 0: only the server's limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_pieces: u64,
 
-    /// Cut a game after so many steps, which are keys under rules of key presses; 0: only the server's limit
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_steps: u64,
 
@@ -122,7 +122,7 @@ pub enum Terminal {
     Avoid,
 }
 
-/// Somebody whose games are played.
+/// An agent or a controller whose games are played.
 struct Contestant {
     name: String,
     policy: Policy,
@@ -134,10 +134,10 @@ impl EvaluateArgs {
     }
 }
 
-/// What came of one of them.
+/// The result of one of them.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// Who played.
+    /// The name of the contestant.
     pub name: String,
     /// Lines a game.
     pub lines: Statistics,
@@ -227,7 +227,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let start = Instant::now();
         let evaluated = play(&connection.client, &request, &name).await?;
         scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
-        // Whoever plays next plays the same game, or not at all.
+        // The next contestant plays the same game, or not at all.
         request.rules_version.clone_from(&evaluated.started.rules_version);
         evaluations.push(evaluated);
     }
@@ -237,7 +237,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     } else {
         to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
     };
-    // First what cannot fail for a full disk.
+    // First the output that a full disk cannot stop.
     print(&text)?;
     match &args.per_game {
         Some(path) => write_games(path, &scores, &evaluations)
@@ -265,7 +265,7 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
 }
 
-/// Who plays, and under which rules.
+/// The contestants, and the rules they play under.
 fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
     let mut contestants: Vec<Contestant> = args.controller.iter().map(|name| named(name, args)).collect();
     check_parameters(args)?;
@@ -306,7 +306,7 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
     Ok((contestants, RulesChoice { preset, width, height, randomizer: args.randomizer.clone(), preview }))
 }
 
-/// Somebody by name, with those of the flags that are for him.
+/// The contestant of this name, with those of the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
     let policy = Policy::Named {
         name: name.to_owned(),
@@ -338,7 +338,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Whether an agent takes a parameter; who is no agent is a controller.
+/// Whether an agent takes a parameter; a name that is not an agent's is a controller's.
 fn takes(name: &str, parameter: Parameter) -> bool {
     let row = AgentRow::named(name);
     row.map_or(CONTROLLER_PARAMETERS, |row| row.parameters).contains(&parameter)
@@ -391,8 +391,8 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Stat
     others.iter().zip(&scores[1..]).map(difference).collect()
 }
 
-/// Whether the games can be written there, found out before they are played. Nothing is changed; a file that is there keeps
-/// what it holds until there is something to put in its place.
+/// Checks that the games can be written there, before they are played. It changes nothing; an existing file keeps its
+/// content until there is something to put in its place.
 fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),

@@ -1,4 +1,4 @@
-//! Ctrl-C for work that is no future: a flag to look at now and then.
+//! Ctrl-C for work that is not a future: a flag to check now and then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ impl Interrupt {
     /// Watches for Ctrl-C from now on. The second one ends the process at once.
     ///
     /// # Errors
-    /// If the system does not tell of signals.
+    /// If the system does not report signals.
     pub fn watch() -> anyhow::Result<Interrupt> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let flag = Arc::new(AtomicBool::new(false));

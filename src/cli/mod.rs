@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use crate::client::ClientError;
 
-/// Does what a person asked for, and tells how it went.
+/// Runs a subcommand, and returns the exit code.
 ///
 /// # Errors
 /// Whatever the subcommand could not do, with the reasons.

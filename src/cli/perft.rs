@@ -152,7 +152,7 @@ impl Row<'_> {
     }
 }
 
-/// How far a sequence is, and what came of it so far.
+/// How far a sequence is, and its counts so far.
 fn words(sequence: &str, count: &Perft, share: f64) -> String {
     let pass = match count.passes {
         1 => String::new(),
@@ -197,7 +197,7 @@ impl Display {
         }
         self.last_line = Instant::now();
         let took = self.pass_start.elapsed().as_secs_f64();
-        // Years are told as such, not as an error.
+        // Years are shown as years, not as an error.
         let left = (took * (1.0 - share) / share.max(1e-9)).clamp(0.0, 1e12);
         let pass = if self.pass == 1 { String::new() } else { format!(", pass {}", self.pass) };
         let parts = [

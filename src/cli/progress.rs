@@ -1,7 +1,7 @@
 //! How far a long job is: a bar that moves on a terminal, a line now and then elsewhere.
 //!
-//! What moves is drawn over itself many times a second, which works as long as no line is wider than the terminal. So
-//! such a line is made of parts, the most important first, and of those it says as many as there is room for.
+//! What moves is drawn over itself many times a second, which works as long as no line is wider than the terminal. So such a
+//! line is made of parts, the most important first, and shows as many as fit.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -17,12 +17,12 @@ pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Columns of the bar.
 const BAR: usize = 16;
 
-/// Columns of the terminal that stderr is; 80 where that cannot be found out.
+/// Columns of the terminal that stderr is; 80 where that is unknown.
 pub fn terminal_columns() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0.into())
 }
 
-/// The first of these parts, with commas between them: as many as have room in so many columns.
+/// The first of these parts, with commas between them: as many as fit into these columns.
 ///
 /// ```
 /// use tetrion::cli::progress::fitted;
@@ -65,7 +65,7 @@ impl GamesProgress {
         GamesProgress { label: label.to_owned(), start, bar, last_line: start }
     }
 
-    /// Tells how far they are.
+    /// Shows how far they are.
     pub fn show(&mut self, progress: Progress) {
         match &self.bar {
             Some(bar) => {
@@ -97,7 +97,7 @@ impl GamesProgress {
     }
 }
 
-/// Pieces are told a little later than games; until then there is no speed to tell.
+/// The server reports pieces a little later than games; until then there is no speed to show.
 pub fn pieces_a_second(progress: Progress, seconds: f64) -> String {
     match progress.pieces {
         0 => String::new(),

@@ -11,9 +11,9 @@
 //! | `lock` | empty; locked by the process that writes | |
 //!
 //! A file that is replaced is written beside its place, flushed to the disk and renamed, so a reader finds the
-//! old one or the new one. A generation counts when its checkpoint is in place: its line is on the disk by then, and
-//! the one line beyond the checkpoint that a stop can leave (whole or torn) is cut off when the run is opened again. So a run that was stopped
-//! anywhere and resumed leaves the same bytes as one that never stopped, `timing.jsonl` apart.
+//! old one or the new one. A generation counts when its checkpoint is in place: its line is on the disk by then. A stop can
+//! leave one line beyond the checkpoint (whole or torn); it is cut off when the run is opened again. So a run that was
+//! stopped anywhere and resumed leaves the same bytes as one that never stopped, `timing.jsonl` apart.
 //!
 //! This module knows files, not what is in them: settings, lines and checkpoints are whatever `serde` can write.
 
@@ -46,7 +46,7 @@ pub const CHECKPOINT_FORMAT: u32 = 1;
 
 const CONFIG_HEAD: &str = "# The settings of this run. A resumed run reads them from here.\n\n";
 
-/// A run this process may write to; nobody else may until it is dropped.
+/// A run this process may write to; no other process may until it is dropped.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
@@ -156,7 +156,7 @@ impl RunFolder {
         let generations = Lines::open(folder.join(GENERATIONS), 0)?;
         let timing = Lines::open(folder.join(TIMING), 0)?;
         if let Err(source) = write_atomically(&path, settings.as_bytes()) {
-            // A folder without settings is no run: what was made of it goes, and the folder too if nothing else is in it.
+            // A folder without settings is not a run: the files made for it go, and the folder too if nothing else is in it.
             [GENERATIONS, TIMING, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
             drop(fs::remove_dir(folder));
             return Err(io_error("write", &path, source));
@@ -307,7 +307,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         file.sync_all()
     });
     if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
-        let _ = fs::remove_file(&temporary); // the first error is the one worth telling
+        let _ = fs::remove_file(&temporary); // the first error is the one to report
         return Err(error);
     }
     // The new name itself should reach the disk too. The file is replaced by now, so a file system that cannot

@@ -56,12 +56,12 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
     pub max_evaluations_per_caller: u32,
 
-    /// Seconds that an answer may lie unread before it has to make room for others: that of an evaluation when all places are
+    /// Seconds that an answer may lie unread before it must make room for others: that of an evaluation when all places are
     /// taken, any other when more than a quarter of the memory for answers is
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 
-    /// Seconds of one core that a call may take, by the server's estimate; evaluations take as long as they take
+    /// Seconds of one core that a call may take, by the server's estimate; evaluations may take longer
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
@@ -110,7 +110,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     pub drain_timeout: f64,
 
-    /// A folder in which sessions outlive the server: it writes them down when it stops, and the next one takes them up
+    /// A folder in which sessions outlive the server: it writes them there when it stops, and the next one restores them
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
@@ -184,7 +184,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
 }
 
-/// How long the server waits for a client: never no time at all.
+/// How long the server waits for a client: a time above zero.
 fn timeout(text: &str) -> Result<f64, String> {
     let seconds = seconds(text)?;
     if seconds >= 0.1 { Ok(seconds) } else { Err("expected 0.1 to a million seconds".to_owned()) }
@@ -200,7 +200,7 @@ fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(2 * u64::from(MAX_REQUEST_BYTES >> 20)..=1 << 20)
 }
 
-/// An origin as browsers name it, for which they compare letter by letter.
+/// An origin as browsers send it: it is compared letter by letter.
 fn origin(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let plain = |host: &str| {
@@ -250,7 +250,7 @@ fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
     Ok(None)
 }
 
-/// Serves until told to stop.
+/// Serves until it is stopped.
 ///
 /// # Errors
 /// If the server cannot start, or its socket fails.
@@ -268,9 +268,9 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
 /// Lets the memory of an answer serve the next one.
 ///
 /// glibc takes blocks beyond some size from the system and gives them back when they are free, or when twice that size is
-/// free at the end of its heap. An answer of several megabytes is then taken page by page each time, which costs as
-/// much as filling it. The size grows to that of the largest block ever freed, here before anything is served. This one
-/// is never touched, so it takes no memory; other allocators make nothing of it.
+/// free at the end of its heap. An answer of several megabytes is then taken page by page each time, which costs as much as
+/// filling it. The size grows to that of the largest block ever freed, here before anything is served. This one is never
+/// touched, so it takes no memory; other allocators ignore it.
 fn keep_memory_of_answers() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
@@ -286,7 +286,7 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     let server = Server::bind(config).await.map_err(|error| args.access.name_files(error))?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
-    // The one line on stdout, for programs that start a server and want to know where it is.
+    // The one line on stdout, for programs that start a server and need its address.
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
         warn!("{error:#}; serving all the same");
     }
@@ -347,7 +347,7 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 }
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
-    // A caller decides what h2 warns of, frame by frame: a flood of them would fill a disk. `--log h2=warn` shows it.
+    // A caller can make h2 warn with every frame: a flood of warnings would fill a disk. `--log h2=warn` shows them.
     let filter = EnvFilter::try_new(format!("h2=error,{}", args.log));
     let filter = filter.map_err(|error| UsageError(format!("--log: {error}")))?;
     let log = tracing_subscriber::fmt().with_writer(|| output::Log).with_env_filter(filter);

@@ -15,7 +15,7 @@ use crate::server::{Replaced, TokenFile, Tokens};
 /// Bytes of a file of tokens.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// How often the file is looked at.
+/// How often the file is read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reads the token of a file that holds nothing else but a line end.
@@ -62,7 +62,7 @@ pub fn exposure(path: &Path) -> Option<String> {
     None
 }
 
-/// Takes up changes of the file for as long as it is polled.
+/// Follows changes of the file for as long as it is polled.
 ///
 /// A text counts when it is read twice in a row, so that a file in the middle of being written does not; or at once
 /// when the process is asked to reload. One that cannot be used is logged, and the tokens before it stay.

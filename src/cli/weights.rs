@@ -1,8 +1,7 @@
 //! `weights.json`: a controller, with all that is needed to play it again and to doubt its score.
 //!
 //! Weights mean nothing without the features they belong to, and a score means nothing without the rules, the seeds
-//! and the number of games. So they travel together, and whoever reads the file checks them together. Numbers come back
-//! with every bit.
+//! and the number of games. So they travel together, and a reader checks them together. Numbers come back with every bit.
 
 use std::path::Path;
 
@@ -29,7 +28,7 @@ pub struct Weights {
     pub rules: RulesNote,
     /// Where the weights, and the games of the score, come from.
     pub seeds: SeedsNote,
-    /// What they are worth; absent if nobody has measured it.
+    /// Their score; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNote>,
 }
@@ -56,7 +55,7 @@ pub struct RulesNote {
     pub width: u32,
     /// Rows of the playfield.
     pub height: u32,
-    /// Who deals.
+    /// How pieces are dealt.
     pub randomizer: String,
     /// What a step is.
     pub action_model: String,

@@ -62,7 +62,7 @@ impl Group {
         Group::Startup,
     ];
 
-    /// Its name, as it is asked for.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Group::Rollouts => "rollouts",
@@ -339,7 +339,7 @@ fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
 fn memory() -> anyhow::Result<Vec<Row>> {
     let server = ServerProcess::start()?;
     let remote = Remote::connect(&server.address)?;
-    remote.session(1, false)?.delete()?; // what the first call of all takes is no session's
+    remote.session(1, false)?.delete()?; // what the first call of all takes does not belong to a session
     let Some(before) = server.resident_bytes() else { return Ok(Vec::new()) };
     let sessions = (0..WEIGHED).map(|_| remote.session(MANY, false)).collect::<Result<Vec<_>, _>>()?;
     let after = server.resident_bytes().unwrap_or(before);

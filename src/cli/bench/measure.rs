@@ -1,8 +1,8 @@
 //! How fast is it? Repeated, in turns, and never once.
 //!
-//! Things that are to be compared are measured in rounds, each of them once a round, so that whatever else the machine does
-//! meets all of them. A figure is the median of the rounds; a ratio is the median of the ratios of the rounds, which a bad
-//! minute leaves alone.
+//! Things to compare are measured in rounds, each of them once a round, so that whatever else the machine does affects all
+//! of them. A figure is the median of the rounds; a ratio is the median of the ratios of the rounds, which a bad minute does
+//! not change.
 
 use std::time::{Duration, Instant};
 
@@ -46,10 +46,11 @@ impl Samples {
 /// Work that says how much it was.
 pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 
-/// Does every work once to warm up, and then in turns; how much of each was done a second. `pause` is called between two.
+/// Does every work once to warm up, and then in turns; returns how much of each was done a second. Calls `pause` between
+/// two.
 ///
 /// # Errors
-/// The first that does not do its work, or a pause that ends it all.
+/// The first work that fails, or a pause that ends the measurement.
 pub fn rates(
     works: &mut [Work<'_>],
     plan: Plan,

@@ -2,7 +2,7 @@
 //!
 //! It measures the engine, the kernels and the environments in this process, and calls to a server in a process of its own,
 //! which is this program again. The work itself is in [`workloads`](crate::workloads), shared with the micro-benchmarks in
-//! `benches/`; here it is timed and told.
+//! `benches/`; this module times and reports it.
 
 pub mod groups;
 pub mod measure;
@@ -46,7 +46,7 @@ pub struct BenchArgs {
     pub markdown: bool,
 }
 
-/// Measures, and prints the table; of the groups that were finished, where Ctrl-C ends it before.
+/// Measures, and prints the table; after Ctrl-C, only the groups that were finished.
 ///
 /// # Errors
 /// If a server cannot be started or does not answer.
@@ -62,7 +62,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         progress.begin();
         match group.measure(plan, &mut progress) {
             Ok(measured) => rows.extend(measured),
-            // Whatever failed, it may be for that.
+            // Whatever failed, Ctrl-C may be the reason.
             Err(_) if interrupt.is_pressed() => {
                 unfinished = Some((done, group));
                 break;
@@ -94,7 +94,7 @@ fn machine() -> Machine {
     Machine { processor: processor(), threads, kernels, kernel }
 }
 
-/// Its name, where the system tells it (Linux on x86); else what it is called by those who compile for it.
+/// Its name, where the system gives it (Linux on x86); else the name of its architecture.
 fn processor() -> String {
     let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -20,11 +20,11 @@ impl ServerProcess {
     /// Starts this program again, as a server on a free port of this machine.
     ///
     /// # Errors
-    /// If the process cannot be started, or ends without a word.
+    /// If the process cannot be started, or ends before it says where it listens.
     pub fn start() -> anyhow::Result<ServerProcess> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(&program);
-        // What the user has set for servers of their own (tokens, certificates) is not meant for this one.
+        // The user's settings for other servers (tokens, certificates) are not meant for this one.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("TETRION_")) {
                 command.env_remove(name);
@@ -52,7 +52,7 @@ impl ServerProcess {
         Ok(ServerProcess { child, address, start_time })
     }
 
-    /// The memory that it occupies, where the system tells it (Linux).
+    /// The memory that it occupies, where the system reports it (Linux).
     pub fn resident_bytes(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

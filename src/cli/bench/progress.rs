@@ -11,7 +11,7 @@ use crate::cli::interrupt::{Interrupt, Interrupted};
 use crate::cli::numbers::time;
 use crate::cli::output::say;
 
-/// The groups that are to be measured, and how long they are expected to take. On stderr.
+/// The groups to measure, and how long they are expected to take. On stderr.
 #[derive(Debug)]
 pub struct BenchProgress {
     bar: Option<ProgressBar>,
@@ -47,10 +47,10 @@ impl BenchProgress {
         self.show();
     }
 
-    /// The group has gone on for so long.
+    /// The group has taken this long so far.
     ///
     /// # Errors
-    /// If it is to end here.
+    /// If Ctrl-C was pressed.
     pub fn advance(&mut self, took: Duration) -> Result<(), Interrupted> {
         let estimate = self.groups[self.begun - 1].estimate(self.plan);
         self.inside = (self.inside + took).min(estimate);

@@ -11,7 +11,7 @@ use crate::cli::numbers::{grouped, short};
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// So many of these a second.
+    /// This many of these a second.
     PerSecond(&'static str),
     /// One thing over another.
     Ratio,
@@ -23,7 +23,7 @@ pub enum Unit {
     Bytes,
 }
 
-/// What a figure should be, where somebody has said so.
+/// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// This much or more.
@@ -43,14 +43,14 @@ pub struct Row {
     pub unit: Unit,
     /// One figure for each round.
     pub samples: Samples,
-    /// What it should be.
+    /// Its goal, where it has one.
     pub goal: Option<Goal>,
 }
 
-/// Everything there is to say of the machine.
+/// What the report says about the machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// The processor's name, as the system tells it.
+    /// The processor's name, as the system gives it.
     pub processor: String,
     /// Threads that it runs at a time.
     pub threads: usize,
@@ -60,7 +60,7 @@ pub struct Machine {
     pub kernel: &'static str,
 }
 
-/// All there is to print.
+/// The whole report.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Where it was measured.

@@ -78,7 +78,7 @@ impl Line {
 }
 
 impl Chart {
-    /// The two axes, with about so many ticks; `None` if there is nothing to draw.
+    /// The two axes, with about this many ticks; `None` if there is nothing to draw.
     fn axes(&self, num_x_ticks: usize, num_y_ticks: usize) -> Option<(Axis, Axis)> {
         let points = || self.lines.iter().flat_map(Line::finite_points);
         let x = Axis::tight(points().map(|point| point.x), num_x_ticks)?;

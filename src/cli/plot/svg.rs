@@ -99,7 +99,7 @@ fn band(line: &Line) -> impl Iterator<Item = Vec<(f64, f64)>> {
     enough.then(|| high.into_iter().chain(low.into_iter().rev()).collect()).into_iter()
 }
 
-/// What plotters wants to know of an axis.
+/// What plotters needs to know about an axis.
 impl Ranged for Axis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;

@@ -28,8 +28,8 @@ struct Canvas {
 }
 
 impl Chart {
-    /// Draws the chart `columns` wide, with `rows` rows between the axes; ends with a newline. Rather more columns than
-    /// asked for than an unreadable chart: at least 30, and at least 3 rows.
+    /// Draws the chart `columns` wide, with `rows` rows between the axes; ends with a newline. A chart that would be
+    /// unreadable is made larger: at least 30 columns wide, with at least 3 rows.
     pub fn to_text(&self, columns: usize, rows: usize, colour: bool) -> String {
         let (columns, rows) = (columns.max(30), rows.max(3));
         let mut text = format!("{}\n", self.title);

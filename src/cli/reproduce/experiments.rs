@@ -1,4 +1,4 @@
-//! The experiments: what was played, and what is printed of it.
+//! The experiments: what was played, and the figures that were printed for it.
 //!
 //! `document` is what the document or paper says, and nothing else; `since` is what its program, or another one by its rules,
 //! gave when it was run again, which is what our figures are held to. Each figure says where it comes from ([`Origin`]) and
@@ -40,11 +40,11 @@ pub struct Row {
     pub games: u32,
     /// Games of a quick look.
     pub quick_games: u32,
-    /// A game is cut after so many pieces; 0 for never.
+    /// A game is cut after this many pieces; 0 for never.
     pub cut: u64,
     /// The same in a quick look.
     pub quick_cut: u64,
-    /// A game is cut after so many keys; 0 for never.
+    /// A game is cut after this many keys; 0 for never.
     pub max_steps: u64,
     /// What is compared.
     pub figures: Vec<Figure>,
@@ -57,7 +57,7 @@ pub struct Row {
 pub enum Player {
     /// An agent or a controller by name.
     Named(&'static str),
-    /// Monte-Carlo, of one of its names, with so many playouts.
+    /// Monte-Carlo under one of its names, with this many playouts.
     MonteCarlo {
         /// The name.
         name: &'static str,
@@ -134,13 +134,13 @@ pub enum Quantity {
     PiecesBefore,
     /// Points a game.
     Points,
-    /// Points of the best of so many games: half of such bests are below it.
+    /// Points of the best of this many games: half of such bests are below it.
     BestPoints(u32),
     /// How many of the games end by the rules before they are cut.
     Lost,
     /// The largest score of a candidate in the whole search.
     BestSeen,
-    /// Lines a game of what the search would hand in after so many generations.
+    /// Lines a game of what the search would hand in after this many generations.
     After(u32),
 }
 
@@ -151,7 +151,7 @@ impl Linear {
         Linear { features, weights, score_terminal }
     }
 
-    /// The controller, as the client asks for it.
+    /// The controller, as a request names it.
     pub fn policy(&self) -> Policy {
         Policy::Linear {
             features: self.features.clone(),
@@ -199,7 +199,7 @@ impl Quantity {
         }
     }
 
-    /// What there is one number of: a game, or a run of a search.
+    /// What one number belongs to: a game, or a run of a search.
     pub fn unit(self) -> &'static str {
         if self == Quantity::BestSeen { "run" } else { "game" }
     }
@@ -229,7 +229,7 @@ impl Row {
         matches!(&self.player, Player::Search(plan) if plan.generations(quick) != plan.generations)
     }
 
-    /// A game is cut after so many pieces; 0 for never.
+    /// A game is cut after this many pieces; 0 for never.
     pub fn max_pieces(&self, quick: bool) -> u64 {
         if quick { self.quick_cut } else { self.cut }
     }
@@ -316,7 +316,7 @@ const SURVEY: &str = "Tetris AI survey notebook";
 const LEIDEN_SIZES: [(&str, u32, u32); 5] =
     [("10x10", 10, 10), ("10x15", 15, 10), ("10x20", 20, 10), ("15x15", 15, 15), ("15x20", 20, 15)];
 
-/// A row of the report on one of its sizes, with its means of lines and pieces over so many games.
+/// A row of the report on one of its sizes, with its means of lines and pieces over this many games.
 fn leiden(size: usize, player: Player, games: u32, lines: f64, pieces: f64) -> Row {
     let (label, width, height) = LEIDEN_SIZES[size];
     let row = Row::new(format!("height x width {label}"), "leiden", width, height, player);
@@ -328,7 +328,7 @@ fn leiden(size: usize, player: Player, games: u32, lines: f64, pieces: f64) -> R
 }
 
 impl Row {
-    /// What a re-run found of the lines and pieces of the report.
+    /// What a re-run found for the lines and pieces of the report.
     fn found(self, games: u32, lines: f64, pieces: f64) -> Row {
         self.found_lines(mean_of(games, lines), games, pieces)
     }
@@ -634,8 +634,8 @@ fn survey() -> Experiment {
 const RECALLED_10X10: [(&str, f64); 4] =
     [("bcts", 3_800.0), ("bdu", 4_200.0), ("dt-10", 5_000.0), ("dt-20", 4_300.0)];
 
-/// What a paper says of a controller on 10 columns and so many rows; `published` is its figure as the table of controllers has
-/// it.
+/// What a paper says about a controller on 10 columns and this many rows; `published` is its figure as the table of
+/// controllers has it.
 fn paper(controller: &str, height: u8, published: Option<f64>) -> Option<Said> {
     let recalled = RECALLED_10X10.iter().find(|(name, _)| *name == controller && height == 10);
     if let Some((_, lines)) = recalled {

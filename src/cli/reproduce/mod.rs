@@ -51,7 +51,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
-    /// What the seeds of the games, and the draws of searches, come from
+    /// The seed from which those of the games and of the searches are drawn
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -72,7 +72,7 @@ pub struct ReproduceArgs {
     pub connection: ConnectionArgs,
 }
 
-/// What came of a row.
+/// The result of a row.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The games of the row's player; for one that was searched for, those of what the search handed in.
@@ -169,7 +169,7 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
     Ok(report)
 }
 
-/// Writes what there is of a report.
+/// Writes the report so far.
 fn keep(report: &Report, folder: &Path) -> anyhow::Result<()> {
     for (ending, text) in [("json", report.to_json().to_string() + "\n"), ("md", report.to_markdown())] {
         let path = folder.join(format!("{}.{ending}", report.experiment.name));
@@ -178,7 +178,7 @@ fn keep(report: &Report, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A guess for the whole experiment; the games of a row tell of their own time.
+/// A guess for the whole experiment; the games of a row show their own time.
 fn time_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
     if rows_done == 0 {
         return String::new();

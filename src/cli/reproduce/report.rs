@@ -1,4 +1,4 @@
-//! What is printed of an experiment: the same rows as a table for people, as Markdown and as JSON.
+//! The report of an experiment: the same rows as a table for people, as Markdown and as JSON.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ pub struct RowReport {
     notes: Vec<String>,
 }
 
-/// A figure and what became of it.
+/// A figure and its verdict.
 #[derive(Clone, Debug)]
 struct FigureReport {
     figure: Figure,
@@ -82,7 +82,7 @@ impl RowReport {
         RowReport { label: row.label(quick), games, cut, figures, notes: notes(row, outcome, cut) }
     }
 
-    /// What came out, in a line.
+    /// The result, in a line.
     pub fn to_line(&self) -> String {
         let figures = self.figures.iter().filter_map(|figure| {
             let name = figure.figure.quantity.name();
@@ -112,7 +112,7 @@ fn measure(quantity: Quantity, outcome: &Outcome) -> Vec<f64> {
 }
 
 impl Ours {
-    /// What is printed of our numbers: as a rule their mean.
+    /// The number of ours to print: as a rule the mean.
     fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
         let statistics = Statistics::of(numbers.iter().copied())?;
         let (mean, spread) = (statistics.mean, statistics.spread);
@@ -124,7 +124,7 @@ impl Ours {
             }
             Quantity::BestPoints(games) => {
                 numbers.sort_by(f64::total_cmp);
-                // All of so many games are below the number that one of them is below with the root of the probability.
+                // All of n games are below a number with probability p where one game is below it with the n-th root of p.
                 let best = |probability: f64| {
                     let share = probability.powf(1.0 / f64::from(games));
                     numbers[((share * numbers.len() as f64).ceil() as usize).clamp(1, numbers.len()) - 1]

@@ -21,7 +21,7 @@ pub struct Step {
     pub lines: Vec<f64>,
 }
 
-/// Searches, and hands in a player; tells what was known after each generation.
+/// Searches, and hands in a player; reports what was known after each generation.
 pub async fn search(
     client: &Client,
     row: &Row,

@@ -63,8 +63,8 @@ pub enum Printed {
         /// The upper end.
         high: f64,
     },
-    /// So many of n games: Fisher's exact test, two-sided. They agree when a share of ours that is half the scale away from
-    /// theirs, such as 10 of 20 beside 0 of 20, would have been refuted.
+    /// This many of n games: Fisher's exact test, two-sided. They agree when a share of ours that is half the scale away
+    /// from theirs, such as 10 of 20 beside 0 of 20, would have been refuted.
     Share {
         /// How many.
         count: u32,
@@ -110,14 +110,14 @@ pub enum Decimals {
     Kept,
     /// They are cut off, so that the mean was up to 1 more.
     CutOff,
-    /// The mean is rounded, and was up to so much more or less.
+    /// The mean is rounded, and was up to this much more or less.
     Rounded(f64),
 }
 
-/// What comes of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The figures are the same, as far as games tell.
+    /// The figures are the same, as far as the games show.
     Agrees,
     /// They are not.
     Differs,
@@ -127,7 +127,7 @@ pub enum Verdict {
     Cut,
 }
 
-/// What becomes of a figure, everything that was printed of it considered: the one verdict, in all forms of a report.
+/// The one verdict on a figure, from everything that was printed about it, in all forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// It agrees.
@@ -140,7 +140,7 @@ pub enum Judgement {
     DocumentWrong,
     /// There are too few games to tell.
     TooFew,
-    /// It was cut before it can tell.
+    /// It was cut too early to say.
     Cut,
     /// There is nothing to compare.
     None,
@@ -332,7 +332,7 @@ fn beside_mean(ours: &[f64], (low, high): (f64, f64), error: impl Fn(f64) -> f64
     }
 }
 
-/// Beside so many of so many games.
+/// Beside a share of games.
 fn beside_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Side {
     let share = theirs as f64 / their_games as f64;
     let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
@@ -349,7 +349,7 @@ fn beside_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)
 /// Beside the largest of `games`.
 fn beside_best(ours: &[f64], value: f64, games: u32) -> Side {
     let (all, games) = (ours.len(), f64::from(games));
-    // The probability that none of theirs is among so many largest.
+    // The probability that none of theirs is among this many largest.
     let none_among = |largest: usize| {
         let factor = |n: usize| (all as f64 - n as f64) / (all as f64 + games - n as f64);
         (0..largest).map(factor).product::<f64>()
@@ -371,7 +371,7 @@ fn beside_best(ours: &[f64], value: f64, games: u32) -> Side {
 fn beside_typical(ours: &[f64], low: f64, high: f64) -> Side {
     let mut sorted = ours.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // The smallest but `rank` of ours is above the quartile when at most so many of them are below it.
+    // The smallest but `rank` of ours is above the quartile when at most that many of them are below it.
     let (mut rank, mut probability) = (0, binomial(0, ours.len() as u64, 0.25));
     if probability > LEVEL / 2.0 {
         return Side::Unknown;
@@ -414,12 +414,12 @@ pub fn share_interval(count: u64, games: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability of at most so many of `games`.
+/// The probability of at most `count` of `games`.
 fn binomial_at_most(count: u64, games: u64, share: f64) -> f64 {
     (0..=count).map(|n| binomial(n, games, share)).sum()
 }
 
-/// The probability of so many of `games`, of a share between 0 and 1.
+/// The probability of `count` of `games`, for a share between 0 and 1.
 fn binomial(count: u64, games: u64, share: f64) -> f64 {
     let (log, log_rest) = (libm::log(share), libm::log1p(-share));
     libm::exp(log_choose(games, count) + count as f64 * log + (games - count) as f64 * log_rest)

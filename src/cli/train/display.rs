@@ -99,7 +99,7 @@ impl Display {
         bar.set_message(if words.is_empty() { words } else { format!(", {words}") });
     }
 
-    /// A generation is complete; it took so long.
+    /// A generation is complete, in this time.
     pub fn generation(&mut self, settings: &Settings, records: &[Record], took: Duration) {
         let Some(record) = records.last() else { return };
         let generation = &record.generation;

@@ -47,8 +47,8 @@ const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
 /// The options of `tetrion train`.
 #[derive(Debug, clap::Args)]
 pub struct TrainArgs {
-    /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations
-    /// than it was to have
+    /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations than
+    /// planned
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "rules", "width", "height", "population", "games", "check_games",
         "game_seeds", "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation",
@@ -103,20 +103,20 @@ pub struct TrainArgs {
     #[arg(long, value_name = "WHICH")]
     pub game_seeds: Option<GameSeeds>,
 
-    /// Games after each generation that tell what the search would hand in
+    /// Games after each generation that score what the search would hand in
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]
     pub check_games: u32,
 
-    /// Games of the last score; each of the ten that it is chosen among plays half as many before
+    /// Games of the last score; before that, each of the ten candidates for it plays half as many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = two_games_or_more())]
     pub final_games: u32,
 
-    /// Cut a game after so many pieces; 0: only the server's limit
+    /// Cut a game after this many pieces; 0: only the server's limit
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(..=MAX_PIECES))]
     pub max_pieces: u64,
 
-    /// Cut a game after so many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0, or
-    /// the preset's]
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0,
+    /// or the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
     pub max_steps: Option<u64>,
 
@@ -144,7 +144,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub keep: Option<u32>,
 
-    /// What everything is drawn from; the same seed gives the same files
+    /// The seed of all draws; the same seed gives the same files
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -165,7 +165,7 @@ fn two_games_or_more() -> RangedI64ValueParser<u32> {
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What the optimiser says of it.
+    /// What the optimiser reports about it.
     #[serde(flatten)]
     pub generation: Generation,
     /// Mean score of the elite.
@@ -254,15 +254,15 @@ struct Search {
     display: Display,
 }
 
-/// Who won in the end.
+/// The controller chosen in the end.
 struct Winner {
     score: Score,
     seed: u64,
 }
 
 impl Search {
-    /// Begins a run, or opens one to go on with it. Before anything is made or changed, the server is asked whether it would
-    /// play its games.
+    /// Begins a run, or opens one to go on with it. Before it makes or changes anything, it asks the server whether it would
+    /// play the games.
     async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<Search> {
         let (settings, run, kept) = match &args.resume {
             Some(folder) => {
@@ -303,7 +303,7 @@ impl Search {
         Ok(search)
     }
 
-    /// Whether the state of the search is the one that the record tells of.
+    /// Checks that the state of the search is the one that the record describes.
     fn check_checkpoint(&self) -> anyhow::Result<()> {
         let (generations, seed) = match self.optimizer.state() {
             State::Cem(state) => (state.generation, state.seed),
@@ -387,7 +387,7 @@ impl Search {
         Ok(())
     }
 
-    /// Chooses among the last results and candidates, and scores the chosen one on games that nobody has seen.
+    /// Chooses among the last results and candidates, and scores the chosen one on games that no choice has used.
     async fn finish(&mut self) -> anyhow::Result<Winner> {
         let mut choices: Vec<Vec<f64>> = Vec::new();
         for Record { generation, .. } in self.records.iter().rev().take(LAST_GENERATIONS) {
@@ -477,7 +477,7 @@ impl Search {
     }
 }
 
-/// What a checkpoint that does not belong to its run is refused with; the reason stands behind it.
+/// The message that refuses a checkpoint of another run; the reason follows it.
 fn mismatch(folder: &Path) -> String {
     let (checkpoint, config) = (folder.join(CHECKPOINT), folder.join(CONFIG));
     format!(
@@ -487,7 +487,7 @@ fn mismatch(folder: &Path) -> String {
     )
 }
 
-/// The first folder in `runs` that nobody has.
+/// The first free name of a folder in `runs`.
 fn new_folder(settings: &Settings) -> anyhow::Result<PathBuf> {
     let Settings { features, width, height, .. } = settings;
     std::fs::create_dir_all("runs").context("cannot create the folder runs")?;

@@ -55,8 +55,8 @@ impl Unit {
 
 /// Which games the candidates of a generation play.
 ///
-/// On common pieces luck favours nobody. On pieces of one's own it is part of a score, as it was in searches that played
-/// like that.
+/// On common pieces luck favours no candidate. On pieces of its own, luck is part of a candidate's score, as it was in
+/// searches that played like that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -84,13 +84,13 @@ pub struct Settings {
     pub game_seeds: GameSeeds,
     /// Games of a candidate at the second look.
     pub second_games: u32,
-    /// Games that tell after each generation what the search would hand in.
+    /// Games after each generation that score what the search would hand in.
     pub check_games: u32,
     /// Games of the last score; half as many choose the controller before.
     pub final_games: u32,
-    /// A game is cut after so many pieces; 0 for the server's limit.
+    /// A game is cut after this many pieces; 0 for the server's limit.
     pub max_pieces: u64,
-    /// A game is cut after so many steps, which are keys where the rules have keys; 0 for the server's limit.
+    /// A game is cut after this many steps, which are keys where the rules have keys; 0 for the server's limit.
     #[serde(default)]
     pub max_steps: u64,
     /// What candidates are scored by.
@@ -113,11 +113,11 @@ pub struct Settings {
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
-    /// Who learns.
+    /// The search.
     pub optimizer: Config,
 }
 
-/// What games are for: each purpose has seeds of its own, so that nothing is judged by the games that chose it.
+/// What games are for: each purpose has seeds of its own, so that no controller is judged by the games that chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The first look at a generation.
@@ -297,7 +297,7 @@ impl Settings {
         })
     }
 
-    /// Whether a server would play the games of this run; it is asked for a single step of one.
+    /// Asks a server for a single step of one of the run's games, to see whether it would play them.
     ///
     /// # Errors
     /// Its refusal, or numbers beyond its limits.
@@ -342,7 +342,7 @@ impl Settings {
         }
     }
 
-    /// The settings that decide what a generation is like: all but how many there are to be.
+    /// The settings that decide what a generation is like: all but their number.
     pub fn of_a_generation(&self) -> Settings {
         Settings { generations: 0, ..self.clone() }
     }
@@ -362,7 +362,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Makes the run one of so many generations, as if it had been begun as one; `recorded` have been played.
+    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
     ///
     /// # Errors
     /// If more have been played, or if those that were would have been others.
@@ -394,7 +394,7 @@ impl Settings {
         word(self.seed, Tag::Game, number)
     }
 
-    /// The seeds of the games of so many candidates for a purpose. Only those of a generation have games of their own: the
+    /// The seeds of the games of this many candidates for a purpose. Only those of a generation have games of their own: the
     /// others are compared, or alone.
     pub fn seeds(&self, purpose: Purpose, num_candidates: usize) -> Seeds {
         let (seed, count) = (self.games_seed(purpose), self.num_games(purpose));
@@ -421,7 +421,7 @@ impl Settings {
         }
     }
 
-    /// The rules, as they are asked for.
+    /// The rules, as a request names them.
     pub fn rules_choice(&self) -> RulesChoice {
         let (width, height) = (Some(self.width), Some(self.height));
         RulesChoice { preset: self.rules.clone(), width, height, ..RulesChoice::default() }
@@ -434,7 +434,7 @@ impl Settings {
         Policy::Linear { features, weights: weights.to_vec(), avoid_terminal, lookahead: 0 }
     }
 
-    /// Candidates whose mean is told as the elite's.
+    /// Candidates whose mean is reported as the elite's.
     pub fn num_elites(&self) -> usize {
         match &self.optimizer {
             Config::Cem(config) => config.num_elites(),
