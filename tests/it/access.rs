@@ -29,7 +29,7 @@ fn tokens(alice: &str, bob: &str) -> String {
     )
 }
 
-/// A file of a test's own, which its owner alone can read.
+/// A test's own file, which only its owner can read.
 fn private(name: &str, text: &str) -> String {
     let path = format!("{}/access_{name}", env!("CARGO_TARGET_TMPDIR"));
     fs::write(&path, text).unwrap();
@@ -42,7 +42,7 @@ fn tls(name: &str) -> String {
     format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A server of which a test reads the log.
+/// A server whose log a test reads.
 struct Logged {
     process: Process,
     lines: Receiver<String>,
@@ -61,7 +61,7 @@ impl Logged {
         Logged { process, lines, log: String::new() }
     }
 
-    /// Waits for a line of the log with this in it.
+    /// Waits for a line of the log that contains this.
     fn wait_for(&mut self, part: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60));
@@ -250,7 +250,7 @@ async fn a_changed_file_of_tokens_is_taken_up_while_the_server_runs() {
     };
     assert!(end.message().starts_with(expected), "{end}");
     assert!(alices.message().await.unwrap().is_some(), "hers goes on");
-    // What was made under the name stays under it.
+    // A session stays with the name that made it.
     assert_eq!(list(&mut client, NEW).await, [session]);
     assert_eq!(list(&mut client, ALICE).await.len(), 1);
 }
@@ -341,7 +341,7 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
     wrong(&many(1001), 4001, "one token more than 1000");
 }
 
-/// What a command says that ends by itself.
+/// What a command that ends by itself says.
 fn said(command: &mut Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
@@ -448,7 +448,7 @@ fn a_file_of_secrets_that_others_can_read_is_warned_of() {
     assert!(!log.contains("other users"), "{log}");
 }
 
-/// A connection to a server that wants certificates of its clients.
+/// A connection to a server that requires certificates of its clients.
 async fn encrypted(
     process: &Process,
     identity: Option<[&str; 2]>,
@@ -522,7 +522,7 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("holds no PRIVATE KEY"), "{told}");
 
-    // An authority that is none.
+    // A file that holds no authority.
     let nothing = private("nothing.pem", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n");
     let broken = ["--tls-cert", &certificate, "--tls-key", &key, "--tls-client-ca", &nothing];
     let (code, told) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(broken));

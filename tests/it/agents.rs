@@ -1,4 +1,4 @@
-//! The agents, each against a slow plain one: what they choose, what they draw lots for, and what they are known to score.
+//! The agents, each against a slow plain one: what they choose, what they draw, and what they are known to score.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, mpsc};
@@ -111,7 +111,7 @@ fn dummies_and_random_agents_play_the_games_of_plain_ones() {
     }
 }
 
-/// What the playouts of a placement come to, one after the other: lines and pieces, those of the placement itself included.
+/// The result of a placement's playouts, one after the other: lines and pieces, those of the placement itself included.
 fn plain_playouts(
     playfield: &TwinPlayfield,
     placement: &TwinPlacement,
@@ -448,7 +448,7 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
             for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
                 let seed = 1000 * n as u64 + 40 * u64::from(width) + u64::from(height);
                 let draw = |k: u64| engine_word(seed, Tag::Reseed, k);
-                // Odd weights, so that an order of sums that is another one shows.
+                // Odd weights, so that another order of summation shows.
                 let weights: Vec<f64> = (0..4).map(|k| draw(k) as f64 / 1e19 - 0.9).collect();
                 let agent = linear("flatstack", width, &weights, terminal);
                 assert!(agent.is_fast() && agent.scorer().is_none());
@@ -472,7 +472,7 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
                     let chosen = if k % 5 == 0 { wild } else { flat.placement };
                     let shape = chosen.shape(&rules, piece).unwrap();
                     if playfield.drop(shape, chosen.column, top_out).1 && k % 3 != 0 {
-                        break; // else on from where the game is over, as from a drawing
+                        break; // else it goes on after the end, as from a drawing
                     }
                 }
             }
@@ -521,7 +521,7 @@ fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
     }
 }
 
-/// Plays an agent's games on so many threads.
+/// Plays an agent's games on this many threads.
 fn run(threads: usize, evaluation: &Evaluation) -> Vec<GameResult> {
     let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
@@ -631,7 +631,7 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
     println!("stopped within {:?}", begin.elapsed());
 }
 
-/// Mean of a number over so many games of an agent, and its standard error.
+/// Mean of a number over this many games of an agent, and its standard error.
 fn mean(rules: &Rules, agent: &Agent, games: u64, number: impl Fn((u64, u64)) -> u64) -> (f64, f64) {
     let numbers: Vec<f64> =
         (0..games).map(|j| number(game(rules, agent, engine_word(1, Tag::Game, j))) as f64).collect();

@@ -1,4 +1,4 @@
-//! Agents asked for by name, over a real connection: what they take, what comes back, and what is refused.
+//! Agents by name, over a real connection: what they take, what comes back, and what the server refuses.
 
 use std::sync::atomic::AtomicBool;
 
@@ -101,7 +101,7 @@ async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
         let row = AGENTS.iter().find(|row| row.name == echo.name);
         let takes = |parameter| {
             let of_controllers = tetrion::agents::CONTROLLER_PARAMETERS;
-            // Controllers tell their weights too.
+            // Controllers report their weights too.
             row.map_or(of_controllers, |row| row.parameters).contains(&parameter)
                 || row.is_none() && [Parameter::Features, Parameter::Weights].contains(&parameter)
         };
@@ -187,7 +187,7 @@ async fn what_an_agent_does_not_take_is_refused() {
         let r = agent(pb::Agent { playouts: Some(playouts), ..named("monte_carlo") });
         refused.check(r, "INVALID_FIELD", "agents[1].playouts").await;
     }
-    // Beyond what the rules show, and beyond what anybody looks.
+    // Beyond what the rules show, and beyond what any agent looks at.
     let lee = |lookahead| pb::Agent { lookahead: Some(lookahead), ..named("yiyuan-lee") };
     let shows = |preview: u32, agent: pb::Agent| {
         let request = request(vec![named("dummy"), agent]);
@@ -203,7 +203,7 @@ async fn what_an_agent_does_not_take_is_refused() {
     let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(vec![most]) };
     assert!(ask(refused.client, one).await.is_ok());
 
-    // Every parameter, of everybody who does not take it.
+    // Every parameter, for every agent that does not take it.
     let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
     for row in AGENTS {
         let given = [

@@ -1,4 +1,4 @@
-//! Answers that clients do not read have so much room and no more: hostile clients over real sockets.
+//! Answers that clients do not read have a limited amount of room: hostile clients over real sockets.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -24,10 +24,10 @@ use crate::support::{Client, config, create, refused, reset, step};
 const WATCHED: Duration = Duration::from_millis(300);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A question that takes no work.
+/// A request that takes no work.
 const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest { width: 0 };
 
-/// A server with so much memory for answers, which lie unread for so long while it is scarce.
+/// A server with this much memory for answers, which may lie unread for this long while it is scarce.
 async fn start(answer_memory: u64, max_unread: Duration) -> (SocketAddr, DropGuard) {
     let network = NetworkLimits { answer_memory, ..NetworkLimits::default() };
     let evaluations = EvaluationLimits { max_unread, ..EvaluationLimits::default() };
@@ -40,13 +40,13 @@ async fn client(address: SocketAddr) -> Client {
     EnvironmentServiceClient::new(channel).max_decoding_message_size(64 << 20)
 }
 
-/// A connection that lets no byte of an answer through.
+/// A connection whose window lets no byte of an answer through.
 async fn closed_window(address: SocketAddr) -> Channel {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     endpoint.initial_stream_window_size(0).connect().await.unwrap()
 }
 
-/// A session whose answers are large, and how large.
+/// A session whose answers are large, and their size.
 async fn bulky_session(client: &mut Client) -> (String, usize) {
     let config = pb::SessionConfig { max_response_bytes: 64 << 20, ..config(65_536, 1) };
     let name = create(client, config).await.name;
@@ -54,7 +54,7 @@ async fn bulky_session(client: &mut Client) -> (String, usize) {
     (name, answer.encoded_len())
 }
 
-/// So many resets of a session, whose answers stay unread.
+/// This many resets of a session, whose answers stay unread.
 fn unread_resets(channel: &Channel, session: &str, number: usize) -> JoinSet<Status> {
     let mut calls = JoinSet::new();
     for _ in 0..number {
@@ -78,7 +78,7 @@ async fn unread_answers_have_so_much_room_on_a_connection_and_in_all() {
 
     let hostile = closed_window(address).await;
     let mut calls = unread_resets(&hostile, &session, 40);
-    // As much as it leaves to others.
+    // Half of the room: as much as it leaves to others.
     let most = (150 << 20) / bytes;
     for _ in most..40 {
         refused::<()>(Err(next_refusal(&mut calls).await), Code::ResourceExhausted, "ANSWER_LIMIT");
@@ -91,7 +91,7 @@ async fn unread_answers_have_so_much_room_on_a_connection_and_in_all() {
     let described = other.get_session(get).await.unwrap().into_inner().session.unwrap();
     assert_eq!(described.sequence, 1 + held);
 
-    // On another connection there is room for some more, and no more than in all.
+    // On another connection there is room for some more, up to the limit for all.
     let another = closed_window(address).await;
     let mut second = unread_resets(&another, &session, 10);
     refused::<()>(Err(next_refusal(&mut second).await), Code::ResourceExhausted, "ANSWER_LIMIT");

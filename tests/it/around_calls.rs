@@ -29,7 +29,7 @@ enum Does {
     Waits,
 }
 
-/// A body of one message, and then what `does` says.
+/// A body of one message, and then what `does` stands for.
 struct Answer {
     does: Does,
     sent: bool,
@@ -53,7 +53,7 @@ impl http_body::Body for Answer {
     }
 }
 
-/// Calls a service that does so.
+/// Calls a service that behaves like this.
 async fn call(request: Request<Body>, does: Does, drain: &CancellationToken) -> Response<Body> {
     let inner = service_fn(move |_: Request<Body>| {
         if matches!(does, Does::PanicsAtOnce) {
@@ -69,7 +69,7 @@ async fn call(request: Request<Body>, does: Does, drain: &CancellationToken) -> 
     around(inner, drain).oneshot(request).await.unwrap()
 }
 
-/// A service with what is around every call.
+/// A service with all layers around every call.
 fn around<S>(
     service: S,
     drain: &CancellationToken,
@@ -155,7 +155,7 @@ async fn a_stream_that_waits_is_ended_when_the_server_drains() {
         (Code::Unavailable, "DRAINING")
     );
 
-    // One that works on a request ends when that has its answer.
+    // A call that works on a request ends when that request has its answer.
     let busy = Busy::default();
     let inner = service_fn(|_: Request<Body>| {
         let mut response = Response::new(Answer { does: Does::Waits, sent: true });

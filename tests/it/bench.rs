@@ -1,4 +1,4 @@
-//! `tetrion bench`, as a person starts it. What it measures is nobody's promise; that it measures is.
+//! `tetrion bench`, as a person starts it. The tests check that it measures, not what.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What `tetrion bench` makes of what it measures: medians, ratios, tables.
+//! What `tetrion bench` makes of its measurements: medians, ratios, tables.
 
 use std::time::Duration;
 

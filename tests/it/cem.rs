@@ -12,7 +12,7 @@ pub fn toy(weights: &[f64]) -> f64 {
 
 pub const SUMMIT: [f64; 3] = [1.0, -2.0, 0.5];
 
-/// Tells toy scores until a generation is complete.
+/// Returns toy scores to the optimiser until a generation is complete.
 pub fn advance(optimizer: &mut dyn Optimizer, score: fn(&[f64]) -> f64) -> Generation {
     loop {
         let scores: Vec<f64> = optimizer.ask().candidates.iter().map(|weights| score(weights)).collect();
@@ -268,7 +268,7 @@ fn unit_vectors_have_length_one() {
     assert!(search.incumbent().unwrap()[0] > 0.8, "the mean turns towards the first axis");
 }
 
-/// The first scores choose who is seen again; after that only the second ones count.
+/// The first scores choose the candidates of the second look; after that only the second scores count.
 #[test]
 fn second_look_decides() {
     let config = CemConfig { population: 6, elite_fraction: 0.34, second_look: 0.5, ..quiet() };

@@ -28,11 +28,11 @@ use crate::evaluation::listen_with;
 use crate::reception::{announced, call};
 use crate::support::Client;
 
-/// How long a call that must not end is watched.
+/// How long a test watches a call that must not end.
 const WATCHED: Duration = Duration::from_millis(300);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A question that takes no work.
+/// A request that takes no work.
 const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest { width: 0 };
 /// A deadline short enough to wait for.
 const SHORT: Duration = Duration::from_millis(200);
@@ -134,7 +134,7 @@ async fn begun_calls_have_so_many_places_and_end() {
         open.push(end);
         calls.spawn(answer);
     };
-    // Eight are its own, and of the ten of all it takes no more than it leaves.
+    // Eight are its own; of the ten for all, it takes no more than it leaves.
     (0..20).for_each(|_| begin(&mut calls));
     for _ in 13..20 {
         let code = timeout(PATIENCE, calls.join_next()).await.expect("it leaves as many places as it takes");
@@ -203,7 +203,7 @@ impl http_body::Body for Trickle {
     }
 }
 
-/// The code of a RestoreState whose message of so many bytes comes in parts of so many.
+/// The code of a RestoreState whose message of this many bytes comes in parts of this many.
 async fn trickled(channel: &Channel, bytes: u32, at_a_time: usize) -> Code {
     let body = Body::new(Trickle {
         prefix: Some(announced(false, bytes, 0)),
@@ -251,7 +251,7 @@ async fn a_connection_without_a_call_is_closed_and_clients_connect_again() {
     let mut client = client(address).await;
     for _ in 0..2 {
         client.get_server_info(INFO).await.expect("on a new connection");
-        // When one that came later has been closed, that of the client has been idle for too long as well.
+        // Once the server has closed a later connection, that of the client has been idle for too long as well.
         let idle = TcpStream::connect(address).unwrap();
         (&idle).write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
         let answer = tokio::task::spawn_blocking(move || read_to_the_end(&idle)).await.unwrap();
@@ -268,7 +268,7 @@ async fn a_connection_that_leaves_an_answer_unread_is_closed() {
     let mut hostile = EnvironmentServiceClient::new(closed_window);
     let info = hostile.get_server_info(INFO);
     timeout(PATIENCE, info).await.expect("the end of the connection").unwrap_err();
-    // One that reads is not, however long a call of it lasts.
+    // A client that reads stays connected, however long its call lasts.
     let mut patient = client(address).await;
     let (requests, receiver) = mpsc::channel(1);
     let mut stream = patient.step_stream(ReceiverStream::new(receiver)).await.unwrap().into_inner();
@@ -301,7 +301,7 @@ impl Process {
         Process { address: address.parse().unwrap(), child }
     }
 
-    /// Ends it, and gives what it has logged.
+    /// Ends it, and returns what it has logged.
     fn end(mut self) -> String {
         self.child.kill().unwrap();
         let mut log = String::new();
@@ -383,7 +383,7 @@ fn without_descriptors_connections_are_closed_and_the_log_says_so() {
     for connection in &connections {
         connection.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
     }
-    // Some are open; all that have no descriptor are closed in the end.
+    // Some are open; the server closes all that have no descriptor in the end.
     let start = Instant::now();
     let mut closed = vec![false; connections.len()];
     while closed.iter().filter(|closed| **closed).count() < 60 {

@@ -1,5 +1,5 @@
-//! What the proto files say in prose is true: their tables are read out of the files and played against the engine, and
-//! nothing in them is without a word of explanation.
+//! What the proto files say in prose is true: the tests read their tables out of the files and play them against the engine,
+//! and everything in them has a word of explanation.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn deal(randomizer: Randomizer, seed: u64, num_pieces: usize) -> String {
     (0..num_pieces).map(|_| dealer.deal().expect("a seed never runs out").letter()).collect()
 }
 
-/// `balanced`, as the proto file tells it.
+/// `balanced`, as the proto file describes it.
 fn deal_balanced(seed: u64, num_pieces: usize) -> String {
     let mut counts = [0_u64; 7];
     let mut draw = |n: u64| {
@@ -168,7 +168,7 @@ fn everything_in_the_contract_has_a_comment_and_reflection_carries_it() {
     }
 }
 
-/// Once there are stubs in the world, another value of one of these breaks all of them.
+/// Once clients have stubs, another value of one of these breaks all of them.
 #[test]
 fn the_names_that_generators_use_stay() {
     let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
@@ -190,7 +190,7 @@ fn the_names_that_generators_use_stay() {
                 "DmEnvRpc\\V1",
                 "DER",
             ),
-            // Others' files have others' names.
+            // Files of other projects have names of their own.
             package => {
                 assert!(["google.rpc", "google.protobuf"].contains(&package), "{package}");
                 assert!(file.options.as_ref().is_some_and(|options| !options.go_package().is_empty()));
@@ -231,7 +231,7 @@ fn files_below(folder: &Path) -> BTreeSet<String> {
     names
 }
 
-/// The build script reads nothing but this folder; and it holds nothing that no service needs.
+/// The build script reads nothing but this folder; and every file in it serves a service.
 #[test]
 fn the_folder_holds_the_files_that_a_generator_needs_and_no_others() {
     let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
@@ -240,7 +240,7 @@ fn the_folder_holds_the_files_that_a_generator_needs_and_no_others() {
     assert_eq!(files_below(&folder), needed);
 }
 
-/// The page on stubs names every file that stubs are made of, and no other.
+/// The page on stubs names every file that stubs are made from, and no other.
 #[test]
 fn the_page_on_stubs_names_the_files() {
     let page = include_str!("../../docs/stubs.md");

@@ -1,4 +1,4 @@
-//! The controllers with a name: the games that other programs recorded of them come out, placement for placement.
+//! The controllers with a name: they replay the games that other programs recorded of them, placement for placement.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -46,7 +46,7 @@ fn choose(
     placements(rules, playfield, piece).iter().map(look).reduce(better).expect("a placement")
 }
 
-/// The lines of a file that are no comment, in words.
+/// The lines of a file that are not comments, in words.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))

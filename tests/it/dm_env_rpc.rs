@@ -1,4 +1,4 @@
-//! dm_env_rpc over a real connection: what a world is, who may be in it, and that it plays the games of a session.
+//! dm_env_rpc over a real connection: what a world is, which callers may join it, and that it plays the games of a session.
 //!
 //! The protocol's own suite, which a learner's client passes through, runs with the Python client's tests.
 
@@ -33,7 +33,7 @@ struct Connection {
     answers: Streaming<dm::EnvironmentResponse>,
 }
 
-/// What a step was answered, observations by name.
+/// The answer to a step, observations by name.
 #[derive(Debug)]
 struct Step {
     state: dm::EnvironmentStateType,
@@ -113,7 +113,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A step that sees everything there is.
+    /// A step that requests every observation.
     async fn step(
         &mut self,
         specs: &dm::ActionObservationSpecs,
@@ -244,7 +244,7 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
     assert_ne!(next.number("seed"), 42.0);
 
     connection.leave().await;
-    connection.leave().await; // for nothing, and in peace
+    connection.leave().await; // without effect, and without an error
     connection.destroy(&world).await.unwrap();
     assert_eq!(server.store.num_sessions(), 0);
     assert_eq!(connection.join(&world).await.map_err(self::told).unwrap_err().0, Code::NotFound);
@@ -315,7 +315,7 @@ async fn it_plays_the_very_games_of_a_session() {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let existing: Vec<i32> =
                 (0..).zip(numbers(&mask)).filter(|(_, is)| *is == 1.0).map(|(a, _)| a).collect();
-            // Now and then one that does not exist, which is the end.
+            // Now and then an action that does not exist, which ends the episode.
             let action =
                 if random >> 60 == 0 { 0 } else { existing[(random >> 33) as usize % existing.len()] };
             let stepped = client.step(step(&session, &[action])).await.unwrap().into_inner();
@@ -384,7 +384,7 @@ async fn a_connection_that_ends_leaves_nothing_behind() {
     let specs = maker.join(&worlds[0]).await.unwrap();
     maker.step(&specs, None).await.unwrap();
     assert_eq!(server.store.num_sessions(), 2);
-    // In the second of them is somebody else: it stays for as long as that one does.
+    // The second of them has another connection in it: it stays for as long as that connection does.
     let mut other = Connection::open(&server).await;
     let specs = other.join(&worlds[1]).await.unwrap();
     drop(maker);
@@ -419,7 +419,7 @@ async fn a_world_is_for_one_agent_at_a_time() {
     assert_eq!(second.step(&specs, None).await.map_err(told).unwrap_err().1, "NOT_JOINED");
     let before = first.step(&specs, None).await.unwrap();
     first.leave().await;
-    // The next one begins an episode of his own.
+    // The next agent begins an episode of its own.
     assert_eq!(second.join(&world).await.unwrap(), specs);
     let after = second.step(&specs, Some(3)).await.unwrap();
     assert_eq!((after.state, after.number("pieces")), (RUNNING, 0.0));
@@ -451,14 +451,14 @@ async fn resets_begin_episodes_of_their_own() {
     agent.reset(settings([("pieces", text("OISOLTZ"))])).await.unwrap();
     assert_eq!(pieces(&mut agent).await, [1.0, 0.0, 4.0, 1.0, 6.0, 2.0]);
 
-    // From outside: told once, and then another episode.
+    // A reset from outside: the agent learns of it once, and then plays another episode.
     other.reset_world(&world).await.unwrap();
     let cut = agent.step(&specs, Some(0)).await.unwrap();
     assert_eq!((cut.state, cut.number("reward")), (INTERRUPTED, 0.0));
     assert_eq!(cut.number("pieces"), 5.0, "the last state of the episode that was cut");
     let next = agent.step(&specs, Some(0)).await.unwrap();
     assert_eq!((next.state, next.number("pieces")), (RUNNING, 0.0));
-    // Where no episode is under way there is nothing to be told.
+    // Where no episode is under way the agent learns nothing.
     agent.reset(Settings::new()).await.unwrap();
     other.reset_world(&world).await.unwrap();
     assert_eq!(agent.step(&specs, None).await.unwrap().state, RUNNING);
@@ -596,7 +596,7 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         let Some(Answered::Error(error)) = answer.payload else { panic!("{answer:?}") };
         assert_eq!(Code::from(error.code), code);
     }
-    // All that has not moved it.
+    // None of these calls has moved the world.
     let after = connection.step(&specs, Some(0)).await.unwrap();
     assert_eq!((after.state, after.number("length")), (RUNNING, before.number("length") + 1.0));
 }
@@ -747,7 +747,7 @@ async fn keys_are_pressed_as_in_a_session() {
     for episode in 0..3 {
         client.reset(reset(&session)).await.unwrap();
         assert_eq!(connection.step(&specs, None).await.unwrap().state, RUNNING);
-        // A key out of six, whatever it does.
+        // One key of six, whatever it does.
         for press in 0.. {
             let key = (press * 5 + episode) % 7 % 6;
             let stepped = client.step(step(&session, &[key])).await.unwrap().into_inner();
@@ -812,7 +812,7 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         .map(|row| (row[0].to_owned(), row[1].to_owned(), row[2].split(' ').next().unwrap().to_owned()))
         .collect();
     assert_eq!(told, expected);
-    // What learners have stored: these numbers stay.
+    // Learners have stored these numbers: they stay.
     let pinned = [
         "reward",
         "board",

@@ -158,7 +158,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The anchors of a document, made of its headings as GitHub makes them.
+/// The anchors of a document, made from its headings as GitHub makes them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| {
@@ -210,7 +210,7 @@ fn the_readme_leads_to_every_other_document() {
     }
 }
 
-/// Files move; what the documents call them has to follow.
+/// Files move; what the documents call them must follow.
 #[test]
 fn every_file_named_in_a_document_exists() {
     let folders = ["src/", "tests/", "docs/", "proto/", "deploy/", "benches/", "fuzz/", "clients/", ".ci/"];

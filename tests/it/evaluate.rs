@@ -1,4 +1,4 @@
-//! `tetrion evaluate`, as a person starts it: its numbers are those of the engine, whoever plays the games.
+//! `tetrion evaluate`, as a person starts it: its numbers are those of the engine, whichever servers play the games.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tetrion::engine::rng::{Tag, word};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
-/// The same games for everybody in this file: low playfields end soon.
+/// All tests of this file play the same games: low playfields end soon.
 const GAMES: u64 = 50;
 const SEED: u64 = 7;
 const SMALL: [&str; 8] = ["--width", "10", "--height", "7", "--games", "50", "--seed", "7"];
@@ -45,7 +45,7 @@ fn refused(args: &[&str], code: i32) -> String {
     stderr
 }
 
-/// The games of a controller, asked of the engine itself.
+/// The games of a controller, played by the engine itself.
 fn played(controller: &str, max_pieces: u64) -> Vec<GameResult> {
     let agent = Controller::named(controller).unwrap().agent(10).unwrap();
     let evaluation = Evaluation {

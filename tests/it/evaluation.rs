@@ -1,4 +1,4 @@
-//! EvaluatePolicies, over a real connection: the games are those of the engine, whoever plays them on however many threads.
+//! EvaluatePolicies, over a real connection: the games are those of the engine, on any number of threads.
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +29,7 @@ use crate::support::refused;
 
 pub type Client = EvaluationServiceClient<Channel>;
 
-/// A server of our own with so many threads, which stops with the guard.
+/// A server of our own with this many threads, which stops with the guard.
 pub async fn start(num_threads: usize) -> (Client, DropGuard) {
     start_with(ServerConfig { num_threads, ..ServerConfig::default() }).await
 }
@@ -85,7 +85,7 @@ fn named(set: &str) -> Option<pb::FeatureSelection> {
     Some(pb::FeatureSelection { set: set.to_owned(), ..Default::default() })
 }
 
-/// The same games as [`request`], asked of the engine itself.
+/// The same games as [`request`], played by the engine itself.
 fn same_games(deal: Deal) -> Evaluation {
     let policy = |weights: &[f64; 4]| {
         let set = FeatureSet::named("height4", 8).unwrap();
@@ -188,7 +188,7 @@ async fn the_answer_is_the_same_on_one_thread_on_four_and_one_game_at_a_time() {
     for max_parallelism in [0, 1, 3] {
         let mut other =
             ask(&mut four, pb::EvaluatePoliciesRequest { max_parallelism, ..request() }).await.unwrap();
-        // The time is all that differs.
+        // Only the time differs.
         other.last_progress.elapsed = None;
         answer.last_progress.elapsed = None;
         assert_eq!(other, answer, "{max_parallelism} games at a time");
@@ -410,12 +410,12 @@ async fn many_games_come_in_messages_of_a_bounded_size() {
     assert!(sizes.iter().all(|size| (1..=4096).contains(size)), "{sizes:?}");
 }
 
-/// The usual limits, and so many evaluations.
+/// The usual limits, and this many evaluations.
 fn at_most(max_evaluations: u32) -> EvaluationLimits {
     EvaluationLimits { max_evaluations, ..EvaluationLimits::default() }
 }
 
-/// An evaluation that nobody sees the end of.
+/// An evaluation that runs until it is stopped.
 pub fn endless() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: None,
@@ -427,7 +427,7 @@ pub fn endless() -> pb::EvaluatePoliciesRequest {
     }
 }
 
-/// Asks again and again until there is room; tells how long that took.
+/// Asks again and again until there is room; returns how long that took.
 pub async fn until_there_is_room(client: &mut Client) -> Duration {
     let start = Instant::now();
     loop {
@@ -478,7 +478,7 @@ async fn evaluations_share_the_threads() {
     let (mut client, _guard) = start(1).await;
     let mut long = client.evaluate_policies(endless()).await.unwrap().into_inner();
     assert!(matches!(next(&mut long).await, Ok(Some(Event::Started(_)))));
-    // With one thread, and a game that never ends before it.
+    // With one thread, and a game before it that would never end.
     assert_eq!(ask(&mut client, request()).await.unwrap().results.len(), 30);
 }
 
@@ -615,7 +615,7 @@ async fn progress_may_be_told_less_often_than_any_clock_can_count() {
     }
 }
 
-/// A request of so many agents with long echoes and short games.
+/// A request with this many agents with long echoes and short games.
 fn labelled(count: u32, label: &str) -> pb::EvaluatePoliciesRequest {
     let agent = |_| pb::Agent { name: "bdu".to_owned(), label: label.to_owned(), ..Default::default() };
     pb::EvaluatePoliciesRequest {
@@ -648,7 +648,7 @@ async fn no_message_is_larger_than_the_client_can_take() {
     let (client, _guard) = start(2).await;
     let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
     let label = "x".repeat(128);
-    // As many as there may be say too much of themselves; as many as the refusal says can be told of.
+    // The largest allowed number of agents does not fit into one answer; the number that the refusal names does.
     let refusal = message_bytes(&mut client, labelled(MAX_POLICIES, &label)).await;
     let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     assert_eq!(refusal.metadata("max_bytes"), DEFAULT_RESPONSE_BYTES.to_string());
@@ -658,7 +658,7 @@ async fn no_message_is_larger_than_the_client_can_take() {
     assert!(bytes[0] > limit - 2048 && bytes.iter().all(|bytes| *bytes <= limit), "{bytes:?}");
     let one_more = message_bytes(&mut client, labelled(fit + 1, &label)).await;
     refused(one_more, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    // Who can take more says so.
+    // A client that can take more says so.
     let request = labelled(MAX_POLICIES, &label);
     let request = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..request };
     let bytes = message_bytes(&mut client, request).await.unwrap();

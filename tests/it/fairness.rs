@@ -1,7 +1,7 @@
-//! What one caller asks for does not hold up the others: short forms of attacks on a server's time.
+//! The requests of one caller do not hold up the others: short forms of attacks on a server's time.
 //!
-//! Nothing here is timed to the millisecond. A server that did the work of a call where the call arrives would be doing
-//! nothing else meanwhile: everything runs on one thread, that of the test, but for the server's own pools.
+//! Nothing here is timed to the millisecond. A server that did the work of a call where the call arrives would do nothing
+//! else meanwhile: everything runs on one thread, that of the test, except for the server's own pools.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use tonic::transport::{Channel, Endpoint};
 use crate::evaluation::{self, ask, endless, request};
 use crate::support::{self, Client, config, create, refused, reset, step};
 
-/// A server and the way to its end.
+/// A server and the means to stop it.
 struct Served {
     address: SocketAddr,
     stop: CancellationToken,
@@ -76,7 +76,7 @@ fn caves(position: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Every placement of so many playfields with caves. On one core, 1,000 of them take half a second or more.
+/// Every placement of this many playfields with caves. On one core, 1,000 of them take half a second or more.
 fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
     let rows: Vec<u32> = (0..num_positions).flat_map(caves).collect();
     let packed = pb::PackedPositions {
@@ -94,7 +94,7 @@ fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
     }
 }
 
-/// So many such calls at once.
+/// This many such calls at once.
 fn flood(client: &Client, calls: u32, num_positions: u32) -> JoinSet<Result<(), tonic::Status>> {
     let request = floods(num_positions);
     let call = |_| {
@@ -282,7 +282,7 @@ async fn evaluations_share_the_threads_per_caller() {
     let served = serve(ServerConfig { num_threads: 1, ..Default::default() }).await;
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
     let many = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
-    // The pieces of eight evaluations of one caller, as they are told.
+    // The pieces of eight evaluations of one caller, as the server reports them.
     let pieces: [Arc<AtomicU64>; 8] = Default::default();
     let mut greedy = served.evaluations().await;
     for pieces in pieces.clone() {

@@ -1,4 +1,4 @@
-//! Whole games through our own client: the seeds that are sent are those that are played, wherever they are.
+//! Whole games through our own client: the server plays the seeds that the client sends, wherever they are.
 
 use tetrion::client::{Client, ConnectOptions, EvaluationRequest, Policy, RulesChoice, Seeds};
 

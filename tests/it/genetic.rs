@@ -1,4 +1,4 @@
-//! The genetic algorithm: the same questions as for the cross-entropy method.
+//! The genetic algorithm: the same tests as for the cross-entropy method.
 
 use tetrion::optimizers::genetic::{Genetic, GeneticConfig};
 use tetrion::optimizers::{Config, Optimizer, State, TellError};

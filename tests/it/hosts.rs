@@ -1,4 +1,4 @@
-//! Pages in browsers: what they can make a browser send to the server reaches no session.
+//! Pages in browsers: no request that they can make a browser send reaches a session.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,7 +21,7 @@ use tower::{Service, ServiceExt};
 use crate::evaluation::{connect_with, listen_with};
 use crate::support::refused;
 
-/// A body that is there as a whole.
+/// A body that is complete.
 struct Whole(Option<Bytes>);
 
 impl http_body::Body for Whole {
@@ -36,7 +36,7 @@ impl http_body::Body for Whole {
     }
 }
 
-/// A CreateSession over HTTP/2 that says that it is of this type, if it says so at all.
+/// A CreateSession over HTTP/2 that declares this content type, if any.
 async fn create_session_as(channel: &Channel, kind: Option<&str>) -> http::StatusCode {
     let message = pb::CreateSessionRequest::default().encode_to_vec();
     let body = [&[0; 5][..], &message].concat(); // an empty message has no length
@@ -86,7 +86,7 @@ async fn asked_as(address: SocketAddr, host: &str) -> String {
     tokio::task::spawn_blocking(ask).await.unwrap()
 }
 
-/// How a call ends whose `:authority` is this.
+/// How a call with this `:authority` ends.
 async fn called_as(address: SocketAddr, host: &str) -> Result<(), Status> {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let channel = endpoint.origin(format!("http://{host}").parse().unwrap()).connect().await.unwrap();
@@ -126,7 +126,7 @@ async fn a_host_that_a_page_has_made_lead_here_is_refused() {
         assert_eq!(told.metadata("host"), host.split(':').next().unwrap());
         assert!(told.message.contains("--allow-host"), "{}", told.message);
     }
-    // Of the host after the user and of no host at all, browsers send neither.
+    // Browsers never send a host after a user, or no host at all.
     for host in ["tetris.lab@evil.example", "", "a b"] {
         let answer = asked_as(address, host).await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{host:?}: {answer}");

@@ -1,4 +1,4 @@
-//! GetServerInfo: what it names can be asked for, and what it does not name is refused as not built.
+//! GetServerInfo: requests may use what it names, and the server refuses what it does not name as not built.
 
 use std::time::Duration;
 

@@ -67,7 +67,7 @@ fn walks_reach_what_the_notebook_reaches() {
     assert!(blocked > 100, "only {blocked} pieces had no placement at all");
 }
 
-/// Lists that another program made of the notebook's ways.
+/// Lists that another program made of the notebook's moves.
 #[test]
 fn placements_are_those_of_the_notebook() {
     let (mut lists, mut listed) = (0, 0);
@@ -127,7 +127,7 @@ fn what_stands_in_the_way_hides_what_is_behind_it() {
     check(tower, Tetromino::I, 0, "..11111");
     // Lying it appears in columns 3 to 6.
     check(tower, Tetromino::I, 1, "..11...");
-    // One row lower the tower is in nobody's way whose cells are all in the top row and above.
+    // One row lower the tower blocks no piece whose cells are all in the top row and above.
     let lower = "......./.#...../.#...../.#.....";
     check(lower, Tetromino::I, 1, "1111...");
     check(lower, Tetromino::T, 0, "11111..");
@@ -352,7 +352,7 @@ fn keys_are_those_of_the_notebooks_agent() {
                     if board.can_place(&turned) {
                         assert_eq!(key as usize, expected, "{falling:?} to {target:?}");
                     } else {
-                        // The notebook's agent would press on in vain.
+                        // The notebook's agent would press on without effect.
                         assert!(matches!(key, Key::Left | Key::Right), "{falling:?} to {target:?}: {key:?}");
                         walls_in_the_way += 1;
                     }

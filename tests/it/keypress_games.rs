@@ -1,4 +1,4 @@
-//! Whole games of key presses: agents against the course notebook's own ways, on its own board.
+//! Whole games of key presses: agents against the course notebook's own moves, on its own board.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,10 +13,10 @@ fn lab(width: u8, height: u8) -> Rules {
     Rules { width, height, ..Rules::preset("lab").unwrap() }
 }
 
-/// What is counted of a game: lines, pieces, keys, and whether it was lost.
+/// The counts of a game: lines, pieces, keys, and whether it was lost.
 type Counts = (u64, u64, u64, bool);
 
-/// A game on the notebook's board: a key for each step, from whoever presses; told when a new piece appears.
+/// A game on the notebook's board: a key for each step, from a function that learns when a new piece appears.
 fn plain_game(
     rules: &Rules,
     seed: u64,

@@ -1,10 +1,10 @@
-//! The arrows between the rooms of the crate are the ones that were drawn, and no others.
+//! The arrows between the modules of the crate are the ones that were drawn, and no others.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may know whom: a room, and the rooms below it that it may name. Read from the bottom up.
+/// Which module may know which: a module, and the modules below it that it may name. Read from the bottom up.
 const ARROWS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("secret", &[]),
@@ -36,9 +36,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("server", &["secret", "engine", "pool", "wire", "service"]),
     ("client", &["secret", "engine", "wire"]),
-    // Who compares a call over the network with the same work done directly has to know both.
+    // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
-    // The rules and the agents are for what needs no server: `perft` counts, `bench` measures the engine itself, on
+    // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
     // pools of its own.
     (
         "cli",
@@ -61,7 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
 ];
 
-/// What only some rooms may say: the words, the rooms, and why.
+/// Words that only some modules may use: the words, the modules, and why.
 const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "tonic::",
@@ -111,7 +111,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The room of a file: the folder or file right under `src`.
+/// The module of a file: the folder or file right under `src`.
 fn room(path: &Path) -> String {
     let inside = path.strip_prefix(root()).unwrap();
     let first = inside.iter().next().unwrap().to_str().unwrap();
@@ -124,7 +124,7 @@ fn code(path: &Path) -> String {
     text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// The rooms named behind `crate::`, alone or in braces.
+/// The modules named behind `crate::`, alone or in braces.
 fn named_rooms(code: &str) -> BTreeSet<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut rooms = BTreeSet::new();

@@ -16,7 +16,7 @@ fn request(config: pb::SessionConfig) -> pb::CreateSessionRequest {
     pb::CreateSessionRequest { config: Some(config), ..Default::default() }
 }
 
-/// Makes one session and is refused another, by a field.
+/// Makes one session, and expects the refusal of another, by a field.
 async fn edge(
     client: &mut Client,
     at: pb::CreateSessionRequest,
@@ -112,7 +112,7 @@ async fn of_explicit_sequences() {
     );
     let sent = |states| restore(&name, pb::Positions { states, ..Default::default() });
     client.restore_state(sent(states.clone())).await.expect("the largest snapshot");
-    // One piece more, in a snapshot that somebody wrote.
+    // One piece more, in a snapshot written by hand.
     let mut longer = states[0][..states[0].len() - 8].to_vec();
     let at = longer.len() - one - 4;
     longer[at..at + 4].copy_from_slice(&(MAX_SEQUENCE_PIECES + 1).to_le_bytes());
@@ -137,7 +137,7 @@ async fn of_a_feature_selection() {
         let rules = Some(pb::Rules { width: Some(32), ..Default::default() });
         request(pb::SessionConfig { features, rules, ..config(1, 1) })
     };
-    // Every feature there is, at the widest playfield.
+    // Every feature, at the widest playfield.
     let mut all: Vec<String> = FEATURES.iter().map(|feature| feature.name.to_owned()).collect();
     let of_playfield = FEATURES.iter().filter(|feature| !matches!(feature.measure, Measure::Landing(_)));
     all.extend(of_playfield.map(|feature| format!("{}_preclear", feature.name)));
@@ -183,7 +183,8 @@ async fn of_a_page() {
 async fn of_a_request_message() {
     let server = start().await;
     let mut client = server.client().await.max_encoding_message_size(usize::MAX);
-    // A tag, four bytes of length, and so many bytes. That of calls without bulk is tested with the server around them.
+    // A tag, four bytes of length, and this many bytes. The limit of calls without bulk is tested with the server around
+    // them.
     let bulk = |length: usize| pb::RestoreStateRequest { session: "x".repeat(length), ..Default::default() };
     let at = bulk(MAX_REQUEST_BYTES as usize - 5);
     assert_eq!(at.encoded_len(), MAX_REQUEST_BYTES as usize);
@@ -278,7 +279,7 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     refused(client.render(some(max_rows + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
 }
 
-/// A thousand sessions with every feature there is would pass it; the rest is on the next page.
+/// A thousand sessions with every feature would exceed it; the rest is on the next page.
 #[tokio::test]
 async fn of_a_page_of_sessions() {
     let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000, ..Default::default() }).await;

@@ -1,4 +1,4 @@
-//! Nobody reads what the program prints, or the disk behind it is full: work goes on, and nothing panics.
+//! The reader of the program's output has left, or the disk behind it is full: work goes on, and nothing panics.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -27,7 +27,8 @@ fn full() -> Stdio {
 #[cfg(not(target_os = "linux"))]
 use closed as full;
 
-/// A command of each kind that prints a result, as short as it can be; the training run of a test has a folder of its own.
+/// A command of each kind that prints a result, as short as it can be; each test has a folder of its own for its training
+/// run.
 fn commands(test: &str) -> Vec<Command> {
     let small = ["--height", "6", "--generations", "2", "--population", "4", "--games", "1"];
     let short = ["--check-games", "2", "--final-games", "2", "--max-pieces", "50"];

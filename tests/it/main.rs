@@ -1,6 +1,6 @@
 //! One test binary, one module a theme.
 
-/// Perft tables and drawings: the engine against counts made by others.
+/// Perft tables and drawings: the engine against counts from other programs.
 mod rules;
 
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
@@ -12,13 +12,13 @@ mod keypress_games;
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 
-/// The controllers with a name play the games that others recorded of them.
+/// The controllers with a name play the games that other programs recorded of them.
 mod controllers;
 
-/// What the proto files say is true, and nothing in them goes without saying.
+/// What the proto files say is true, and everything in them has a comment.
 mod contract;
 
-/// Messages that say what they should, and messages that do not.
+/// Messages that are right, and messages that are wrong.
 mod wire;
 
 /// Environments against a slow model of one, their refusals, and whole episodes as text.
@@ -32,7 +32,7 @@ mod placements;
 /// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
 mod service;
 
-/// The second door: worlds of dm_env_rpc, which are sessions of one environment.
+/// The other protocol: worlds of dm_env_rpc, which are sessions of one environment.
 mod dm_env_rpc;
 
 /// Every bound on a request, at it and one past it.
@@ -47,7 +47,7 @@ mod genetic;
 /// The rules, the features and the seeds a second time, slowly and plainly.
 mod twin;
 
-/// What holds the twin itself: examples, counts, vectors and games made by others.
+/// What checks the twin itself: examples, counts, vectors and games from other sources.
 mod twin_facts;
 
 /// A training run survives whatever stops it.
@@ -64,16 +64,16 @@ mod plot;
 /// Whole episodes, alone and in parallel.
 mod rollout;
 
-/// Whole games asked for over the network are those of the engine, and stop when nobody waits for them.
+/// Whole games over the network are those of the engine, and stop when no caller waits for them.
 mod evaluation;
 
-/// What one caller asks for does not hold up the others.
+/// The requests of one caller do not hold up the others.
 mod fairness;
 
 /// Agents by name over the network: their parameters, their echoes, their refusals.
 mod agents_by_name;
 
-/// What a server says of itself.
+/// What a server says about itself.
 mod info;
 
 /// The benchmark as a person starts it.
@@ -81,7 +81,7 @@ mod bench;
 /// Sessions through our own client.
 mod sessions_client;
 
-/// Servers of another version, and what is no server of ours, as our own client meets them.
+/// Servers of another version, and other services, as our own client meets them.
 mod strangers;
 
 /// Whole games through our own client.
@@ -91,7 +91,7 @@ mod games_client;
 mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.
 mod evaluate;
-/// What is printed and nobody reads.
+/// Output that has lost its reader.
 mod lost_output;
 
 /// The tables of documents and papers, from the command line.
@@ -100,7 +100,7 @@ mod reproduce;
 /// Tokens with names, certificates of both sides, and what is shown of them.
 mod access;
 
-/// The server as a process: its one line, its signals, and whom it lets in.
+/// The server as a process: its one line, its signals, and which callers it lets in.
 mod server;
 
 /// Servers that stop and start again with the same folder.
@@ -130,18 +130,18 @@ mod bench_figures;
 /// Completions for shells, and pages of the manual.
 mod manual;
 
-/// What starts the program elsewhere knows its flags.
+/// The files that start the program elsewhere use flags that it knows.
 mod deploy;
 
 /// Messages written byte by byte.
 mod raw_bytes;
-/// Bytes that are no message, by every way in.
+/// Bytes that are not a message, by every way in.
 mod unreadable;
 
-/// What pages in browsers can send reaches no session.
+/// Requests that pages in browsers can send reach no session.
 mod hosts;
 
-/// Answers that clients do not read have so much room and no more.
+/// Answers that clients do not read have a limited amount of room.
 mod answers;
 
 /// Connections and calls are bounded in number and in time.
@@ -149,14 +149,14 @@ mod connections;
 /// What an operator sees: metrics, log lines, traces.
 mod seeing;
 
-/// Requests on their way in have so much room and no more.
+/// Requests on their way in have a limited amount of room.
 mod reception;
-/// A server to talk to, and what tests say over and over.
+/// A server to call, and what tests repeat.
 mod support;
 /// Training from the command line: the same bytes whatever happens.
 mod train;
 
-/// The arrows between the rooms are the ones that were drawn.
+/// The arrows between the modules are the ones that were drawn.
 mod layering;
 
 /// The documents say what the code says, and their links lead somewhere.

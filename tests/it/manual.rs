@@ -30,7 +30,7 @@ fn subcommands() -> BTreeSet<String> {
     names
 }
 
-/// A folder of its own for each test, as empty as `tetrion man` finds it the first time.
+/// A folder of its own for each test, empty at first.
 fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual").join(test);
     let _ = fs::remove_dir_all(&folder);

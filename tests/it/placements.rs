@@ -36,7 +36,7 @@ fn all_rules() -> Vec<Rules> {
     ]
 }
 
-/// What [`enumerate`] should say of one position, landing by landing.
+/// What [`enumerate`] should return for one position, landing by landing.
 fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placements {
     let mut rows = Placements { row_offsets: vec![0], ..Placements::default() };
     let mut vector = vec![0.0; set.len()];
@@ -173,7 +173,7 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
     assert!(overflowing > 100 && clearing > 100, "{overflowing} overflow, {clearing} clear");
 }
 
-/// Lists that another program made of the notebook's ways.
+/// Lists that another program made of the notebook's moves.
 #[test]
 fn anchors_and_cells_are_those_of_the_notebook() {
     for LabPlacements { head, rules, playfield, piece, rows } in lab_placements() {

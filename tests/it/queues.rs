@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tetrion::pool::queues::{Party, Queues};
 
-/// Who would get the next turns of one thread, if every job took so long.
+/// The callers that would get the next turns of one thread, if every job took this long.
 fn turns(queues: &mut Queues, number: usize, took: impl Fn(&Party) -> Duration) -> Vec<Party> {
     let turn = |_| {
         let (party, job) = queues.take().expect("a job");

@@ -1,4 +1,4 @@
-//! What a connection can hold without having made a request: hostile clients over real sockets.
+//! What a connection can hold before it has made a request: hostile clients over real sockets.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ use tower::{Service, ServiceExt};
 use crate::sessions_client::start;
 
 const MIB: u32 = 1 << 20;
-/// How long a call that must not end is watched: one that is refused is so within a millisecond or two.
+/// How long a test watches a call that must not end: a refusal comes within a millisecond or two.
 const WATCHED: Duration = Duration::from_millis(300);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ async fn connect(address: &str) -> Channel {
     Endpoint::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
 }
 
-/// Makes a call with these bytes, which ends with the sender returned; gives the code it is answered with.
+/// Makes a call with these bytes, which ends when the returned sender says so; returns the code of its answer.
 pub fn call(
     channel: &Channel,
     method: &str,
@@ -73,7 +73,8 @@ pub fn call(
     call_encoded(channel, method, "zstd", chunks)
 }
 
-/// The same with messages that may be compressed so. The code of a stream's first answer, if that is where it is refused.
+/// The same with messages that may be compressed like this. Returns the code of a stream's first answer, if that is the
+/// refusal.
 fn call_encoded(
     channel: &Channel,
     method: &str,
@@ -95,7 +96,7 @@ fn call_encoded(
     (sender, answer)
 }
 
-/// A whole request of so many bytes, on a session that does not exist.
+/// A whole request of this many bytes, on a session that does not exist.
 async fn whole(channel: &Channel, bytes: usize) -> Code {
     let request = pb::RestoreStateRequest { session: "x".repeat(bytes), ..Default::default() };
     let mut client = EnvironmentServiceClient::new(channel.clone()).max_encoding_message_size(usize::MAX);
@@ -119,11 +120,11 @@ async fn announced_messages_have_so_much_room_on_a_connection() {
         assert_eq!(refused.unwrap().unwrap(), Code::ResourceExhausted);
     }
     assert!(timeout(WATCHED, calls.join_next()).await.is_err(), "one of the 25 was answered");
-    // What has room is served, on this connection and on others.
+    // The server serves what has room, on this connection and on others.
     assert_eq!(whole(&hostile, 5 << 20).await, Code::InvalidArgument);
     assert_eq!(whole(&hostile, 7 << 20).await, Code::ResourceExhausted);
     assert_eq!(whole(&connect(&address).await, 60 << 20).await, Code::InvalidArgument);
-    // It is given back when the calls are.
+    // The room comes back when the calls end.
     calls.shutdown().await;
     let given_back = async {
         while whole(&hostile, 60 << 20).await == Code::ResourceExhausted {
@@ -133,7 +134,7 @@ async fn announced_messages_have_so_much_room_on_a_connection() {
     timeout(PATIENCE, given_back).await.expect("the room of calls that have been left");
 }
 
-/// A message of so many bytes that stands for so many zeros.
+/// A message of this many bytes that stands for this many zeros.
 fn compressed(encoding: &str, zeros: usize) -> Bytes {
     let zeros = vec![0; zeros];
     let data = match encoding {
@@ -195,7 +196,7 @@ async fn compressed_messages_have_the_room_of_what_they_become() {
         );
         assert!(codes.contains(&Code::ResourceExhausted), "{codes:?}");
         drop((open, calls));
-        // All of it is given back.
+        // All of the room comes back.
         let given_back = async {
             while whole(&hostile, 60 << 20).await == Code::ResourceExhausted {
                 tokio::task::yield_now().await;
@@ -241,7 +242,7 @@ async fn compressed_messages_that_are_too_long_or_damaged_are_refused() {
     for encoding in ["gzip", "zstd"] {
         let max = MAX_SMALL_REQUEST_BYTES as usize;
         for (zeros, is_too_long) in [(max, false), (max + 1, true)] {
-            // Zeros are no message: what has been read says so, whatever it says.
+            // Zeros are not a message: the error shows that the server has read them.
             let bomb = compressed(encoding, zeros);
             let (end, answer) = call_encoded(&channel, "Step", encoding, &[bomb]);
             end.send(()).unwrap();
@@ -252,7 +253,7 @@ async fn compressed_messages_that_are_too_long_or_damaged_are_refused() {
         end.send(()).unwrap();
         assert_eq!(timeout(PATIENCE, answer).await.expect("an answer"), Code::InvalidArgument);
     }
-    // A window beyond what every usual level has would be taken before the first byte is there.
+    // The server would have to allocate a window larger than any usual level's before the first byte arrives.
     let mut encoder = zstd::Encoder::new(Vec::new(), 22).unwrap();
     encoder.window_log(27).unwrap();
     encoder.include_contentsize(false).unwrap();
@@ -271,7 +272,7 @@ async fn compressed_messages_that_are_too_long_or_damaged_are_refused() {
 async fn a_single_message_is_read_when_its_request_has_ended() {
     let (address, _guard) = start().await;
     let channel = connect(&address).await;
-    // Complete, and nothing that could be read: 0xff is the beginning of a number.
+    // Complete, and unreadable: 0xff is the beginning of a number.
     let unreadable = announced(false, 1, 1);
     let (end, answer) = call(&channel, "GetServerInfo", std::slice::from_ref(&unreadable));
     let mut answer = std::pin::pin!(answer);
@@ -293,7 +294,7 @@ async fn a_single_message_is_read_when_its_request_has_ended() {
 async fn calls_without_bulk_take_small_messages() {
     let (address, _guard) = start().await;
     let mut client = EnvironmentServiceClient::new(connect(&address).await);
-    // A tag, three bytes of length, and so many bytes.
+    // A tag, three bytes of length, and this many bytes.
     let token = |length: usize| pb::ListSessionsRequest { page_size: 0, page_token: "x".repeat(length) };
     let at = token(MAX_SMALL_REQUEST_BYTES as usize - 4);
     assert_eq!(at.encoded_len(), MAX_SMALL_REQUEST_BYTES as usize);

@@ -92,7 +92,7 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     assert_eq!(run_out, lost);
 }
 
-/// Drawings of the notebook, each with the text that it prints of it.
+/// Drawings of the notebook, each with the text that it prints for it.
 #[test]
 fn the_notebooks_pictures_come_out() {
     let mut pictures = 0;

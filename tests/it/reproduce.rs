@@ -1,4 +1,4 @@
-//! `tetrion reproduce`: its tables are sound, its verdicts are those that the numbers deserve, and what it prints can be read.
+//! `tetrion reproduce`: its tables are sound, its verdicts follow from the numbers, and its output can be read.
 
 use std::fs;
 use std::path::Path;
@@ -83,7 +83,7 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
                 let figure = row.figures.iter().find(|figure| figure.quantity == quantity)?;
                 Some((figure.document?.value()?, figure.wrong.is_some()))
             };
-            // What cannot be true is marked.
+            // Figures that cannot be true are marked.
             if let (Some(lines), Some(pieces)) = (said(Quantity::Lines), said(Quantity::Pieces)) {
                 let height = row.rules.height.unwrap();
                 if !balances(width.into(), height, lines.0, pieces.0) {
@@ -104,7 +104,7 @@ fn sample(mean: f64, std: f64, games: usize) -> Vec<f64> {
     (0..games).map(|n| if n % 2 == 0 { mean - off } else { mean + off }).collect()
 }
 
-/// So many games lost of so many.
+/// This many games lost of this many.
 fn lost(count: usize, games: usize) -> Vec<f64> {
     (0..games).map(|n| if n < count { 1.0 } else { 0.0 }).collect()
 }
@@ -137,7 +137,7 @@ fn means_agree_within_three_standard_errors_that_could_refute_half_or_double() {
     check(mean(100, 50.0), sample(50.0, 50.0, 100), Agrees);
     check(mean(20, 50.0), sample(50.0, 50.0, 100), TooFew);
     check(mean(20, 50.0), sample(10.0, 10.0, 100), Differs);
-    // Nine games or fewer tell nothing, whatever they are; nor do none, or numbers that are none.
+    // Nine games or fewer show nothing, whatever they are; nor do none, or values that are not numbers.
     check(mean(100, 50.0), sample(50.0, 1.0, 8), TooFew);
     check(mean(100, 50.0), sample(500.0, 1.0, 8), TooFew);
     check(mean(100, 50.0), vec![50.0], TooFew);
@@ -173,7 +173,7 @@ fn means_agree_within_three_standard_errors_that_could_refute_half_or_double() {
     check(factor, sample(104.0, 1.0, 100), Differs);
     check(factor, sample(50.0, 1.0, 8), TooFew);
 
-    // A lower bound says nothing of what is above it, and something of what is below.
+    // A lower bound says nothing about what is above it, and something about what is below.
     check_cut(mean(100, 50.0), sample(20.0, 1.0, 100), Cut);
     check_cut(mean(100, 50.0), sample(50.0, 1.0, 100), Cut);
     check_cut(mean(100, 50.0), sample(80.0, 1.0, 100), Differs);
@@ -282,7 +282,7 @@ fn cells_balance_or_a_document_is_wrong() {
     assert!(!balances(20, 15, 1_228_724.0, 6_143_600.0), "fewer cells than went");
 }
 
-/// What is said of the rows whose name contains `row`.
+/// What is said about the rows whose name contains `row`.
 fn said(experiment: &str, row: &str, of: impl Fn(&Row) -> Vec<String>) -> Vec<String> {
     let all = experiments();
     let experiment = all.iter().find(|other| other.name == experiment).unwrap();
@@ -323,7 +323,7 @@ fn the_documents_figures_are_those_that_stand_there() {
     for experiment in ["survey", "controllers-10x10", "controllers-10x20", "cem-szita-lorincz"] {
         assert_eq!(documents(experiment, ""), [""; 0], "{experiment}");
     }
-    // Papers are no documents, and what is cited from memory says so.
+    // Papers are not documents, and figures cited from memory say so.
     let papers = |experiment: &str, row: &str| {
         said(experiment, row, |row| {
             row.figures.iter().filter_map(|figure| Some(figure.document?.text("game"))).collect()

@@ -259,7 +259,7 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
 fn the_last_games_share_the_threads() {
     const SLICES: u64 = 5;
     let pool = Pool::new(1).unwrap().lane(Party::Own);
-    // The thread is busy until all that is asked for has been handed in.
+    // The thread is busy until all jobs have been handed in.
     let (begin, busy) = mpsc::channel::<()>();
     pool.spawn(move || busy.recv().unwrap());
     let progress = Arc::new(Progress::default());
@@ -275,7 +275,7 @@ fn the_last_games_share_the_threads() {
     spawn(&pool, Arc::new(three), 0, Arc::default(), progress, sink);
     begin.send(()).unwrap();
     let finished: Vec<(u64, u64)> = receiver.iter().collect();
-    // The first is alone while there are two to come; the last two take turns.
+    // The first game is alone while there are two to come; the last two take turns.
     let pieces = |slices: u64| slices * SLICE;
     let expected = [(0, pieces(SLICES)), (1, pieces(3 * SLICES - 1)), (2, pieces(3 * SLICES))];
     assert_eq!(finished, expected);

@@ -79,8 +79,8 @@ fn bytes_of(folder: &Path) -> [Vec<u8>; 4] {
     [CONFIG, GENERATIONS, TIMING, CHECKPOINT].map(|name| fs::read(folder.join(name)).unwrap())
 }
 
-/// Killed after every generation, with everything a kill can leave behind: nothing, a line whose checkpoint
-/// never came, half a line, half a character.
+/// A run that was killed after every generation, with everything that a kill can leave behind: nothing, a line whose
+/// checkpoint never came, half a line, half a character.
 #[test]
 fn an_interrupted_run_ends_with_the_same_bytes() {
     let steady = empty_folder("run_folder_steady");
@@ -139,7 +139,7 @@ fn refuses_what_is_not_a_run() {
     assert_eq!(refused(&folder), "FOLDER holds no run: there is no config.toml in it");
     assert!(!folder.exists(), "asking makes nothing");
 
-    // Results without settings are somebody's; an empty record is what a kill while creating leaves.
+    // Results without settings belong to another program; an empty record is what a kill while creating leaves.
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(GENERATIONS), "{}\n").unwrap();
     assert!(matches!(RunFolder::create(&folder, &settings()), Err(RunFolderError::Exists { .. })));

@@ -1,4 +1,4 @@
-//! The server as others start it: a process with a port, a line on stdout, and an end.
+//! The server as other programs start it: a process with a port, a line on stdout, and an end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -148,7 +148,7 @@ async fn sigterm_ends_open_streams_and_then_the_process() {
     assert_eq!(end.code(), Code::Unavailable);
     assert_eq!(end.get_details_error_info().unwrap().reason, "DRAINING");
 
-    // Elsewhere, so that this thread can say goodbye to the server.
+    // On another thread, so that this one can close its connection to the server.
     let (status, took, rest) = tokio::task::spawn_blocking(|| process.wait()).await.unwrap();
     assert!(status.success(), "{status}");
     assert!(took < Duration::from_secs(30), "the stream held it up for {took:?}");
@@ -174,7 +174,7 @@ async fn sigterm_ends_an_evaluation_that_would_go_on_for_hours() {
     assert!(took < Duration::from_secs(30), "the games held it up for {took:?}");
 }
 
-/// A call to each of our two services: what they say to whoever they do not know.
+/// A call to each of our two services: the codes of their answers to callers that they do not know.
 async fn code_of_calls(channel: Channel, token: Option<&str>) -> [Code; 2] {
     fn request<T>(message: T, token: Option<&str>) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
@@ -323,7 +323,7 @@ fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
     let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
                    content-length: 100\r\n\r\n\0\0\0\0\x5f";
     stream.write_all(request.as_bytes()).unwrap();
-    // The server has begun with that one when it has answered one that came later.
+    // The server has begun with that request once it has answered a later one.
     process.get("/");
     process.terminate();
     let (status, took, _) = process.wait();
@@ -377,7 +377,7 @@ async fn plain_http_shows_a_page_and_the_metrics() {
     }
 }
 
-/// What a browser is told that asks whether a page of this origin may call: the origin that may, if any.
+/// What a browser learns when it asks whether a page of this origin may call: the origin that may, if any.
 fn preflight(process: &Process, origin: &str) -> Option<String> {
     let request = format!(
         "OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\nconnection: close\r\n\

@@ -1,4 +1,4 @@
-//! Sessions through our own client: every call, what it does when one is lost, and what it says when one is refused.
+//! Sessions through our own client: every call, how it recovers a lost one, and what it reports of a refused one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -72,7 +72,7 @@ async fn a_session_from_its_making_to_its_end() {
     assert!(seen.observations.column::<f32>("board").is_err(), "another type");
     assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
 
-    // The best by the features, added up in their order, is what the server says it is worth.
+    // The best by the features, added up in their order, has the value that the server reports.
     let placements = session.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
     assert_eq!(placements.row_offsets.len(), 4);
     assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
@@ -167,7 +167,7 @@ async fn a_stream_gives_what_single_steps_give() {
     assert!(ends > 0 || refused);
 }
 
-/// A door before a server that can be slammed: every connection through it breaks, and new ones are let in.
+/// A door before a server that can be slammed: every connection through it breaks, and new ones are accepted.
 async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notify>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

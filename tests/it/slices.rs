@@ -1,4 +1,4 @@
-//! Work of calls on the pool: in slices, bounded, and gone when its caller has left.
+//! Work of calls on the pool: in slices, bounded, and dropped when its caller has left.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Servers of another version, and what is no server of ours, are told apart by our own client when it connects.
+//! Our own client recognises servers of another version, and other services, when it connects.
 
 use std::future::{Ready, ready};
 
@@ -15,7 +15,7 @@ use tonic::transport::server::{Server, TcpIncoming};
 use tonic::{Response, Status};
 use tonic_prost::ProstCodec;
 
-/// What a server answers, whoever asks.
+/// What a server answers to every caller.
 #[derive(Clone)]
 struct Answer(Result<pb::GetServerInfoResponse, Status>);
 
@@ -45,7 +45,7 @@ fn serve(answer: Result<pb::GetServerInfoResponse, Status>) -> String {
     address
 }
 
-/// One that says of itself that it is of these versions.
+/// A server that claims these versions.
 fn versions(server_version: &str, rules_version: &str) -> String {
     serve(Ok(pb::GetServerInfoResponse {
         server_version: server_version.to_owned(),

@@ -1,4 +1,4 @@
-//! A server on a port of its own, a clock that only tests turn, and the sentences that tests repeat.
+//! A server on a port of its own, a clock that only tests move, and the sentences that tests repeat.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Request, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// What a test talks to.
+/// The client that a test calls with.
 pub type Client = EnvironmentServiceClient<Channel>;
 
-/// A clock that stands still until a test turns it.
+/// A clock that stands still until a test moves it.
 #[derive(Clone, Debug, Default)]
 pub struct TestClock(Arc<AtomicU64>);
 
@@ -62,7 +62,7 @@ pub async fn start() -> TestServer {
     start_with(StoreLimits::default()).await
 }
 
-/// A server with room for so much.
+/// A server with these limits.
 pub async fn start_with(limits: StoreLimits) -> TestServer {
     let clock = TestClock::default();
     let store = Arc::new(SessionStore::new(limits, clock.clock()));
@@ -82,11 +82,11 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
     TestServer { addr, clock, store, serving }
 }
 
-/// What the caller `small` may have; other callers have the limits of the server.
+/// The limits of the caller `small`; other callers have the limits of the server.
 pub const SMALL: CallerLimits =
     CallerLimits { max_sessions: Some(2), max_envs: Some(5), max_evaluations: Some(1) };
 
-/// Makes the caller the one that the metadata name, as the layer around the calls does by the token.
+/// Takes the caller from the metadata, as the layer around the calls takes it from the token.
 fn name_caller(mut request: Request<()>) -> Result<Request<()>, Status> {
     if let Some(name) = request.metadata().get("x-caller") {
         let caller = Caller::named(name.to_str().expect("a name"));
@@ -229,7 +229,7 @@ pub fn restore(session: &str, positions: pb::Positions) -> pb::RestoreStateReque
     pb::RestoreStateRequest { session: session.to_owned(), positions: Some(positions), ..Default::default() }
 }
 
-/// A question for every placement, of environments or of positions.
+/// A request for every placement, of environments or of positions.
 pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
     let source = match source.into() {
         Asked::Envs(envs) => Source::SessionEnvs(envs),
@@ -238,7 +238,7 @@ pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
     pb::EnumeratePlacementsRequest { source: Some(source), ..Default::default() }
 }
 
-/// Whose placements are asked for.
+/// Whose placements a request asks for.
 pub enum Asked {
     /// Of environments.
     Envs(pb::SessionEnvs),
@@ -264,7 +264,7 @@ pub fn drawing(rows: &[&str], piece: &str) -> pb::Drawing {
     pb::Drawing { rows, piece: piece.to_owned(), queue: String::new() }
 }
 
-/// A list of placements that another program made of the notebook's ways.
+/// A list of placements that another program made of the notebook's moves.
 pub struct LabPlacements {
     /// Piece and playfield, as the file names them.
     pub head: &'static str,

@@ -15,7 +15,7 @@ use tetrion::engine::rng::{Tag, word};
 
 use crate::evaluate::tetrion;
 
-/// A search of a second or so.
+/// A search that takes a second or so.
 const SMALL: [&str; 17] = [
     "train",
     "--height",
@@ -98,7 +98,7 @@ impl Running {
         self.0.as_mut().unwrap()
     }
 
-    /// Waits until so many generations are on disk.
+    /// Waits until this many generations are on disk.
     #[track_caller]
     fn wait_for(&mut self, folder: &Path, generations: usize) {
         let begun = Instant::now();
@@ -113,7 +113,7 @@ impl Running {
         assert_eq!(self.child().try_wait().unwrap(), None, "it ended before anything could happen to it");
     }
 
-    /// SIGKILL: nothing it could do about it.
+    /// SIGKILL: the process cannot react to it.
     fn kill(&mut self) {
         self.child().kill().unwrap();
         self.child().wait().unwrap();
@@ -168,7 +168,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 fn killed_ten_times_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
     let folder = empty_folder("killed");
     let mut run = begin(&folder, &[]);
-    // Somewhere in a generation; each time elsewhere, and the same places every time this runs.
+    // Somewhere in a generation; each time at another place, and the same places every time this runs.
     for (n, generations) in [0, 0, 0, 1, 1, 2, 3, 4, 5, 6].into_iter().enumerate() {
         run.wait_for(&folder, generations);
         sleep(Duration::from_micros(word(5, Tag::Agent, n as u64) % 8000));
@@ -184,7 +184,7 @@ fn killed_ten_times_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
 
     succeeded(resume(&folder, &[]).output());
     check_same(&folder);
-    // There is nothing left to do but to say it again.
+    // There is nothing left to do but to print it again.
     succeeded(resume(&folder, &[]).output());
     check_same(&folder);
 }
@@ -413,7 +413,7 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", taken.to_str().unwrap()], 1, &["already holds a run"]);
 }
 
-/// A run of others as its files are.
+/// A copy of these files of a run, as another run.
 fn copy(from: &Path, test: &str, names: &[&str]) -> PathBuf {
     let folder = empty_folder(test);
     fs::create_dir(&folder).unwrap();
@@ -470,7 +470,7 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
     fs::write(folder.join(GENERATIONS), lines(&other)).unwrap();
     refused_to_resume(&folder, 1, &["its search has another result than generation 12"]);
 
-    // One of a version that did not keep the settings in it.
+    // A checkpoint of a version that did not keep the settings in it.
     let folder = copy(&run, "older_checkpoint", &all);
     let mut checkpoint: Value = serde_json::from_str(&files(&folder)[2].1).unwrap();
     assert!(checkpoint["state"].as_object_mut().unwrap().remove("settings").is_some());

@@ -1,4 +1,4 @@
-//! Games of an evaluation whose results are not read.
+//! Games of an evaluation whose caller does not read the results.
 
 use std::sync::Arc;
 

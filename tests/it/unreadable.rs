@@ -1,4 +1,4 @@
-//! Bytes that are no message, by every way in: INVALID_ARGUMENT with our own details, and the server serves on.
+//! Bytes that are not a message, by every way in: INVALID_ARGUMENT with our own details, and the server serves on.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ fn check(status: &Status, what: &str) {
     assert!(told.message.starts_with("the request cannot be read: "), "{what}: {}", told.message);
 }
 
-/// Of every kind. Reflection is not among them: it ends its stream without a word.
+/// Of every kind. Reflection is not among them: it ends its stream without an answer.
 const METHODS: [&str; 7] = [
     "/tetrion.v1.EnvironmentService/GetServerInfo",
     "/tetrion.v1.EnvironmentService/Step",
@@ -46,7 +46,7 @@ const METHODS: [&str; 7] = [
     "/grpc.health.v1.Health/Check",
 ];
 
-/// A tag of wire type 7, which there is none of; a length without the bytes; a number that does not end; a wrong type.
+/// A tag of wire type 7, which does not exist; a length without the bytes; a number that does not end; a wrong type.
 const NO_MESSAGES: [&[u8]; 4] = [b"\x0f", b"\x0a\x05ab", b"\x08\xff\xff\xff", b"\x0d\x01"];
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn bytes_that_are_no_message_are_the_callers_mistake() {
             check(&status, &format!("{bytes:?} to {method}"));
         }
     }
-    // In the middle of a stream: what came before is answered.
+    // In the middle of a stream: the server answers what came before.
     let stream = "/tetrion.v1.EnvironmentService/StepStream";
     let messages = vec![Bytes::new(), Bytes::from_static(NO_MESSAGES[0])];
     let status = send(&channel, stream, messages).await.unwrap_err();
@@ -70,17 +70,17 @@ async fn bytes_that_are_no_message_are_the_callers_mistake() {
     assert_eq!(well.len(), 1, "the server serves on");
 }
 
-/// Over gRPC-Web, where frames are the caller's to write: bytes that are no message, and frames that are none.
+/// Over gRPC-Web, where the caller writes the frames: bytes that are not a message, and frames that are not frames.
 #[tokio::test]
 async fn a_browsers_broken_request_is_the_callers_mistake() {
     let (address, _guard) = listen_with(ServerConfig::default()).await;
     let broken: [&[u8]; 6] = [
-        b"\0\0\0\0\x01\x0f",   // no message
+        b"\0\0\0\0\x01\x0f",   // not a message
         b"\0\0\0\0\x05\x08",   // a message that ends early
         b"\0\0",               // a frame that ends early
         b"",                   // no frame
         b"\x01\0\0\0\x01\x08", // compressed, and by nothing
-        b"\x02\0\0\0\0",       // a flag that there is not
+        b"\x02\0\0\0\0",       // a flag that does not exist
     ];
     for method in ["/tetrion.v1.EnvironmentService/Step", "/tetrion.v1.EvaluationService/EvaluatePolicies"] {
         for body in broken {

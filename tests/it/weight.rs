@@ -1,4 +1,4 @@
-//! What messages take in memory is known before they are read.
+//! The memory that messages take is known before they are read.
 
 use prost::{Message, Name};
 use prost_types::field_descriptor_proto::{Label, Type};

@@ -1,4 +1,4 @@
-//! Environments in which a step is a key: drawings of what each key did, and what is told of it.
+//! Environments in which a step is a key: drawings of what each key did, and what the fields show of it.
 //!
 //! Drawings are frames side by side, the key that led to each above it: `#` landed, `@` the falling piece. Cells above the
 //! playfield are not drawn.
@@ -287,7 +287,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
     assert_eq!(press(&mut batch, "idle"), (0.0, false, false));
     assert_eq!(press(&mut batch, "left"), (0.0, false, false));
     assert_eq!(press(&mut batch, "idle"), (0.0, false, true));
-    // Where it was when time was up is what a learner has to value.
+    // A learner must value where the piece was when time was up.
     let expected = FallingPiece { tetromino: Tetromino::O, turns: 0, column: 2, row: 16 };
     assert_eq!(batch.falling(0), Some(expected));
 

@@ -110,7 +110,7 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
     check(ok, 3, Seeding::Sequences(sequences), CreateError::EmptySequence(2));
 }
 
-/// Each refused call, and then the proof that it changed nothing: the batch goes on exactly as one that never saw it.
+/// Each refused call, and then the proof that it changed nothing: the batch goes on exactly as one that never received it.
 #[test]
 fn a_refused_call_changes_nothing() {
     let unseen_by = |call: &dyn Fn(&mut EnvBatch)| {
@@ -188,7 +188,7 @@ fn the_kth_episode_has_the_kth_seed() {
     assert_eq!(letters(&batch, 0), "J");
     batch.reset(None, Episodes::Next).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [word(18201609923829866926, Tag::Episode, 2)]);
-    // A seed starts the count again, and what `seed` told replays its episode.
+    // A seed starts the count again, and the seed that the infos reported replays its episode.
     batch.reset(None, Episodes::Seeds(&[895781483804002453])).unwrap();
     assert_eq!(
         (numbers(&batch, Field::Seed), letters(&batch, 0)),
@@ -253,7 +253,7 @@ fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
     assert_eq!(letters(&batch, 0), "O");
     assert_eq!(see(&batch, Field::ActionMask, None)[..2], [1, 0], "action 0 and no other");
     assert_eq!(numbers(&batch, Field::Pieces), [2]);
-    // The action is not looked at, not even at its range.
+    // The step ignores the action, even its range.
     let begun = batch.step(&[i32::MIN], None).unwrap();
     assert_eq!((begun.rewards, begun.terminated, begun.truncated), (vec![0.0], vec![false], vec![false]));
     assert_eq!((batch.playfield(0), letters(&batch, 0)), (Playfield::empty(6, 5), "I".to_owned()));
@@ -366,7 +366,7 @@ fn an_action_that_does_not_exist_can_be_ignored_for_a_reward_of_its_own() {
     assert_eq!((letters(&batch, 0), letters(&batch, 1)), ("O".to_owned(), "I".to_owned()));
     assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Length)), (vec![0, 1], vec![1, 1]));
     assert_eq!(see(&batch, Field::ActionMask, None)[..24], mask[..24], "what could be done still can");
-    // The return adds the rewards up unrounded, and the next step is one like any other.
+    // The return adds up the unrounded rewards, and the next step is one like any other.
     assert_eq!(batch.step(&[11, 0], None).unwrap().rewards, [-0.1, 1.0]);
     assert_eq!(batch.statistics(0).episode_return, -0.1 - 0.1);
     assert_eq!(batch.step(&[0], Some(&[0])).unwrap().rewards, [1.0]);

@@ -60,7 +60,7 @@ pub struct Model {
     invalid: Vec<bool>,
 }
 
-/// What a step of one environment brought.
+/// What a step of one environment returned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub reward: f32,
@@ -70,7 +70,7 @@ pub struct Row {
     pub last: Option<Box<LastState>>,
 }
 
-/// What was to be seen of an environment.
+/// What an environment showed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastState(pub Vec<Vec<u8>>);
 
@@ -138,7 +138,7 @@ impl Model {
         self.appear();
     }
 
-    /// Whether a game on this playfield is over before the piece moves, by keys.
+    /// Whether a game on this playfield is over before the piece moves, where steps are keys.
     pub fn is_over(rules: &Rules, playfield: &TwinPlayfield, piece: char) -> bool {
         let board = NotebookBoard::of(playfield);
         let row = match rules.top_out {
@@ -157,7 +157,7 @@ impl Model {
         }
     }
 
-    /// Becomes another environment, as far as that can be saved.
+    /// Becomes another environment, as far as a snapshot can hold it.
     pub fn restore(&mut self, other: &Model) {
         *self = Model { features: self.features.clone(), ..other.clone() };
     }
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    /// Makes sure that everything visible has been dealt, as far as there is anything.
+    /// Deals every visible piece, as far as there are any.
     fn deal(&mut self) {
         while self.dealt.len() < self.landed + 1 + usize::from(self.rules.preview) {
             let n = self.drawn.len();
@@ -209,7 +209,7 @@ impl Model {
         placements(&self.playfield, piece).iter().map(|placement| placement.action(width) as i32).collect()
     }
 
-    /// What may be sent next: a placement, or anything where it will not be looked at.
+    /// What may be sent next: a placement, or anything where the library ignores it.
     pub fn allowed_actions(&self) -> Vec<i32> {
         match self.stage {
             Stage::NotStarted => vec![],
@@ -399,7 +399,7 @@ fn balanced_tetromino(word: u64, drawn: &str) -> char {
     weighted[((u128::from(word) * weighted.len() as u128) >> 64) as usize]
 }
 
-/// What the library should say to a list of environments.
+/// What the library should answer to a list of environments.
 pub fn expected_ids(models: &[Model], env_ids: Option<&[u32]>) -> Result<Vec<usize>, EnvIdError> {
     let num_envs = models.len() as u32;
     let Some(env_ids) = env_ids else { return Ok((0..models.len()).collect()) };
@@ -427,7 +427,7 @@ pub fn reset(models: &mut [Model], envs: &[usize], episodes: Episodes<'_>) {
     }
 }
 
-/// Steps models as the library should, or says why it should not.
+/// Steps models as the library should, or returns the refusal that it should give.
 pub fn step(
     models: &mut [Model],
     config: &EnvConfig,

@@ -342,7 +342,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
 }
 
-/// Whatever is accepted and played on can be saved and accepted again, at the ends of every number too.
+/// Every state that is accepted and played on can be saved and accepted again, at the ends of every number too.
 #[test]
 fn snapshots_at_the_ends_of_their_numbers_go_on_as_snapshots() {
     let numbers: Vec<u64> = [0, 1 << 32, 1 << 53, 1 << 63, u64::MAX]
@@ -397,7 +397,7 @@ fn actions_that_did_not_exist_are_in_a_snapshot_of_the_second_format() {
     assert_eq!(numbers(&batch, Field::InvalidActions), [2]);
     let then = everything(&batch);
 
-    // It goes to sessions of every policy, and says the same there.
+    // Sessions of every policy accept it, and show the same.
     let policies = [InvalidActionPolicy::Reject, InvalidActionPolicy::Ignore { reward: 3.0 }];
     for policy in policies.into_iter().chain([InvalidActionPolicy::Terminate]) {
         let mut other = running(with_policy(policy), &Seeding::Session(1));

@@ -1,4 +1,5 @@
-//! Environments in which the playfield says what can be done: pieces that walk to their column, spawns that are blocked.
+//! Environments in which the playfield decides which actions exist: pieces that walk to their column, spawns that are
+//! blocked.
 
 use tetrion::engine::{
     Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
@@ -24,7 +25,7 @@ fn rule_sets() -> Vec<Rules> {
     ]
 }
 
-/// Random games, each step of which is done a second time with the engine alone.
+/// Random games, each step of which is repeated with the engine alone.
 #[test]
 fn masks_steps_and_ends_are_those_of_the_engine() {
     let (mut hidden, mut blocked_ends, mut steps) = (0, 0, 0);

@@ -108,7 +108,7 @@ fn told(outcome: &StepOutcome) -> (Vec<f32>, Vec<bool>, Vec<bool>, Vec<u32>) {
     (rewards.clone(), terminated.clone(), truncated.clone(), finals.rows().to_vec())
 }
 
-/// The outcome is that of steps of other environments, of any size.
+/// The outcome is reused from steps of other environments, of any size.
 fn wander(seed: u64, outcome: &mut StepOutcome) {
     let mut dice = Dice::new(seed);
     let (config, seeding) = random_config(&mut dice);

@@ -8,7 +8,7 @@ use tetrion::features::{FeatureSet, Seen};
 use super::all_names;
 use crate::twin::{self, TwinPlayfield, TwinStep};
 
-/// The set of all features at a width, and how the twin calls those of a playfield.
+/// The set of all features at a width, and the twin's names for those of a playfield.
 struct Everything {
     set: FeatureSet,
     of_playfields: Vec<String>,

@@ -42,7 +42,7 @@ fn families(text: &str) -> BTreeMap<String, Family> {
     families
 }
 
-/// The sum of the samples whose line begins so.
+/// The sum of the samples whose line begins like this.
 #[track_caller]
 fn sum(text: &str, start: &str) -> f64 {
     let samples = text.lines().filter(|line| line.starts_with(start));
@@ -145,7 +145,7 @@ async fn what_callers_do_is_counted() {
     ] {
         assert_eq!(sum(&metrics, start), expected, "{start} in\n{metrics}");
     }
-    // The client's two connections and the one that asks.
+    // The client's two connections and the one that fetches the metrics.
     assert_eq!(sum(&metrics, "tetrion_connections_total "), 3.0, "{metrics}");
     assert!(sum(&metrics, "tetrion_connections ") >= 2.0, "{metrics}");
     // A prefix of 5 bytes and the name at least; and 3 playfields of 200 cells.

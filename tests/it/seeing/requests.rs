@@ -140,7 +140,7 @@ async fn refused_calls_do_not_flood_the_log() {
         client.get_session(missing()).await.unwrap_err();
     }
     let seconds = start.elapsed().as_secs() as usize + 1;
-    // The first line of the next second says how many there were not.
+    // The first line of the next second says how many were left out.
     tokio::time::sleep(Duration::from_secs(1)).await;
     client.get_session(missing()).await.unwrap_err();
     let metrics = process.metrics();

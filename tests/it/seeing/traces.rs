@@ -1,4 +1,4 @@
-//! Spans of calls reach a collector, and a collector that is away is no one's problem.
+//! Spans of calls reach a collector, and a missing collector does no harm.
 
 use std::convert::Infallible;
 use std::future::{Future, ready};
@@ -102,7 +102,7 @@ impl Span {
     }
 }
 
-/// A collector: what it is sent comes out at the other end of a channel.
+/// A collector: what it receives comes out at the other end of a channel.
 #[derive(Clone)]
 struct Collector(mpsc::UnboundedSender<Export>);
 
@@ -138,7 +138,7 @@ impl Service<http::Request<Body>> for Collector {
     }
 }
 
-/// A collector at this address; what it is sent.
+/// A collector at this address, and what it receives.
 fn collect() -> (SocketAddr, mpsc::UnboundedReceiver<Export>) {
     let (sender, exports) = mpsc::unbounded_channel();
     let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -147,7 +147,7 @@ fn collect() -> (SocketAddr, mpsc::UnboundedReceiver<Export>) {
     (address, exports)
 }
 
-/// The spans of methods of `tetrion.v1`, until there are so many of them.
+/// The spans of methods of `tetrion.v1`, until there are this many of them.
 async fn spans(exports: &mut mpsc::UnboundedReceiver<Export>, number: usize) -> Vec<Span> {
     let mut spans = Vec::new();
     while spans.len() < number {
@@ -173,7 +173,7 @@ async fn a_call_has_a_span_under_that_of_its_caller() {
     let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
     request.metadata_mut().insert("traceparent", format!("00-{trace}-{parent}-01").parse().unwrap());
     client.reset(request).await.unwrap();
-    // Of a caller that does not want to be traced.
+    // From a caller that does not want to be traced.
     let mut request = under("untraced", reset(&session.name));
     request.metadata_mut().insert("traceparent", format!("00-{trace}-{parent}-00").parse().unwrap());
     client.reset(request).await.unwrap();

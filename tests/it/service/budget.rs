@@ -1,4 +1,4 @@
-//! Amounts that are shared out: as much as there is and no more.
+//! Amounts that are shared out, never more than there is.
 
 use tetrion::service::budget::{Budget, Spent};
 

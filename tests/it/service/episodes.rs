@@ -1,4 +1,4 @@
-//! What learners rely on from one episode to the next, each named after what went wrong somewhere.
+//! What learners rely on from one episode to the next, each named after a failure.
 
 use tetrion::wire::pb;
 
@@ -141,7 +141,7 @@ async fn resetting_twice_skips_one_episode_and_says_so() {
         .map(|k| (0..2).map(|i| twin::episode_seed(twin::environment_seed(42, i), k)).collect())
         .collect();
     assert_eq!(seeds, expected);
-    // The seed that was told replays its episode.
+    // The seed that the infos reported replays its episode.
     let replayed = pb::ResetRequest { seeds: seeds[1].clone(), ..reset(&name) };
     let again = client.reset(replayed).await.unwrap().into_inner();
     let first = create(&mut client, config(2, 42)).await.name;

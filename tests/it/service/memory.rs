@@ -1,4 +1,4 @@
-//! All sessions have so much memory: environments, explicit sequences and kept answers are taken of it before they are there.
+//! All sessions share a limited memory: environments, explicit sequences and kept answers reserve theirs before they exist.
 
 use prost::Message;
 use tetrion::service::StoreLimits;
@@ -65,7 +65,7 @@ async fn one_sequence_serves_all_environments_that_deal_it() {
         client.restore_state(request).await.unwrap();
         assert_eq!(server.store.memory().taken() - base, one);
     }
-    // Other letters for some take as much again, and give it back with the last environment that deals them.
+    // Other letters for some take as much again, which comes back with the last environment that deals them.
     client.reset(dealt(&name, vec![letters(1)], vec![3, 4])).await.unwrap();
     assert_eq!(server.store.memory().taken() - base, 2 * one);
     let seeded =

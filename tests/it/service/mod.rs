@@ -9,13 +9,13 @@ mod budget;
 /// A session belongs to the caller that made it.
 mod owners;
 
-/// Sessions written down by one server and taken up by the next.
+/// Sessions that one server writes and the next restores.
 mod stored;
 
 /// What all sessions take.
 mod memory;
 
-/// Numbered requests: done once, answered as often as asked.
+/// Numbered requests: done once, answered as often as sent.
 mod sequence;
 
 /// Steps over one long call.
@@ -24,7 +24,7 @@ pub mod stream;
 /// Each row of the table of errors, and that a refusal changed nothing.
 mod refusals;
 
-/// The same bytes by either way of stepping, alone, in company and elsewhere.
+/// The same bytes by either way of stepping, alone, in company and on another server.
 mod same_bytes;
 
 /// What learners rely on from one episode to the next.

@@ -1,5 +1,5 @@
-//! Random calls against a plain model: sessions in a list, environments in the library's own batches, answers remembered
-//! whole. Whatever the service answers, the model says the same; a failure prints its seed and the call.
+//! Random calls against a plain model: sessions in a list, environments in the library's own batches, whole answers kept.
+//! The service and the model must answer the same; a failure prints its seed and the call.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ enum Mutation {
     Restore(Vec<u32>, Vec<Bytes>, Option<u64>),
 }
 
-/// What all answers to mutating requests have in common, and what steps add.
+/// What all answers to mutating requests share, and what steps add.
 #[derive(Clone, Debug, PartialEq)]
 struct Changed {
     observations: Vec<Bytes>,
@@ -66,7 +66,7 @@ struct Changed {
     sequence: u64,
 }
 
-/// What a session shows that names no observations, by placements and by keys.
+/// What a session shows if it names no observations, by placements and by keys.
 const OBSERVATIONS: [&[Field]; 2] =
     [&[Field::Board, Field::Current], &[Field::Board, Field::Current, Field::Falling]];
 
@@ -94,7 +94,7 @@ impl Model {
         }
     }
 
-    /// Does it, or says why not.
+    /// Does it, or returns the reason for refusing.
     fn change(&mut self, number: u64, mutation: &Mutation) -> Result<Changed, &'static str> {
         if number != 0 && number != self.sequence + 1 {
             return match &self.kept {
@@ -112,7 +112,7 @@ impl Model {
             }
             Mutation::Step(env_ids, actions) => {
                 use tetrion::env::StepError::*;
-                // The shape of a tensor is looked at before anything it is for.
+                // The shape of a tensor is checked before its contents.
                 let rows =
                     if env_ids.is_empty() { self.batch.config().num_envs as usize } else { env_ids.len() };
                 if actions.len() != rows {
@@ -240,7 +240,7 @@ struct World {
     stream: Stream,
     now: u64,
     models: Vec<Model>,
-    /// Names of sessions that are no more, with what the service says of them.
+    /// Names of sessions that no longer exist, with what the service says about them.
     gone: Vec<(String, &'static str)>,
     states: Vec<Bytes>,
 }

@@ -166,7 +166,7 @@ async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
             let told = told(&client.enumerate_placements(request(10_000)).await.unwrap_err());
             assert_eq!(told.reason, "RESPONSE_TOO_LARGE");
             max_rows.push((told.metadata("max_rows").parse::<u64>().unwrap(), row_bytes));
-            // What is let through at the limit is no larger than it.
+            // What passes at the limit is no larger than it.
             let rows = 30 * (4 * u64::from(rules.width()) - 6);
             let enough = (rows * row_bytes + 10_000) as u32;
             let answer = client.enumerate_placements(request(enough)).await.unwrap().into_inner();

@@ -1,4 +1,4 @@
-//! Every row of the table of errors over the wire, and that whatever was refused has changed nothing.
+//! Every row of the table of errors over the wire, and that a refused call has changed nothing.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::support::{
     Client, TestServer, Told, config, create, drawing, enumerate, refused, reset, restore, save, start, step,
 };
 
-/// Sessions of two environments in which something has happened, and whatever can be known of them.
+/// Sessions of two environments in which something has happened, and everything that can be known about them.
 struct Witness {
     server: TestServer,
     client: Client,
@@ -310,8 +310,8 @@ async fn a_snapshot_of_other_rules_is_refused() {
         let got = w.client.restore_state(restore(&name, positions)).await;
         w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
     }
-    // A drawing under other rules than the session's; snapshots of different rules in one question; and of other rules than
-    // those that the question names.
+    // A drawing under other rules than the session's; snapshots of different rules in one request; and of other rules than
+    // those that the request names.
     let drawn =
         pb::Positions { drawings: vec![drawing(&[], "I")], rules: Some(rules.clone()), ..Default::default() };
     let got = w.client.restore_state(restore(&name, drawn)).await;
@@ -434,7 +434,7 @@ async fn actions_out_of_range_are_listed_up_to_sixteen() {
 #[tokio::test]
 async fn an_illegal_action_moves_nobody_under_reject() {
     let mut w = Witness::new().await;
-    // Column 9 is no place for anything lying: orientation 3 of T, J, L is the only one there is at all.
+    // No piece fits into column 9 in orientation 3, which only T, J and L have.
     let got = w.client.step(step(&w.name.clone(), &[0, 39])).await;
     let told = w.refused(got, Code::InvalidArgument, "ILLEGAL_ACTION").await;
     assert_eq!((told.fields(), told.metadata("count")), (vec!["actions[1]"], "1"));
@@ -506,7 +506,7 @@ async fn an_answer_that_would_be_too_large_is_refused_before_the_work() {
 async fn whatever_a_request_says_its_error_stays_small() {
     let server = start().await;
     let mut client = server.client().await;
-    // Names of the longest kind that is looked at, and some that are not; `told` checks the size of the details.
+    // The longest names that the server looks up, and some longer ones; `told` checks the size of the details.
     let long = "\u{1F600}".repeat(32);
     let endless = "\u{1F600}".repeat(1 << 20);
     for name in [long, endless] {

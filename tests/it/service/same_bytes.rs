@@ -1,4 +1,5 @@
-//! The same rules, seeds and actions give the same bytes: by either way of stepping, alone or in company, and elsewhere.
+//! The same rules, seeds and actions give the same bytes: by either way of stepping, alone or in company, and on another
+//! server.
 
 use prost::Message;
 use tetrion::wire::pb;
@@ -22,7 +23,7 @@ enum Game {
 
 const GAMES: [Game; 2] = [Game::Placements, Game::Keys];
 
-/// Actions that are in range, legal or not: under TERMINATE every one of them does something.
+/// Actions that are in range, legal or not: under TERMINATE each of them has an effect.
 fn actions(game: Game, seed: u64, step: u64) -> Vec<i32> {
     let num_actions = match game {
         Game::Placements => 24,
@@ -106,7 +107,7 @@ async fn a_session_does_not_feel_how_it_is_stepped_nor_who_else_is() {
     }
 }
 
-/// What an answer to a step says apart from its number, which a restored session counts anew.
+/// What an answer to a step says apart from its number, which a restored session counts from the start.
 fn unnumbered(answer: pb::StepResponse) -> pb::StepResponse {
     pb::StepResponse { sequence: 0, ..answer }
 }
@@ -130,7 +131,7 @@ async fn a_session_goes_on_elsewhere_as_if_nothing_had_happened() {
                 let states = client.save_state(save(from)).await.unwrap().into_inner().states;
                 let server = start().await;
                 let mut client = server.client().await;
-                // Another seed: what comes is in the snapshot.
+                // Another seed: the snapshot holds what comes.
                 let there = create(&mut client, lively(game, 99, mode)).await.name;
                 let positions = pb::Positions { states, ..Default::default() };
                 client.restore_state(restore(&there, positions)).await.unwrap();

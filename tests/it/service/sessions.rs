@@ -237,7 +237,7 @@ async fn a_full_server_says_when_to_come_again() {
     let told = refused(client.create_session(request(1)).await, Code::ResourceExhausted, "SESSION_LIMIT");
     assert_eq!(told.details.retry_info().unwrap().retry_delay, Some(Duration::from_secs(20)));
     assert_eq!(told.details.quota_failure().unwrap().violations[0].subject, "sessions");
-    // What has run out makes room, noticed or not.
+    // A lease that has run out makes room, noticed or not.
     server.clock.advance(Duration::from_secs(20));
     client.create_session(request(4)).await.expect("the room of the one that ran out");
     client.delete_session(delete(&six.name)).await.unwrap();
@@ -292,7 +292,7 @@ async fn lists_go_by_age_page_by_page() {
     assert_eq!(list(&mut client, 0, "").await, (names.clone(), String::new()));
     let (page, token) = list(&mut client, 2, "").await;
     assert_eq!(page, names[..2]);
-    // What happens between pages makes nobody else be missed or listed twice.
+    // What happens between pages makes the list miss or repeat no other session.
     client.delete_session(delete(&names[1])).await.unwrap();
     client.delete_session(delete(&names[3])).await.unwrap();
     let newest = create(&mut client, config(1, 9)).await.name;
@@ -359,7 +359,7 @@ async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_ta
     };
     assert_eq!(name(first), name(second));
     assert_eq!((server.store.num_sessions(), server.store.num_envs()), (1, MAX_ENVS_PER_SESSION));
-    // Refused when its room was taken already: its answers would be too large.
+    // Refused after its room was taken: its answers would be too large.
     let config = pb::SessionConfig { max_response_bytes: 1000, ..narrow(MAX_ENVS_PER_SESSION) };
     let refusal = one.create_session(pb::CreateSessionRequest { config: Some(config), ..Default::default() });
     refused(refusal.await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");

@@ -1,4 +1,4 @@
-//! Sessions written down by one server and taken up by the next go on as if nothing had happened.
+//! Sessions that one server writes and the next restores go on as if nothing had happened.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{
     Client, TestServer, by, config, create, numbers, refused, reset, save, start, start_with, step,
 };
 
-/// What the sessions of a server are on the disk.
+/// The bytes that the sessions of a server are on the disk.
 async fn written(server: &TestServer) -> Vec<u8> {
     let mut file = Vec::new();
     server.store.put_away(&mut file).await.unwrap();
@@ -26,7 +26,7 @@ fn all(sessions: u32) -> TakenUp {
     TakenUp { sessions, problems: vec![] }
 }
 
-/// A session of each kind that differs in what has to be written down.
+/// A session of each kind that differs in what must be written.
 fn configs() -> Vec<pb::SessionConfig> {
     let rules = |preset: &str| pb::Rules { preset: preset.to_owned(), ..Default::default() };
     let dealt_by =
@@ -63,7 +63,7 @@ fn configs() -> Vec<pb::SessionConfig> {
     ]
 }
 
-/// Plays so many steps, each with the first action that exists, and returns all answers as bytes.
+/// Plays this many steps, each with the first action that exists, and returns all answers as bytes.
 async fn play(client: &mut Client, session: &pb::Session, steps: usize) -> Vec<Vec<u8>> {
     let num_envs = session.config.as_ref().unwrap().num_envs();
     let mut answers = Vec::new();
@@ -71,7 +71,7 @@ async fn play(client: &mut Client, session: &pb::Session, steps: usize) -> Vec<V
         let actions: Vec<i32> = (0..num_envs).map(|env_id| ((i as u32 + env_id) % 6) as i32).collect();
         match client.step(step(&session.name, &actions)).await {
             Ok(answer) => answers.push(answer.into_inner().encode_to_vec()),
-            // What is refused is refused in the same words on both sides.
+            // Both sides refuse in the same words.
             Err(status) => {
                 answers.push(status.message().as_bytes().to_vec());
                 answers.push(client.reset(reset(&session.name)).await.unwrap().into_inner().encode_to_vec());
@@ -139,7 +139,7 @@ async fn a_numbered_request_whose_answer_was_lost_is_answered_by_the_next_server
     assert_eq!(client.step(request.clone()).await.unwrap().into_inner(), answer);
     let other = pb::StepRequest { sequence: 2, ..step(&session.name, &[3, 5]) };
     refused(client.step(other).await, Code::Aborted, "SEQUENCE_MISMATCH");
-    // It may be written down a second time before its client comes back.
+    // It may be written a second time before its client comes back.
     let third = start().await;
     assert_eq!(taken_up(&third, &written(&new).await), all(1));
     let mut client = third.client().await;
@@ -184,7 +184,7 @@ async fn a_lease_stands_still_between_two_servers() {
     client.reset(reset(&name)).await.unwrap();
     new.clock.advance(Duration::from_secs(101));
     refused(client.reset(reset(&name)).await, Code::NotFound, "SESSION_EXPIRED");
-    // One whose lease has run out is not written down.
+    // A session whose lease has run out is not written.
     assert_eq!(taken_up(&start().await, &written(&new).await), all(0));
 }
 

@@ -12,7 +12,7 @@ use tonic::{Code, Streaming};
 use crate::evaluation::connect_with;
 use crate::support::{Client, config, create, refused, reset, start, step};
 
-/// A stream, and the end that requests go in at.
+/// A stream, and the end that takes requests.
 pub(super) struct Stream {
     requests: mpsc::Sender<pb::StepStreamRequest>,
     answers: Streaming<pb::StepStreamResponse>,
@@ -56,7 +56,7 @@ fn error(answer: Answered) -> rpc::Status {
     }
 }
 
-/// The reason in the details of an error that came as a message.
+/// The reason in the details of an error that arrived as a message.
 pub fn reason(error: &rpc::Status) -> String {
     use prost::Message;
     let status =
@@ -93,7 +93,7 @@ async fn an_error_is_a_message_and_the_stream_lives_on() {
     let mut stream = Stream::open(&mut client).await;
     let not_reset = error(stream.ask(Asked::Step(step(&name, &[0]))).await);
     assert_eq!((not_reset.code, reason(&not_reset).as_str()), (Code::FailedPrecondition as i32, "NOT_RESET"));
-    // The same words as the call of its own.
+    // The same words as a call without a stream.
     let alone = client.step(step(&name, &[0])).await.unwrap_err();
     assert_eq!((alone.code() as i32, alone.message()), (not_reset.code, not_reset.message.as_str()));
     assert!(matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(_)));

@@ -1,4 +1,4 @@
-//! Playing: the greedy linear controller, and a random one to wander about with.
+//! Playing: the greedy linear controller, and a random one that wanders.
 
 use super::features::feature;
 use super::playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};
@@ -20,7 +20,7 @@ pub struct TwinStep {
     pub before: TwinPlayfield,
     /// What was played.
     pub placement: TwinPlacement,
-    /// What came of it.
+    /// The landing that it led to.
     pub landing: TwinLanding,
 }
 

@@ -1,5 +1,5 @@
-//! What holds the twin itself: worked examples from documents, counts that can be redone with pencil
-//! and paper, the published vectors of the seeds, and games played by the literature's own program.
+//! What checks the twin itself: worked examples from documents, counts that can be redone with pencil and paper, the
+//! published vectors of the seeds, and games played by the literature's own program.
 
 mod features; // drawings counted by hand, and what must hold between features on any playfield
 mod games; // perft, the greedy controller, and MDPTetris' games placement for placement
