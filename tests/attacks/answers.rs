@@ -1,4 +1,4 @@
-//! Answers that are asked for and not read: what the server has ready for them must not pile up.
+//! Answers that a client requests and does not read: those that the server has ready must not pile up.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::bystander::{connect, session};
 use crate::http2::{Connection, INITIAL_WINDOW_SIZE, begin, call, message};
 use crate::messages::{EVALUATE, INFO, PLACEMENTS, REFLECTION, STREAM, WATCH, endless};
 
-/// A session whose every placement is an answer of some 40 MB, and the 43 bytes that ask for it.
+/// A session whose every placement is an answer of some 40 MB, and the 43 bytes that request it.
 async fn large(arena: &Arena) -> Result<(String, pb::EnumeratePlacementsRequest)> {
     let channel = connect(arena.address).await?;
     let config = pb::SessionConfig {
@@ -80,7 +80,7 @@ async fn until_idle(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Streams that ask for one answer after the other: as many as wait in their queues, and then some.
+/// Streams that request one answer after the other: as many as wait in their queues, and then some.
 pub async fn of_streams(arena: &Arena) -> Result<()> {
     let (_, request) = large(arena).await?;
     let bytes =
@@ -112,7 +112,7 @@ pub async fn of_small_calls(arena: &Arena) -> Result<()> {
     until_idle(arena).await
 }
 
-/// Reflection and health: streams that anyone may open, without a token too.
+/// Reflection and health: streams that any caller may open, without a token too.
 pub async fn of_open_doors(arena: &Arena) -> Result<()> {
     // file_containing_symbol: "tetrion.v1.EnvironmentService"
     let symbol = b"tetrion.v1.EnvironmentService";
@@ -134,7 +134,7 @@ pub async fn of_open_doors(arena: &Arena) -> Result<()> {
     until_idle(arena).await
 }
 
-/// Evaluations until no place is left, by one connection that never reads: their places go to those who do.
+/// One connection takes all places for evaluations and never reads: its places go to callers that do.
 pub async fn of_evaluations(arena: &Arena) -> Result<()> {
     let bytes = endless().encode_to_vec();
     for _ in 0..8 {

@@ -28,10 +28,10 @@ pub type Fight<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 /// What an attack is, and what it may cost.
 pub struct Attack {
     pub name: &'static str,
-    /// What it breaks today; empty where it fails. Those that break something are run only if they are named.
+    /// What it breaks today; empty where it fails. Attacks that break something run only if they are named.
     pub breaks: &'static str,
     pub run: for<'a> fn(&'a Arena) -> Fight<'a>,
-    /// What the server is started with.
+    /// The flags that the server starts with.
     pub flags: &'static [&'static str],
     /// Memory of the process at its most.
     pub max_mib: u64,
@@ -39,14 +39,14 @@ pub struct Attack {
     pub slowest: Duration,
     /// Descriptors of the process.
     pub descriptors: u32,
-    /// Whether its stderr is read by anything.
+    /// Whether a reader reads its stderr.
     pub stderr: bool,
-    /// Whether a caller that comes new is served while the attackers hold what they hold.
+    /// Whether the server serves a new caller while the attackers hold what they hold.
     pub newcomers: bool,
 }
 
 impl Attack {
-    /// One with the bounds that most of them have.
+    /// An attack with the bounds that most of them have.
     pub const ORDINARY: Attack = Attack {
         name: "",
         breaks: "",
@@ -97,7 +97,7 @@ impl Arena {
         self.tasks.lock().expect("a lock that is not poisoned").spawn(task);
     }
 
-    /// Sees that a caller that comes now is served.
+    /// Checks that the server serves a new caller.
     pub async fn serves_newcomers(&self) -> Result<()> {
         let mut client = EnvironmentServiceClient::new(connect(self.address).await?);
         let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
@@ -127,12 +127,12 @@ impl Dice {
     }
 }
 
-/// What the program is asked for.
+/// What the command line asks for.
 #[derive(Debug, Default)]
 struct Options {
     long: bool,
     seed: u64,
-    /// Load for so many minutes, instead of attacks; against this server if there is one.
+    /// Load for this many minutes, instead of attacks; against this server if there is one.
     load: Option<f64>,
     /// Where to write what fuzzing begins with, instead of attacks.
     corpus: Option<PathBuf>,
@@ -141,7 +141,7 @@ struct Options {
 }
 
 impl Options {
-    /// Flags of the usual test programs mean nothing here and are passed over, so that `cargo test -- --nocapture` works.
+    /// Flags of the usual test programs mean nothing here and are skipped, so that `cargo test -- --nocapture` works.
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Options> {
         let mut options = Options { seed: 1, ..Options::default() };
         while let Some(arg) = args.next() {
@@ -235,7 +235,7 @@ fn finish(result: Result<()>) -> ExitCode {
     }
 }
 
-/// Runs one attack; gives the verdict, what the bystander saw, and the most memory in MiB.
+/// Runs one attack; returns the verdict, what the bystander saw, and the most memory in MiB.
 async fn stage(attack: &Attack, options: &Options) -> (Result<()>, Seen, u64) {
     let victim = match Victim::start(attack.flags, attack.descriptors, attack.stderr) {
         Ok(victim) => victim,

@@ -35,7 +35,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The time within which so large a part of the calls was answered.
+    /// The time within which this part of the calls was answered.
     pub fn quantile(&self, part: f64) -> Duration {
         let mut times = self.times.clone();
         times.sort_unstable();
@@ -78,7 +78,7 @@ impl Bystander {
         Ok(Bystander { seen, stepping })
     }
 
-    /// Waits for the calls on their way, and tells what was seen.
+    /// Waits for the calls under way, and returns what it saw.
     pub async fn finish(self) -> Seen {
         tokio::time::sleep(EVERY).await;
         self.stepping.abort();

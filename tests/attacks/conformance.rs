@@ -1,11 +1,11 @@
 //! RFC 9113 and RFC 7541 case by case: the questions of h2spec, asked with frames written by hand.
 //!
-//! Each case has a connection of its own. After its frames comes an ordinary call, by which one can tell what became of
-//! the connection: answered, it goes on; otherwise it was ended, with the code of a GOAWAY or without one.
+//! Each case has a connection of its own. After its frames comes an ordinary call, which shows the state of the connection:
+//! if it is answered, the connection goes on; otherwise it was ended, with the code of a GOAWAY or without one.
 //!
-//! Where the library behind the server answers in another way than the standard says first, the case holds what it does, and
-//! [`Case::because`] says why that is as good: the peer has broken the rules, and the connection or the stream ends either
-//! way.
+//! Where the library behind the server answers otherwise than the standard prescribes first, the case holds the actual
+//! answer, and [`Case::because`] says why that is as good: the peer has broken the rules, and the connection or the stream
+//! ends either way.
 
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::messages::INFO;
 
 /// The call that comes after the frames of a case.
 const LAST: u32 = 4001;
-/// How long a reaction is waited for.
+/// How long a case waits for a reaction.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Error codes (RFC 9113, section 7).
@@ -65,7 +65,7 @@ struct Case {
     what: &'static str,
     send: fn() -> Vec<u8>,
     reaction: Reaction,
-    /// Where it is not what the standard says first: why it will do.
+    /// Where it is not what the standard prescribes first: why it will do.
     because: &'static str,
 }
 
@@ -94,7 +94,7 @@ fn open() -> Vec<u8> {
     begin(1, INFO, &[])
 }
 
-/// A call on stream 1 that has come to its end.
+/// A call on stream 1 that is complete.
 fn done() -> Vec<u8> {
     call(1, INFO, &[])
 }
@@ -104,7 +104,7 @@ fn with_block(block: &[u8]) -> Vec<u8> {
     frame(HEADERS, END_HEADERS | END_STREAM, 1, block)
 }
 
-/// A call without a message, with these fields more.
+/// A call without a message, with these additional fields.
 fn with(more: &[(&str, &str)]) -> Vec<u8> {
     with_block(&block(&[&fields(INFO)[..], more].concat()))
 }
@@ -306,7 +306,7 @@ pub async fn conformance(arena: &Arena) -> Result<()> {
             differing.push(format!("{section}, {what}: expected {reaction:?} ({because}), saw {seen}"));
         }
     }
-    // What is no HTTP/2 at all.
+    // What is not HTTP/2 at all.
     let mut connection = Connection::silent(arena.address).await?;
     connection.send(&PREFACE.to_ascii_lowercase()).await?;
     ensure!(connection.closes_within(PATIENCE).await, "a preface that is none is waited on");

@@ -27,7 +27,7 @@ fn beginnings() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Opens so many connections, and sends these bytes on each in turn.
+/// Opens this many connections, and sends these bytes on each in turn.
 async fn open(arena: &Arena, number: usize, beginnings: &[Vec<u8>]) -> Result<Vec<Connection>> {
     let mut connections = Vec::new();
     for (at, bytes) in (0..number).zip(beginnings.iter().cycle()) {
@@ -38,7 +38,7 @@ async fn open(arena: &Arena, number: usize, beginnings: &[Vec<u8>]) -> Result<Ve
     Ok(connections)
 }
 
-/// Thousands of connections that begin in every way there is, and do not go on.
+/// Thousands of connections that begin in every way that exists, and do not go on.
 pub async fn silent(arena: &Arena) -> Result<()> {
     let connections = open(arena, arena.times(1000, 15_000), &beginnings()).await?;
     arena.serves_newcomers().await?;
@@ -46,7 +46,7 @@ pub async fn silent(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// The server ends what does not go on, each by its deadline.
+/// The server ends connections that do not go on, each by its deadline.
 pub async fn abandoned(arena: &Arena) -> Result<()> {
     let mut waiting = tokio::task::JoinSet::new();
     for (bytes, mut connection) in beginnings().into_iter().zip(open(arena, 10, &beginnings()).await?) {
@@ -88,7 +88,7 @@ pub async fn out_of_descriptors(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Nothing reads the log, which would have much to say.
+/// No reader reads the log, which would have much to say.
 pub async fn without_a_log(arena: &Arena) -> Result<()> {
     for bytes in beginnings() {
         let mut connection = Connection::silent(arena.address).await?;

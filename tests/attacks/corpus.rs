@@ -1,4 +1,4 @@
-//! The inputs that the targets of `fuzz/` begin with, made of the messages of [`messages`](crate::messages).
+//! The inputs that the targets of `fuzz/` begin with, made from the messages of [`messages`](crate::messages).
 //!
 //! ```sh
 //! cargo test --test attacks -- --corpus fuzz/corpus
@@ -15,7 +15,7 @@ use tetrion::wire::{pb, tensor};
 
 use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
 
-/// What `fuzz` puts the name of a session in place of.
+/// What `fuzz` replaces with the name of a session.
 const PLACEHOLDER: &str = "sessions/################################";
 /// Methods in the order of the target `calls`.
 const METHODS: [&str; 12] = [

@@ -74,7 +74,7 @@ pub async fn rapid_reset(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// The same with calls that are work for seconds.
+/// The same with calls that take seconds of work.
 pub async fn rapid_reset_of_work(arena: &Arena) -> Result<()> {
     flood(arena, nothing, |stream| {
         let stream = next_stream(stream);
@@ -99,7 +99,7 @@ pub async fn made_to_reset(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// A field of every kind in calls that are no calls, each to be refused with an answer.
+/// A field of every kind in malformed calls, each of which the server refuses with an answer.
 pub async fn malformed(arena: &Arena) -> Result<()> {
     flood(arena, nothing, |stream| {
         let upper = block(&[&fields(INFO)[..], &[("X-Upper", "case")]].concat());
@@ -110,12 +110,12 @@ pub async fn malformed(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// Questions that want an answer (CVE-2019-9512).
+/// PINGs, which want an answer (CVE-2019-9512).
 pub async fn pings(arena: &Arena) -> Result<()> {
     flood(arena, nothing, |_| frame(PING, 0, 0, b"answer!!")).await
 }
 
-/// Answers to questions that were not asked.
+/// Answers to PINGs that the server did not send.
 pub async fn pongs(arena: &Arena) -> Result<()> {
     flood(arena, nothing, |_| frame(PING, ACK, 0, b"answer!!")).await
 }
@@ -167,7 +167,7 @@ pub async fn window_updates(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// Priorities, of streams that there are and that there are not (CVE-2019-9513).
+/// Priorities, of streams that exist and that do not (CVE-2019-9513).
 pub async fn priorities(arena: &Arena) -> Result<()> {
     flood(
         arena,
@@ -180,7 +180,7 @@ pub async fn priorities(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// Goodbyes, and frames of kinds that there are not.
+/// Goodbyes, and frames of kinds that do not exist.
 pub async fn goodbyes(arena: &Arena) -> Result<()> {
     flood(arena, nothing, |_| [frame(0xFA, 0xFF, 0, &[7; 1000]), frame(GOAWAY, 0, 0, &[0; 8])].concat()).await
 }
@@ -222,7 +222,7 @@ pub async fn tables(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// Pages over HTTP/1.1, asked for one after the other and never read.
+/// Pages over HTTP/1.1, requested one after the other and never read.
 pub async fn pages(arena: &Arena) -> Result<()> {
     let until = Instant::now() + arena.while_flooding();
     let ask = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\nGET / HTTP/1.1\r\nhost: localhost\r\n\r\n"

@@ -40,7 +40,7 @@ pub const MAX_FRAME_SIZE: u16 = 5;
 
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How long anything that should come is waited for.
+/// How long a test waits for anything that should come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A frame as its bytes.
@@ -59,7 +59,7 @@ pub fn settings(values: &[(u16, u32)]) -> Vec<u8> {
     frame(SETTINGS, 0, 0, &values.iter().flat_map(each).collect::<Vec<u8>>())
 }
 
-/// A number with a prefix of so many bits, whose upper bits are `first` (RFC 7541, 5.1).
+/// A number with a prefix of this many bits, whose upper bits are `first` (RFC 7541, 5.1).
 pub fn number(first: u8, bits: u32, value: usize, block: &mut Vec<u8>) {
     let most = (1 << bits) - 1;
     if value < most {
@@ -99,7 +99,7 @@ pub fn fields(path: &str) -> Vec<(&str, &str)> {
     ]
 }
 
-/// HEADERS that begin a call, with these fields more.
+/// HEADERS that begin a call, with these additional fields.
 pub fn begin(stream: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     let fields = [&fields(path)[..], more].concat();
     frame(HEADERS, END_HEADERS, stream, &block(&fields))
@@ -120,7 +120,7 @@ pub fn call(stream: u32, path: &str, bytes: &[u8]) -> Vec<u8> {
     [begin(stream, path, &[]), message(stream, false, bytes, true)].concat()
 }
 
-/// A frame that came.
+/// A frame from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
@@ -137,7 +137,7 @@ impl Frame {
     }
 }
 
-/// A connection, whose frames are ours to write.
+/// A connection whose frames we write.
 #[derive(Debug)]
 pub struct Connection {
     write: OwnedWriteHalf,
@@ -181,7 +181,7 @@ impl Connection {
         timeout(PATIENCE, read_frame(&mut self.read)).await?
     }
 
-    /// Reads until the server has answered a PING, and so has seen everything before it; gives the frames up to there.
+    /// Reads until the server has answered a PING, and so has seen everything before it; returns the frames up to there.
     pub async fn settle(&mut self) -> io::Result<Vec<Frame>> {
         const MARK: [u8; 8] = *b"settled?";
         self.send(&frame(PING, 0, 0, &MARK)).await?;
@@ -195,7 +195,7 @@ impl Connection {
         }
     }
 
-    /// Both directions, for those who read on while they write.
+    /// Both directions, for callers that read on while they write.
     pub fn split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         (self.read, self.write)
     }

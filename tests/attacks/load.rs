@@ -6,8 +6,8 @@
 //! ```
 //!
 //! It holds a thousand sessions and a hundred streams, keeps evaluations running, and opens connections that are dropped in
-//! the middle of a call. Steps of the sessions are made in an open loop: each begins when it is due, whether or not
-//! earlier ones have been answered, and is timed from then. A server that stops for a moment is seen to.
+//! the middle of a call. Steps of the sessions are made in an open loop: each begins when it is due, whether or not earlier
+//! ones have been answered, and is timed from then. So a server that stops for a moment shows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ impl Load {
 const ENVS: u32 = 16;
 /// Connections that all sessions share, and those that all streams share.
 const CONNECTIONS: usize = 10;
-/// Requests of a stream that are on their way.
+/// Requests of a stream that are under way.
 const AHEAD: usize = 4;
 
 /// Times and errors by kind of call.

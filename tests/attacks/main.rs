@@ -10,9 +10,9 @@
 //!
 //! The server is the one that cargo has built, or the program that `TETRION_SERVER` names.
 //!
-//! The server holds if it lives, the bystander's slowest answer and the process' memory stay below the attack's
-//! bounds, no call ends with INTERNAL, the log stays small and without a panic, and SIGTERM ends the server within its drain
-//! timeout while the attackers still hold what they hold. One that fails is run once more, and has to fail twice.
+//! The server holds if it lives, the bystander's slowest answer and the process' memory stay below the attack's bounds, no
+//! call ends with INTERNAL, the log stays small and without a panic, and SIGTERM ends the server within its drain timeout
+//! while the attackers still hold what they hold. An attack that fails runs once more, and must fail twice.
 //!
 //! The surprising decision: every bound here is far above what a server at rest needs. The program runs on machines that
 //! do other work at the same time, so it finds what breaks, and not what is a little slower.

@@ -1,4 +1,4 @@
-//! Messages that attackers begin with: valid ones, of every method.
+//! Messages that attacks begin with: valid ones, of every method.
 
 use std::sync::OnceLock;
 
@@ -27,8 +27,8 @@ pub const WATCH: &str = "/grpc.health.v1.Health/Watch";
 
 const WIDE: (u32, u32) = (32, 40);
 
-/// Every placement of so many of the largest playfields, full of caves, with the feature that takes longest: with 28,000 of
-/// them, the work of a core for a quarter of a minute.
+/// Every placement of this many of the largest playfields, full of caves, with the feature that takes longest: with 28,000
+/// of them, the work of a core for a quarter of a minute.
 pub fn caves(num_positions: u32) -> Vec<u8> {
     static HUNDRED: OnceLock<Vec<u8>> = OnceLock::new();
     if num_positions == 100 {
@@ -214,7 +214,7 @@ fn in_stream(request: InStream) -> Vec<u8> {
     pb::StepStreamRequest { request: Some(request) }.encode_to_vec()
 }
 
-/// Requests of the second door, in an order in which they do something.
+/// Requests of dm_env_rpc, in an order in which they have an effect.
 fn worlds() -> Vec<Vec<u8>> {
     use dm::environment_request::Payload;
     use dm::tensor::{Int32Array, Payload as Values, StringArray};

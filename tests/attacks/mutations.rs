@@ -1,4 +1,4 @@
-//! Valid messages with a little wrong in them, thousands: every one is answered, and none with INTERNAL.
+//! Thousands of valid messages with small errors in them: the server answers every one, and none with INTERNAL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Sends `number` messages, made by their numbers, at most so many at a time.
+/// Sends `number` messages, made by their numbers, at most `AT_ONCE` at a time.
 async fn send_all(
     arena: &Arena,
     number: usize,
@@ -137,7 +137,7 @@ pub async fn messages(arena: &Arena) -> Result<()> {
     .await
 }
 
-/// Snapshots, with the checksum of what they have become; those that are accepted are played on.
+/// Snapshots, with a checksum that fits their new bytes; the accepted ones are played on.
 pub async fn snapshots(arena: &Arena) -> Result<()> {
     let channel = connect(arena.address).await?;
     let (name, state) = target(&channel).await?;

@@ -1,4 +1,4 @@
-//! Requests that are small on their way and large on arrival, that never end, or that are work for minutes.
+//! Requests that are small on their way and large on arrival, that never end, or that take minutes of work.
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::bystander::{connect, session};
 use crate::http2::{Connection, DATA, RST_STREAM, begin, frame, message};
 use crate::messages::{CREATE, INFO, PLACEMENTS, RESET, RESTORE, STREAM, caves};
 
-/// How long a server has until it answers a caller that it has heard.
+/// How long a server may take to answer a caller that it has heard.
 const MOMENT: Duration = Duration::from_millis(500);
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -33,7 +33,7 @@ fn compressed(stream: u32, path: &str, encoding: &str, bytes: &[u8], ends: bool)
     [begin(stream, path, &[("grpc-encoding", encoding)]), message(stream, true, bytes, ends)].concat()
 }
 
-/// One call that is work for a core for a quarter of a minute, 644 bytes; then eight at once, whose caller leaves.
+/// One call that takes a core a quarter of a minute, in 644 bytes; then eight at once, whose caller leaves.
 pub async fn heavy_work(arena: &Arena) -> Result<()> {
     let bytes = zstd(&caves(28_000));
     let deadline = ("grpc-timeout", "2S");
@@ -47,7 +47,7 @@ pub async fn heavy_work(arena: &Arena) -> Result<()> {
         tokio::time::sleep(MOMENT).await;
         arena.serves_newcomers().await?;
     }
-    // Both have left: nothing is to be done for them.
+    // Both have left: the server must do nothing for them.
     tokio::time::sleep(MOMENT).await;
     let before = arena.victim.cpu_time();
     tokio::time::sleep(MOMENT).await;
@@ -113,7 +113,7 @@ pub async fn bombs(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Messages that are announced, and of which nothing comes.
+/// Messages that are announced and never come.
 pub async fn announced(arena: &Arena) -> Result<()> {
     let prefix = [&[0][..], &(MAX_REQUEST_BYTES - 1).to_be_bytes()].concat();
     for _ in 0..arena.times(40, 400) {
@@ -155,7 +155,7 @@ pub async fn withheld(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// 100,000 calls that are begun and not made, on a hundred connections; they are left, and begun again.
+/// 100,000 calls that are begun and not made, on a hundred connections; the attackers leave them, and begin again.
 pub async fn begun_calls(arena: &Arena) -> Result<()> {
     let frames: Vec<u8> = (0..1000).flat_map(|number| begin(2 * number + 1, RESET, &[])).collect();
     for _ in 0..2 {
@@ -221,7 +221,7 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Sessions, the largest there may be, until there is no room; their memory, and that of all they can be made to hold.
+/// Sessions, the largest possible, until there is no room; their memory, and that of everything they can be made to hold.
 pub async fn sessions(arena: &Arena) -> Result<()> {
     let config = pb::SessionConfig {
         num_envs: Some(65_536),
@@ -239,7 +239,7 @@ pub async fn sessions(arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Callers that vanish in the middle of whatever they do.
+/// Callers that vanish in the middle of a call.
 pub async fn vanishing(arena: &Arena) -> Result<()> {
     let work = caves(300);
     for number in 0..arena.times(600, 20_000) {

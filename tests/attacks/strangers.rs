@@ -1,6 +1,6 @@
 //! Pages in a browser: what a page of another origin makes a visitor's browser send must change nothing here.
 //!
-//! A browser sends `text/plain` without asking first, and whatever it likes to a name that has just come to mean 127.0.0.1.
+//! A browser sends `text/plain` without asking first, and anything to a name that now resolves to 127.0.0.1.
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
@@ -23,7 +23,7 @@ const SENT: &[(&str, &[(&str, &str)])] = &[
     ),
     ("localhost", &[("content-type", "multipart/form-data; boundary=x"), ("origin", "http://page.example")]),
     ("localhost", &[("origin", "http://page.example")]),
-    // A name of theirs that means this machine: to the browser, the page is of this origin.
+    // A name of the attacker's that resolves to this machine: to the browser, the page is of this origin.
     ("page.example", &[("content-type", "application/grpc-web+proto"), ("origin", "http://page.example")]),
     ("page.example:80", &[("content-type", "application/grpc-web+proto")]),
     ("page.example", &[("content-type", "application/grpc"), ("origin", "http://page.example")]),
@@ -54,7 +54,7 @@ pub async fn pages(arena: &Arena) -> Result<()> {
         exchange(arena, &[head.as_bytes(), &bytes].concat()).await?;
         check(arena, host, fields, "HTTP/1.1").await?;
     }
-    // What describes the server is not for a name that is not ours.
+    // The server does not show its pages under a name that is not its own.
     for path in ["/", "/metrics"] {
         let ask = format!("GET {path} HTTP/1.1\r\nhost: page.example\r\nconnection: close\r\n\r\n");
         let answer = exchange(arena, ask.as_bytes()).await?;

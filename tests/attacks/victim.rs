@@ -1,4 +1,4 @@
-//! The server that is attacked: a process of its own under hard limits, which is watched from outside.
+//! The server under attack: a process of its own under hard limits, which is watched from outside.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -68,7 +68,7 @@ impl Victim {
         (status(self.child.id(), "VmRSS:"), status(self.child.id(), "VmHWM:"))
     }
 
-    /// Its memory in MiB, each time that so much time has passed, until it has stopped.
+    /// Its memory in MiB at these intervals, until it has stopped.
     pub fn watch(&self, every: Duration) -> tokio::task::JoinHandle<Vec<u64>> {
         let process = self.child.id();
         tokio::spawn(async move {
@@ -92,7 +92,7 @@ impl Victim {
         Duration::from_millis(ticks.sum::<u64>() * 10)
     }
 
-    /// Asks it to stop, and sees that it does so in time and that its log is in order.
+    /// Asks it to stop, and checks that it does so in time and that its log is in order.
     pub async fn stop(mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             bail!("the server has died: {}", self.describe(status));
@@ -124,7 +124,7 @@ impl Victim {
     }
 }
 
-/// Bytes of memory by what the system tells of a process; one that has died has none.
+/// Bytes of memory as the system reports them for a process; a dead process has none.
 fn status(process: u32, key: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));
