@@ -1,4 +1,4 @@
-//! EvaluatePolicies: one message; the games are left after some answers.
+//! EvaluatePolicies: one message; the caller leaves the games after some answers.
 
 #![no_main]
 

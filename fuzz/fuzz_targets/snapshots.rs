@@ -1,4 +1,4 @@
-//! Snapshots, with the checksum of what they have become: what is accepted is played on, and comes back as it was.
+//! Snapshots, with a checksum that fits their bytes: accepted ones are played on, and come back as they were.
 
 #![no_main]
 

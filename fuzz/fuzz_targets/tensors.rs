@@ -1,4 +1,4 @@
-//! Tensors of both doors, read as every type of element and in several shapes.
+//! Tensors of both protocols, read as every type of element and in several shapes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The second door: parts, each a message, on one stream.
+//! dm_env_rpc: parts, each a message, on one stream.
 
 #![no_main]
 

@@ -26,7 +26,7 @@ use tonic::body::Body;
 use tonic::codegen::http;
 use tower::{Service, ServiceExt};
 
-/// What stands in an input where the session's name should: as long as one.
+/// The placeholder for the session's name in an input: as long as one.
 pub const PLACEHOLDER: &[u8] = b"sessions/################################";
 
 /// Answers of a stream that are read; games may go on for ever.
@@ -77,7 +77,7 @@ impl Services {
         self.send(self.environments().into_server(), &path, &[message]);
     }
 
-    /// Sends messages on one stream of the second door.
+    /// Sends messages on one stream of dm_env_rpc.
     pub fn worlds(&self, messages: &[&[u8]]) {
         self.send(
             Worlds::new(self.store.clone()).into_server(),
@@ -132,7 +132,7 @@ impl Services {
     }
 }
 
-/// A request that has come as a whole.
+/// A request that is complete.
 struct Whole(Option<Bytes>);
 
 impl http_body::Body for Whole {
