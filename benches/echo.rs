@@ -1,14 +1,14 @@
-//! An echo of Steps: a server in the stack of the real one that reads each request and answers with the same message, which
-//! is what a call costs before anything is done for it.
+//! An echo of Steps: a server in the stack of the real one that reads each request and answers with the same message: the
+//! cost of a call before the server does anything for it.
 //!
-//! `clients/python/benches/bench.py` holds its own Steps against it. The answer is the first argument, a `StepResponse` in
+//! `clients/python/benches/bench.py` compares its own Steps with it. The answer is the first argument, a `StepResponse` in
 //! hexadecimal:
 //!
 //! ```sh
 //! cargo run --release --example echo -- 4001           # echo listening on 127.0.0.1:PORT
 //! ```
 //!
-//! It ends when its standard input does.
+//! It ends when its standard input ends.
 
 use std::convert::Infallible;
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! How fast games are played: `cargo bench --bench rollouts`.
 //!
-//! Items are pieces, placements or afterstates; every figure is one core. Compare in one run, and quote medians. The work
-//! is that of `tetrion bench`, which tells the same in one table.
+//! Items are pieces, placements or afterstates; every figure is one core. Compare in one run, and quote medians. The work is
+//! that of `tetrion bench`, which shows the same in one table.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -1,4 +1,4 @@
-//! What a Step costs from end to end: the handler by itself, one call a step, and a stream with one request on its way or
+//! What a Step costs from end to end: the handler by itself, one call a step, and a stream with one request under way or
 //! sixteen.
 //!
 //! Server and client share this process, and talk over a loopback socket; `tetrion bench` has the same with a process for
@@ -68,7 +68,7 @@ fn unary(bencher: divan::Bencher, num_envs: u32) {
     bencher.counter(ItemsCount::new(num_envs)).bench_local(|| session.step().unwrap());
 }
 
-/// A stream with some requests on their way at a time.
+/// A stream with some requests under way at a time.
 fn streamed(bencher: divan::Bencher, num_envs: u32, ahead: usize) {
     let (_server, session) = session(num_envs);
     let mut stream = session.stream(ahead).unwrap();
@@ -81,7 +81,7 @@ fn stream(bencher: divan::Bencher, num_envs: u32) {
     streamed(bencher, num_envs, 1);
 }
 
-/// A stream with sixteen requests on their way.
+/// A stream with sixteen requests under way.
 #[divan::bench(args = NUM_ENVS)]
 fn stream_16_ahead(bencher: divan::Bencher, num_envs: u32) {
     streamed(bencher, num_envs, 16);
