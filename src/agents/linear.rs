@@ -81,8 +81,8 @@ impl LinearAgent {
         self.scorer.as_ref()
     }
 
-    /// The controller prepared for the fast kernels, where they know its features and the rules need no look at the
-    /// playfield's way in: kernels do not know placements that the playfield makes impossible.
+    /// The controller prepared for the fast kernels, if they know its features and pieces come straight down: kernels do not
+    /// know placements that the playfield makes impossible.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.reach == Reach::StraightDrop)
     }

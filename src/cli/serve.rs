@@ -118,7 +118,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub exit_on_stdin_eof: bool,
 
-    /// Who may use it.
+    /// Access to it.
     #[command(flatten)]
     pub access: AccessArgs,
 

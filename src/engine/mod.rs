@@ -4,8 +4,8 @@
 //! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
 //! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
 //! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
-//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that have to walk to their column, and [`keypress`] for those
-//! that fall while keys move them.
+//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that walk to their column, and [`keypress`] for those that fall
+//! while keys move them.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
 //! no global state. It could be lifted into another program as it is.

@@ -206,7 +206,7 @@ pub enum RulesError {
     Contradiction(&'static str),
 }
 
-/// Says whether a number can be points.
+/// Checks that a number can be points.
 ///
 /// # Errors
 /// [`RulesError::Points`] with the name of the field if not.
@@ -231,7 +231,7 @@ impl Rules {
         Rules { width, height, ..SIMPLIFIED }
     }
 
-    /// Says whether these rules can be played.
+    /// Checks that these rules can be played.
     ///
     /// # Errors
     /// The first field that is out of range, or two choices that contradict each other.

@@ -269,7 +269,7 @@ impl Shapes {
         self.shapes.split_at(self.len).0
     }
 
-    /// By orientation the columns of the shape, or more than any playfield has where there is no such orientation.
+    /// By orientation the columns of the shape; where the orientation does not exist, more than any playfield has.
     #[inline]
     pub const fn widths(&self) -> [u8; 4] {
         self.widths

@@ -67,7 +67,7 @@ impl Moves {
         self.drops[piece as usize * self.num_actions + action]
     }
 
-    /// What a placement that was made did to this piece.
+    /// What the action that placed a piece did.
     pub fn placed(&self, piece: Tetromino, action: u8) -> Drop {
         self.drop(piece, action.into()).expect("a landing was a placement")
     }

@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1 or 2: the lowest that holds all there is to say
-//! rules version  u8 length, then so many bytes
+//! format         u16, 1 or 2: the lowest that can hold the state
+//! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (their numbers in
 //!                the order in which they are declared); f64 points a piece, for 1 to 4 lines, for the end of a game
 //! ended          u8, 1 while a reset is pending

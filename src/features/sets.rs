@@ -179,7 +179,7 @@ pub struct FeatureSet {
     columns: Vec<FeatureColumn>,
 }
 
-/// Why there is no such set of features.
+/// Why a set of features does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeatureError {
     /// No set has that name.
@@ -198,7 +198,7 @@ pub enum FeatureError {
         /// The width of the playfield.
         width: u8,
     },
-    /// There is no such index, or the feature takes none.
+    /// The index does not exist, or the feature takes none.
     #[error("{name:?} has a wrong index, expected {expected} at width {width}")]
     IndexWrong {
         /// The name as it was given.

@@ -17,7 +17,7 @@
 //! The elite of 20 weights is often 10 vectors, whose covariance is singular: a Cholesky factor does not
 //! exist. None is needed. If r_1 .. r_k are the elite's deviations from their mean over sqrt(k), the covariance
 //! is the sum of r_i r_i', and mean + sum of z_i r_i with standard normal z_i has exactly that distribution.
-//! So the distribution *is* its [`Spread::Full`] rows, and nothing has to be inverted, rooted or nudged.
+//! So the distribution *is* its [`Spread::Full`] rows, and it needs no inverse, no root and no nudge.
 
 use serde::{Deserialize, Serialize};
 

@@ -152,7 +152,7 @@ pub enum State {
 }
 
 impl Config {
-    /// A cross-entropy search by name. Only [`Preset::Lab`] looks at the number of generations.
+    /// A cross-entropy search by name. Only [`Preset::Lab`] depends on the number of generations.
     pub fn preset(preset: Preset, num_generations: u32) -> Self {
         Self::Cem(preset.config(num_generations))
     }

@@ -86,7 +86,7 @@ impl Episode {
         }
     }
 
-    /// Plays on for a slice: about so much work, in pieces of a linear controller on a kernel.
+    /// Plays on for a slice: about this much work, in pieces of a linear controller on a kernel.
     ///
     /// # Panics
     /// When the agent cannot play by these rules: see [`Agent::plays`].

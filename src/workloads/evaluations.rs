@@ -1,4 +1,4 @@
-//! Whole games on many threads, handed in directly or asked for over the network.
+//! Whole games on many threads, played directly or requested over the network.
 
 use std::sync::{Arc, Mutex, mpsc};
 

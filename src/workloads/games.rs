@@ -19,7 +19,7 @@ const fn case(controller: &'static str, width: u8, height: u8) -> Case {
     Case { controller, width, height }
 }
 
-/// One controller for each feature set that is often asked for, and a playfield too high for the compact form.
+/// One controller for each feature set that requests often name, and a playfield too high for the compact form.
 pub const CASES: [Case; 7] = [
     case("bcts", 10, 20),
     case("dt-10", 10, 20),

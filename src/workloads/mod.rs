@@ -4,8 +4,8 @@
 //! stepped, games. It does not know how long it took, how often it runs, or what prints it, so the same workload stands
 //! behind a figure of `docs/speed.md` and behind a micro-benchmark, and the two cannot drift apart.
 //!
-//! The surprising decision: this module knows nearly every other one, from the kernels to the wire. A call over the network
-//! is compared with the same work done directly, so it must know both.
+//! The surprising decision: this module knows nearly every other one, from the kernels to the wire. To compare a call over
+//! the network with the same work done directly, it must know both.
 
 pub mod evaluations;
 pub mod games;

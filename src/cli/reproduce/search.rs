@@ -1,4 +1,4 @@
-//! Rows whose player has to be found first: a short search, without the files and the second looks of `tetrion train`.
+//! Rows whose player must be found first: a short search, without the files and the second looks of `tetrion train`.
 
 use anyhow::Context;
 

@@ -425,7 +425,7 @@ fn binomial(count: u64, games: u64, share: f64) -> f64 {
     libm::exp(log_choose(games, count) + count as f64 * log + (games - count) as f64 * log_rest)
 }
 
-/// Fisher's exact test, two-sided: how probable tables are that are no more probable than this one.
+/// Fisher's exact test, two-sided: the probability of all tables that are at most as probable as this one.
 fn fisher((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> f64 {
     let all = ours + theirs;
     let log = |n: u64| log_choose(their_games, n) + log_choose(our_games, all - n);

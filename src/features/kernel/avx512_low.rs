@@ -32,7 +32,7 @@ impl Avx512Low {
     }
 }
 
-/// The bytes that come to the places of bytes when all move down by some, and the places where there are such.
+/// The bytes that move to each byte's place when all move down by some places, and the places that such a byte reaches.
 const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
     let (mut from, mut inside, mut i) = ([0; 32], 0, 0);
     while i < 32 {

@@ -12,7 +12,7 @@ pub struct Extractor {
     slots: Slots,
 }
 
-/// What there is to know of placements, one row each, in ascending action order.
+/// What placements lead to, one row each, in ascending action order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// Feature vectors, row-major.

@@ -5,7 +5,7 @@ use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 use crate::features::FeatureColumn;
 
-/// The features of a set, and what has to be measured for them.
+/// The features of a set, and what must be measured for them.
 #[derive(Clone, Debug)]
 pub struct Slots {
     pub slots: Vec<Slot>,

@@ -379,7 +379,7 @@ impl<L: Lanes> Sweep<L> {
     #[inline(always)]
     pub fn ending(&self, ground: &Ground<L>, shape: &Shape, top_out: TopOut) -> u32 {
         let height = ground.size.height;
-        // The highest top that a piece may have, and a playfield where that is what is asked.
+        // The highest top that the rule allows to a piece, and under some rules to the playfield.
         let limit = match top_out {
             TopOut::Overflow | TopOut::SpawnBlocked => height,
             TopOut::TopRow => height - 1,
