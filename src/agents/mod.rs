@@ -1,7 +1,7 @@
 //! Agents: ways of choosing a placement.
 //!
 //! An agent sees the rules, the playfield, the current piece and the next ones as far as they are shown ([`Sight`]), draws
-//! its own [`Lots`] if it draws any, and answers with a placement; one of them answers with keys instead. It knows nothing of
+//! its own [`AgentRng`] if it draws any, and answers with a placement; one of them answers with keys instead. It knows nothing of
 //! episodes, seeds or the network; what it knows of features is their names and numbers. [`AGENTS`] is the table of them
 //! all. A linear controller is a list of features and as many weights; [`controllers`] is the table of those with a name.
 //!
@@ -9,21 +9,21 @@
 //! one per call, and the caller keeps what it has found so far, as a [`Thought`]. So a game in which a single choice takes a
 //! second can be stopped within some milliseconds, and shares its thread with others.
 
+mod agent_rng;
 pub mod controllers;
 mod flat_stacking;
 pub mod linear;
 pub mod lookahead;
-mod lots;
 pub mod monte_carlo;
 mod random;
 mod table;
 
 pub use crate::features::kernel::{Kernel, TerminalPolicy};
+pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use flat_stacking::flat_stacking;
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 pub use lookahead::LookaheadAgent;
-pub use lots::Lots;
 pub use monte_carlo::MonteCarlo;
 pub use table::{AGENTS, AgentKind, AgentRow, CONTROLLER_PARAMETERS, Parameter};
 
@@ -96,7 +96,7 @@ impl Agent {
         kernel: Kernel,
         sight: &Sight<'_>,
         thought: &mut Thought,
-        lots: &mut Lots,
+        rng: &mut AgentRng,
     ) -> Option<Placement> {
         match self {
             Agent::Linear(agent) => {
@@ -106,19 +106,19 @@ impl Agent {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))
             }
             Agent::MonteCarlo(agent) => {
-                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, lots))
+                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))
             }
-            Agent::Random => Some(random::placement(sight, lots)),
-            Agent::RandomSurvey => Some(random::survey(sight, lots)),
+            Agent::Random => Some(random::placement(sight, rng)),
+            Agent::RandomSurvey => Some(random::survey(sight, rng)),
             Agent::Dummy => Some(random::dummy(sight)),
             Agent::RandomKeys => unreachable!("this one does not think in placements"),
         }
     }
 
     /// The next key of an agent that presses keys; `None` for an agent that thinks in placements.
-    pub fn press(&self, lots: &mut Lots) -> Option<Key> {
+    pub fn press(&self, rng: &mut AgentRng) -> Option<Key> {
         match self {
-            Agent::RandomKeys => Some(random::key(lots)),
+            Agent::RandomKeys => Some(random::key(rng)),
             _ => None,
         }
     }

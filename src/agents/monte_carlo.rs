@@ -11,12 +11,12 @@
 //! leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
 //!
 //! A playout deals the pieces that the rules show, then the seven with equal chance, whatever the randomizer: what a bag
-//! still holds is not for a player to see. Each of its pieces takes one word of the agent's lots. For a piece that is shown,
+//! still holds is not for a player to see. Each of its pieces takes one word of the agent's random numbers. For a piece that is shown,
 //! the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For another one it chooses the
 //! piece as well: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w * 7) mod 2^64, chooses among the
 //! placements as w did before. Playouts follow each other, and placements in ascending action order.
 
-use super::{Lots, Sight, Worth};
+use super::{AgentRng, Sight, Worth};
 use crate::engine::rng::below;
 use crate::engine::{
     Column, Placement, PlayfieldOf, Reach, Rules, Tetromino, TopOut, is_blocked, placements,
@@ -72,8 +72,14 @@ impl MonteCarlo {
     ///
     /// # Panics
     /// When the piece has no such placement.
-    pub fn tally(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, lots: &mut Lots) -> Tally {
-        let job = Playouts { sight: *sight, placement, playouts: self.playouts, lots };
+    pub fn tally(
+        &self,
+        kernel: Kernel,
+        sight: &Sight<'_>,
+        placement: Placement,
+        rng: &mut AgentRng,
+    ) -> Tally {
+        let job = Playouts { sight: *sight, placement, playouts: self.playouts, rng };
         dispatch(kernel, sight.rules.width, sight.rules.height, job)
     }
 
@@ -83,9 +89,9 @@ impl MonteCarlo {
         kernel: Kernel,
         sight: &Sight<'_>,
         placement: Placement,
-        lots: &mut Lots,
+        rng: &mut AgentRng,
     ) -> Worth {
-        let tally = self.tally(kernel, sight, placement, lots);
+        let tally = self.tally(kernel, sight, placement, rng);
         if !self.is_as_coded {
             return Worth::Playouts(tally);
         }
@@ -114,7 +120,7 @@ struct Playouts<'a> {
     sight: Sight<'a>,
     placement: Placement,
     playouts: u32,
-    lots: &'a mut Lots,
+    rng: &'a mut AgentRng,
 }
 
 impl Job for Playouts<'_> {
@@ -135,7 +141,7 @@ impl Job for Playouts<'_> {
 impl Playouts<'_> {
     #[inline(always)]
     fn play<C: Column, const N: usize>(self) -> Tally {
-        let Playouts { sight: Sight { rules, playfield, piece, next, .. }, placement, playouts, lots } = self;
+        let Playouts { sight: Sight { rules, playfield, piece, next, .. }, placement, playouts, rng } = self;
         let shape = placement.shape(rules, piece).expect("a placement of the piece");
         let mut after: PlayfieldOf<C, N> = playfield.resized();
         let (lines, terminal) = after.drop(shape, placement.column, rules.top_out);
@@ -148,9 +154,9 @@ impl Playouts<'_> {
             let mut playfield = after;
             for dealt in 0..LONGEST_PLAYOUT {
                 let (piece, word) = match next.get(dealt as usize) {
-                    Some(&shown) => (shown, lots.draw()),
+                    Some(&shown) => (shown, rng.draw()),
                     None => {
-                        let (drawn, rest) = lots.seven_and_rest();
+                        let (drawn, rest) = rng.seven_and_rest();
                         (Tetromino::ALL[drawn], rest)
                     }
                 };

@@ -3,26 +3,26 @@
 //! Where the playfield blocks the way to a placement, that placement is never drawn. In straight drops no way is blocked,
 //! and the agents are those of their documents.
 
-use super::{Lots, Sight};
+use super::{AgentRng, Sight};
 use crate::engine::{Key, Placement, placements};
 
 /// Every placement that exists with the same chance: one word, in ascending action order. So an orientation is the likelier
 /// the more columns it fits (Leiden report).
-pub(super) fn placement(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
+pub(super) fn placement(sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
     let all = placements(sight.rules, sight.playfield, sight.piece);
-    all.nth(lots.below(all.len())).expect("a piece that can be played")
+    all.nth(rng.below(all.len())).expect("a piece that can be played")
 }
 
 /// One of four quarter turns, then one of the columns where that shape can go: two words (survey notebook).
 ///
 /// Turns are counted in the rules' orientations, from 0 again where there are fewer than four. If the orientation has no
 /// placement, the agent takes the first placement that exists.
-pub(super) fn survey(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
+pub(super) fn survey(sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
     let all = placements(sight.rules, sight.playfield, sight.piece);
     let num_orientations = sight.rules.shapes(sight.piece).len() as u32;
-    let orientation = (lots.below(4) % num_orientations) as u8;
+    let orientation = (rng.below(4) % num_orientations) as u8;
     let columns = all.columns(orientation);
-    let drawn = lots.below(columns.count_ones());
+    let drawn = rng.below(columns.count_ones());
     if columns == 0 {
         return all.nth(0).expect("a piece that can be played");
     }
@@ -31,8 +31,8 @@ pub(super) fn survey(sight: &Sight<'_>, lots: &mut Lots) -> Placement {
 }
 
 /// One of the six keys: one word (course notebook).
-pub(super) fn key(lots: &mut Lots) -> Key {
-    Key::from_action(lots.below(Key::ALL.len() as u32)).expect("a key for each number below their number")
+pub(super) fn key(rng: &mut AgentRng) -> Key {
+    Key::from_action(rng.below(Key::ALL.len() as u32)).expect("a key for each number below their number")
 }
 
 /// The first orientation at the left wall, or the first placement where that does not exist (survey notebook).

@@ -283,7 +283,7 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
         return Err(UsageError(problem.to_owned()).into());
     }
     if contestants.is_empty() {
-        let problem = "nobody to evaluate: name a controller, such as --controller dt-10, or --weights FILE";
+        let problem = "nothing to evaluate: name a controller, such as --controller dt-10, or --weights FILE";
         return Err(UsageError(problem.to_owned()).into());
     }
     let all_games = contestants.len() as u64 * u64::from(args.games);

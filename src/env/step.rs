@@ -72,8 +72,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         };
         let faults: Vec<_> = rows.envs().zip(actions).enumerate().filter_map(fault).collect();
         let first = faults.iter().map(|&(fault, ..)| fault).min().expect("there is one");
-        let told = faults.into_iter().filter(|&(fault, ..)| fault == first);
-        let (env_ids, actions) = told.map(|(_, env_id, refused)| (env_id, refused)).unzip();
+        let named = faults.into_iter().filter(|&(fault, ..)| fault == first);
+        let (env_ids, actions) = named.map(|(_, env_id, refused)| (env_id, refused)).unzip();
         match first {
             Fault::NotReset => NotReset { env_ids }.into(),
             Fault::EpisodeEnded => StepError::EpisodeEnded { env_ids },

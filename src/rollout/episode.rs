@@ -7,7 +7,7 @@
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
 //! towards its choice. It may not get there: the piece lands where it ends.
 
-use crate::agents::{Agent, Kernel, Lots, Sight, Thought};
+use crate::agents::{Agent, AgentRng, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
     ActionModel, Column, Dealer, FallingPiece, Key, Placement, Playfield, PlayfieldOf, Rules, Tetromino,
@@ -20,7 +20,7 @@ use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch, rows_for};
 pub struct Episode {
     playfield: Playfield,
     dealer: Dealer,
-    lots: Lots,
+    rng: AgentRng,
     /// The piece that has been dealt and has not landed yet, between two slices.
     turn: Option<Turn>,
     /// Lines cleared so far.
@@ -63,10 +63,10 @@ enum Turn {
 }
 
 impl Episode {
-    /// An episode at its beginning: an empty playfield, a dealer, and the lots that its agent may draw.
-    pub fn new(rules: &Rules, dealer: Dealer, lots: Lots) -> Episode {
+    /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
+    pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
         let playfield = Playfield::empty(rules.width, rules.height);
-        Episode { playfield, dealer, lots, turn: None, lines: 0, pieces: 0, steps: 0, score: 0.0, end: None }
+        Episode { playfield, dealer, rng, turn: None, lines: 0, pieces: 0, steps: 0, score: 0.0, end: None }
     }
 
     /// The playfield as it stands, without the piece that falls.
@@ -158,7 +158,7 @@ impl Episode {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let shown = shown_next(&self.dealer, rules, &mut shown);
         let sight = Sight { rules, playfield: &self.playfield, piece, next: shown, lines: self.lines };
-        let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.lots) else {
+        let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
         };
@@ -180,7 +180,7 @@ impl Episode {
     fn press(&mut self, rules: &Rules, agent: &Agent, piece: FallingPiece, target: Option<Placement>) {
         let key = match target {
             Some(target) => piece.key_towards(target, rules.width),
-            None => agent.press(&mut self.lots).unwrap_or(Key::Drop),
+            None => agent.press(&mut self.rng).unwrap_or(Key::Drop),
         };
         let fall = piece.step(key, &self.playfield);
         self.steps += 1;

@@ -14,7 +14,7 @@ pub use episode::{Bounds, End, Episode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::agents::{Agent, Kernel, Lots};
+use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, Rules, Tetromino, episode_seed};
 use crate::pool::Lane;
@@ -146,11 +146,12 @@ impl Playing {
             Deal::PerSlot { seeds, columns } => episode_seed(seeds[row * columns + at], episode),
             Deal::Sequences(_) => 0,
         };
-        let (dealer, lots) = match &evaluation.deal {
-            Deal::Sequences(sequences) => {
-                (Dealer::sequence(sequences[at].clone()), Lots::new(word(0, Tag::Game, seed_index.into())))
-            }
-            _ => (Dealer::seeded(evaluation.rules.randomizer, seed), Lots::new(seed)),
+        let (dealer, rng) = match &evaluation.deal {
+            Deal::Sequences(sequences) => (
+                Dealer::sequence(sequences[at].clone()),
+                AgentRng::new(word(0, Tag::Game, seed_index.into())),
+            ),
+            _ => (Dealer::seeded(evaluation.rules.randomizer, seed), AgentRng::new(seed)),
         };
         Playing {
             result: GameResult {
@@ -165,7 +166,7 @@ impl Playing {
                 score: 0.0,
                 truncated: false,
             },
-            episode: Episode::new(&evaluation.rules, dealer, lots),
+            episode: Episode::new(&evaluation.rules, dealer, rng),
         }
     }
 

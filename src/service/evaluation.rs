@@ -98,9 +98,9 @@ impl EvaluationService for Evaluations {
         let (answers, messages) = mpsc::channel(1);
         let lane = self.pool.lane(party).in_span(CallContext::current_span());
         let task = tokio::spawn(CallContext::follow(CallContext::current(), async move {
-            let teller = Teller { answers, place: &place };
+            let sender = EventSender { answers, place: &place };
             tokio::select! {
-                told = evaluate(&lane, request, &teller) => told,
+                ended = evaluate(&lane, request, &sender) => ended,
                 () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.places.limits.max_unread).into()),
             }
         }));
@@ -109,14 +109,14 @@ impl EvaluationService for Evaluations {
 }
 
 /// Sends the messages of an evaluation.
-struct Teller<'a> {
+struct EventSender<'a> {
     answers: Sender<Answer>,
     place: &'a Place,
 }
 
-impl Teller<'_> {
+impl EventSender<'_> {
     /// Waits for room in the connection, and only then makes the message.
-    async fn tell(&self, event: impl FnOnce() -> Event) -> Result<(), Status> {
+    async fn send(&self, event: impl FnOnce() -> Event) -> Result<(), Status> {
         self.look();
         let room = tokio::time::timeout(PATIENCE, self.answers.reserve()).await;
         self.place.note(false);
@@ -150,9 +150,9 @@ impl Stream for Answers {
             return Poll::Ready(Some(Ok(answer)));
         }
         let Some(task) = &mut self.task else { return Poll::Ready(None) };
-        let told = ready!(Pin::new(task).poll(cx));
+        let ended = ready!(Pin::new(task).poll(cx));
         self.task = None;
-        Poll::Ready(match told {
+        Poll::Ready(match ended {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(Err(status)),
             Err(panic) => Some(Err(Refusal::internal(&format!("an evaluation failed: {panic}")).into())),
@@ -169,12 +169,12 @@ impl Drop for Answers {
 }
 
 /// Plays the games, and sends their messages up to the summary.
-async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) -> Result<(), Status> {
+async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<'_>) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
         evaluation, started, baseline, parallelism, progress_interval, omit_results, ..
     } = request;
-    teller.tell(|| Event::Started(started)).await?;
+    sender.send(|| Event::Started(started)).await?;
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
     let games = Games::begin(lane, evaluation.clone(), parallelism, omit_results);
@@ -186,24 +186,24 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, teller: &Teller<'_>) 
     loop {
         let ended = games.ended();
         for results in games.take_unread().chunks(max_results) {
-            teller.tell(|| Event::Results(encode_results(results))).await?;
+            sender.send(|| Event::Results(encode_results(results))).await?;
         }
         if ended {
             break;
         }
         if next_progress.is_some_and(|due| Instant::now() >= due) {
-            teller.tell(|| Event::Progress(games.progress(start))).await?;
+            sender.send(|| Event::Progress(games.progress(start))).await?;
             next_progress = due();
         }
         tokio::select! {
             () = games.news() => {}
             _ = ticks.tick() => {
-                teller.look();
+                sender.look();
                 games.count();
             }
         }
     }
-    teller.tell(|| Event::Progress(games.progress(start))).await?;
+    sender.send(|| Event::Progress(games.progress(start))).await?;
     let summary = games.summary(lane, evaluation, baseline).await?;
-    teller.tell(|| Event::Summary(summary)).await
+    sender.send(|| Event::Summary(summary)).await
 }

@@ -204,7 +204,7 @@ pub enum Refusal {
     #[error("this connection has joined world {0:?} already")]
     AlreadyJoined(String),
     /// A dm_env_rpc world that another agent has joined.
-    #[error("somebody has joined world {0:?}")]
+    #[error("a client has joined world {0:?} already")]
     WorldInUse(String),
     /// The server requires a token, and the call has none that it knows.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
@@ -328,11 +328,11 @@ impl From<ReadError> for Refusal {
 
 impl From<RestoreError> for Refusal {
     fn from(error: RestoreError) -> Refusal {
-        let told = error.to_string();
+        let text = error.to_string();
         match error {
             RestoreError::EnvIds(error) => error.into(),
-            RestoreError::WrongLength(_) => Refusal::field("positions", told),
-            RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(told).into(),
+            RestoreError::WrongLength(_) => Refusal::field("positions", text),
+            RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(text).into(),
             RestoreError::Position { row, error } => {
                 let field = format!("positions.drawings[{row}]");
                 DecodeError::invalid(Fault::Position, field, error.to_string()).into()

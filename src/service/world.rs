@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::env::{EnvBatch, Episodes, StepOutcome};
 use crate::wire::dm_env_rpc::pb;
-use crate::wire::dm_env_rpc::pb::EnvironmentStateType as Told;
+use crate::wire::dm_env_rpc::pb::EnvironmentStateType as StateType;
 use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
 use crate::wire::dm_env_rpc::tensor;
@@ -63,23 +63,23 @@ impl World {
                     }
                 }
                 self.dealt = None;
-                Told::Running
+                StateType::Running
             }
-            Phase::Cut => Told::Interrupted,
+            Phase::Cut => StateType::Interrupted,
             // A session call ended the episode.
-            Phase::Running if batch.has_ended(0) => Told::Interrupted,
+            Phase::Running if batch.has_ended(0) => StateType::Interrupted,
             Phase::Running => {
                 let StepOutcome { rewards, terminated, truncated, .. } =
                     batch.step(&[decode_action(&request.actions)?], None)?;
                 reward = rewards[0];
                 match (terminated[0], truncated[0]) {
-                    (true, _) => Told::Terminated,
-                    (false, true) => Told::Interrupted,
-                    (false, false) => Told::Running,
+                    (true, _) => StateType::Terminated,
+                    (false, true) => StateType::Interrupted,
+                    (false, false) => StateType::Running,
                 }
             }
         };
-        self.phase = if state == Told::Running { Phase::Running } else { Phase::Between };
+        self.phase = if state == StateType::Running { Phase::Running } else { Phase::Between };
         let observe = |observation| match observation {
             Observation::Reward => tensor::float(reward),
             Observation::Field(field) => {

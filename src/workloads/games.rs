@@ -1,6 +1,6 @@
 //! A linear controller that plays on one core.
 
-use crate::agents::{Agent, Controller, Kernel, Lots};
+use crate::agents::{Agent, AgentRng, Controller, Kernel};
 use crate::engine::{Dealer, Rules};
 use crate::rollout::{Bounds, Episode};
 
@@ -67,7 +67,7 @@ impl Play {
         let (mut left, mut seed) = (pieces, 0);
         while left > 0 {
             let dealer = Dealer::seeded(rules.randomizer, seed);
-            let mut episode = Episode::new(rules, dealer, Lots::new(seed));
+            let mut episode = Episode::new(rules, dealer, AgentRng::new(seed));
             episode.play(rules, agent, *kernel, Bounds { pieces: left, steps: u64::MAX });
             left -= episode.pieces;
             seed += 1;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use tetrion::agents::{
-    AGENTS, Agent, AgentKind, Controller, Kernel, LinearAgent, LookaheadAgent, Lots, MonteCarlo, Sight,
+    AGENTS, Agent, AgentKind, AgentRng, Controller, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
     TerminalPolicy, Thought, flat_stacking,
 };
 use tetrion::engine::rng::{Tag, word as engine_word};
@@ -21,10 +21,10 @@ use crate::twin::{self, Losing, TwinPlacement, TwinPlayfield, uniform_tetromino}
 const ENDLESS: Bounds = Bounds { pieces: u64::MAX, steps: u64::MAX };
 
 /// The whole choice of an agent.
-fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, lots: &mut Lots) -> Placement {
+fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
     let mut thought = Thought::default();
     loop {
-        if let Some(placement) = agent.think(kernel, sight, &mut thought, lots) {
+        if let Some(placement) = agent.think(kernel, sight, &mut thought, rng) {
             return placement;
         }
     }
@@ -75,7 +75,7 @@ fn plain_game(
 }
 
 fn game(rules: &Rules, agent: &Agent, seed: u64) -> (u64, u64) {
-    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
     episode.play(rules, agent, Kernel::best(), ENDLESS);
     assert_eq!(episode.steps, episode.pieces, "a step is a piece");
     (episode.lines, episode.pieces)
@@ -240,8 +240,8 @@ fn all_kernels_count_the_same_playouts_under_all_rules() {
                 Sight { rules: &rules, playfield: &playfield, piece: Tetromino::L, next: &[], lines: 0 };
             let agent = MonteCarlo::new(20);
             let tally = |kernel| {
-                let mut lots = Lots::new(5);
-                (agent.tally(kernel, &sight, Placement { orientation: 2, column: 3 }, &mut lots), lots)
+                let mut rng = AgentRng::new(5);
+                (agent.tally(kernel, &sight, Placement { orientation: 2, column: 3 }, &mut rng), rng)
             };
             let (portable, after) = tally(Kernel::Portable);
             assert!(portable.pieces > 100, "{portable:?}");
@@ -304,7 +304,7 @@ fn looks_ahead_find_what_their_definition_says() {
                             next: &pieces[1..],
                             lines: 0,
                         };
-                        let chosen = choose(&agent, Kernel::best(), &sight, &mut Lots::new(0));
+                        let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
 
                         let plain = TwinPlayfield::drawn(&playfield.to_string(), height.into());
                         let all = twin::placements(&plain, letters[0]);
@@ -424,7 +424,7 @@ fn flat_stacking_chooses_by_the_reports_sum_and_is_the_controller() {
                     .map(|row| (0..width).map(|column| playfield.is_full(row, column)).collect())
                     .collect();
                 let sight = Sight { rules: &rules, playfield: &playfield, piece, next: &[], lines: 0 };
-                let chosen = choose(&agent, Kernel::best(), &sight, &mut Lots::new(0));
+                let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
                 assert_eq!(chosen, plain_smart(&rules, &cells, piece), "{piece} on\n{playfield}");
                 choices += 1;
                 let shape = chosen.shape(&rules, piece).unwrap();
@@ -580,7 +580,7 @@ fn everybodys_games_are_the_same_on_one_thread_and_on_two_and_alone() {
 }
 
 #[test]
-fn lots_of_a_written_sequence_are_those_of_its_place_in_the_list() {
+fn random_numbers_of_a_written_sequence_are_those_of_its_place_in_the_list() {
     let sequence: Arc<[Tetromino]> = vec![Tetromino::T; 30].into();
     let evaluation = Evaluation {
         rules: Rules::simplified(10, 20),
@@ -594,12 +594,12 @@ fn lots_of_a_written_sequence_are_those_of_its_place_in_the_list() {
     };
     let results = run(1, &evaluation);
     for (j, result) in results.iter().enumerate() {
-        let lots = Lots::new(engine_word(0, Tag::Game, j as u64));
-        let mut episode = Episode::new(&evaluation.rules, Dealer::sequence(sequence.clone()), lots);
+        let rng = AgentRng::new(engine_word(0, Tag::Game, j as u64));
+        let mut episode = Episode::new(&evaluation.rules, Dealer::sequence(sequence.clone()), rng);
         episode.play(&evaluation.rules, &Agent::Random, Kernel::best(), ENDLESS);
         assert_eq!((result.lines, result.pieces, result.seed), (episode.lines, episode.pieces, 0));
     }
-    assert_ne!(results[0].pieces, results[1].pieces, "they draw different lots");
+    assert_ne!(results[0].pieces, results[1].pieces, "they draw different rng");
 }
 
 #[test]

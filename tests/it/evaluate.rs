@@ -227,7 +227,7 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     fn says(error: &str, parts: &[&str]) {
         parts.iter().for_each(|part| assert!(error.contains(part), "{part:?} is not in {error}"));
     }
-    says(&refused(&[], 2), &["nobody to evaluate", "--controller"]);
+    says(&refused(&[], 2), &["nothing to evaluate", "--controller"]);
     says(&refused(&["--controller", "deep-blue"], 2), &["deep-blue", "expected one of", "dt-10"]);
     says(&refused(&["--controller", "dt10"], 2), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
     says(

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{Agent, Controller, Kernel, Lots};
+use tetrion::agents::{Agent, AgentRng, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{Dealer, Rules};
 use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation};
@@ -50,14 +50,14 @@ fn plain_game(
 }
 
 fn game(rules: &Rules, agent: &Agent, seed: u64, max_steps: u64) -> Counts {
-    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
     let bounds = Bounds { pieces: u64::MAX, steps: max_steps };
     episode.play(rules, agent, Kernel::best(), bounds);
     (episode.lines, episode.pieces, episode.steps, episode.end == Some(End::ToppedOut))
 }
 
 #[test]
-fn random_keys_are_words_of_the_agents_lots() {
+fn random_keys_are_words_of_the_agents_rng() {
     let mut lost = 0;
     for (width, height) in [(10, 20), (4, 6), (7, 9), (18, 12)] {
         let rules = lab(width, height);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use tetrion::agents::{Agent, Controller, Kernel, LinearAgent, Lots, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{
     Column, Dealer, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked, parse_sequence,
 };
@@ -80,7 +80,7 @@ fn a_game_is_the_same_alone_and_in_an_evaluation() {
 /// Returns the highest stack.
 #[track_caller]
 fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) -> u32 {
-    let start = || Episode::new(rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+    let start = || Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
     let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
     let mut episodes: Vec<(Kernel, Episode)> = kernels.map(|kernel| (kernel, start())).collect();
     let mut dealer = Dealer::seeded(rules.randomizer, seed);
@@ -355,7 +355,7 @@ fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
             }
             assert_eq!(format!("{:016x}", sum.0), checksum, "{line}");
         }
-        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), Lots::new(seed));
+        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
         let bounds = Bounds { pieces, steps: u64::MAX };
         episode.play(&rules, &Agent::Linear(agent), Kernel::best(), bounds);
         let over = match end {

@@ -96,7 +96,7 @@ fn machine() -> Machine {
 
 /// Its name, where the system gives it (Linux on x86); else the name of its architecture.
 fn processor() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     name.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_owned()
 }

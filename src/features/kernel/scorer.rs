@@ -275,7 +275,7 @@ impl<L: Lanes> Chooser<'_, L> {
 
         // Two rounds in one loop, so that there is one copy of all that is inlined: the first estimates every placement, the
         // second scores the candidates.
-        let mut candidates = Candidates::EVERYBODY;
+        let mut candidates = Candidates::ALL;
         let mut is_second = false;
         loop {
             for (orientation, shape) in shapes.iter().enumerate().take(4) {
@@ -384,7 +384,7 @@ impl<L: Lanes> Chooser<'_, L> {
 struct Candidates(u128);
 
 impl Candidates {
-    const EVERYBODY: Candidates = Candidates(u128::MAX);
+    const ALL: Candidates = Candidates(u128::MAX);
 
     #[inline(always)]
     fn add(&mut self, orientation: usize, lanes: u32) {

@@ -1,4 +1,4 @@
-//! Lots: an agent's own randomness.
+//! AgentRng: an agent's own randomness.
 //!
 //! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, and n counts the words it has drawn in that
 //! episode. So what an agent draws depends on nothing but the episode and on how often it has drawn before: not on the
@@ -8,15 +8,15 @@ use crate::engine::rng::{Tag, below, stream, stream_word};
 
 /// The words of one agent in one episode, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lots {
+pub struct AgentRng {
     stream: u64,
     drawn: u64,
 }
 
-impl Lots {
+impl AgentRng {
     /// The words of the episode with this seed, from the first.
-    pub fn new(seed: u64) -> Lots {
-        Lots { stream: stream(seed, Tag::Agent), drawn: 0 }
+    pub fn new(seed: u64) -> AgentRng {
+        AgentRng { stream: stream(seed, Tag::Agent), drawn: 0 }
     }
 
     /// The next word.
