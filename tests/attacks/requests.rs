@@ -135,22 +135,27 @@ pub async fn withheld(arena: &Arena) -> Result<()> {
     bytes.resize(MAX_REQUEST_BYTES as usize, 0);
     for _ in 0..16 {
         let mut connection = Connection::open(arena.address, &[]).await?;
-        let mut refused = false;
-        for number in 0..3 {
-            let stream = 2 * number + 1;
-            connection.send(&begin(stream, RESTORE, &[])).await?;
-            // A quarter of the stream's window at a time, which is open again when the server has seen it.
-            for part in bytes.chunks(1 << 20) {
-                let frames: Vec<u8> =
-                    part.chunks(16_384).flat_map(|chunk| frame(DATA, 0, stream, chunk)).collect();
-                connection.send(&frames).await?;
-                refused |= connection.settle().await?.iter().any(|frame| frame.kind == RST_STREAM);
-                if refused {
-                    break;
-                }
+        // A server that is too busy to open the windows in time closes the connection: that is a refusal too.
+        let _ = withhold(&mut connection, &bytes).await;
+        arena.hold(connection);
+    }
+    Ok(())
+}
+
+/// Sends a message three times, until one of them is refused.
+async fn withhold(connection: &mut Connection, bytes: &[u8]) -> Result<()> {
+    for number in 0..3 {
+        let stream = 2 * number + 1;
+        connection.send(&begin(stream, RESTORE, &[])).await?;
+        // A quarter of the stream's window at a time, which is open again when the server has seen it.
+        for part in bytes.chunks(1 << 20) {
+            let frames: Vec<u8> =
+                part.chunks(16_384).flat_map(|chunk| frame(DATA, 0, stream, chunk)).collect();
+            connection.send(&frames).await?;
+            if connection.settle().await?.iter().any(|frame| frame.kind == RST_STREAM) {
+                return Ok(());
             }
         }
-        arena.hold(connection);
     }
     Ok(())
 }
