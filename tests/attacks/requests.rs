@@ -1,6 +1,6 @@
 //! Requests that are small on their way and large on arrival, that never end, or that take minutes of work.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -135,15 +135,19 @@ pub async fn withheld(arena: &Arena) -> Result<()> {
     bytes.resize(MAX_REQUEST_BYTES as usize, 0);
     for _ in 0..16 {
         let mut connection = Connection::open(arena.address, &[]).await?;
-        // A server that is too busy to open the windows in time closes the connection: that is a refusal too.
-        let _ = withhold(&mut connection, &bytes).await;
+        match withhold(&mut connection, &bytes).await {
+            // A message that overruns a window is refused by closing the connection.
+            Err(error) if is_closed(&error) => {}
+            other => other?,
+        }
         arena.hold(connection);
     }
     Ok(())
 }
 
-/// Sends a message three times, until one of them is refused.
-async fn withhold(connection: &mut Connection, bytes: &[u8]) -> Result<()> {
+/// Three messages that come nearly whole, each until one has been refused.
+async fn withhold(connection: &mut Connection, bytes: &[u8]) -> io::Result<()> {
+    let mut refused = false;
     for number in 0..3 {
         let stream = 2 * number + 1;
         connection.send(&begin(stream, RESTORE, &[])).await?;
@@ -152,12 +156,19 @@ async fn withhold(connection: &mut Connection, bytes: &[u8]) -> Result<()> {
             let frames: Vec<u8> =
                 part.chunks(16_384).flat_map(|chunk| frame(DATA, 0, stream, chunk)).collect();
             connection.send(&frames).await?;
-            if connection.settle().await?.iter().any(|frame| frame.kind == RST_STREAM) {
-                return Ok(());
+            refused |= connection.settle().await?.iter().any(|frame| frame.kind == RST_STREAM);
+            if refused {
+                break;
             }
         }
     }
     Ok(())
+}
+
+/// Whether the server has closed the connection.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 /// 100,000 calls that are begun and not made, on a hundred connections; the attackers leave them, and begin again.
