@@ -18,6 +18,8 @@ const ENVS: u32 = 16;
 const EVERY: Duration = Duration::from_millis(20);
 /// How long it waits for an answer.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// How long an attacker waits for one to what it prepares, of tens of thousands of environments maybe.
+const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The caller at work.
 #[derive(Debug)]
@@ -46,8 +48,13 @@ impl Seen {
 
 /// A connection of a caller with patience.
 pub async fn connect(address: SocketAddr) -> Result<Channel> {
+    connect_for(address, PREPARATION).await
+}
+
+/// A connection whose calls wait this long for an answer.
+async fn connect_for(address: SocketAddr, patience: Duration) -> Result<Channel> {
     let endpoint = Endpoint::from_shared(format!("http://{address}"))?;
-    let endpoint = endpoint.tcp_nodelay(true).connect_timeout(DEADLINE).timeout(DEADLINE);
+    let endpoint = endpoint.tcp_nodelay(true).connect_timeout(patience).timeout(patience);
     endpoint.connect().await.with_context(|| format!("no connection to {address}"))
 }
 
@@ -70,7 +77,7 @@ pub fn step(session: &str, num_envs: u32) -> pb::StepRequest {
 impl Bystander {
     /// Connects, and begins to step.
     pub async fn start(address: SocketAddr) -> Result<Bystander> {
-        let channel = connect(address).await?;
+        let channel = connect_for(address, DEADLINE).await?;
         let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(1), ..Default::default() };
         let session = session(&channel, config).await?;
         let seen = Arc::new(Mutex::new(Seen::default()));

@@ -24,17 +24,29 @@ const ENVS: u32 = 3;
 const AT_ONCE: usize = 16;
 /// How long one may take: games may have become endless ones.
 const DEADLINE: Duration = Duration::from_millis(100);
+/// How long one may take that is sent once more, alone.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a message, and reads the answer to its end or to the deadline.
-async fn send(channel: &Channel, method: &'static str, message: Bytes) -> Result<(), Status> {
+async fn send(
+    channel: &Channel,
+    method: &'static str,
+    message: Bytes,
+    deadline: Duration,
+) -> Result<(), Status> {
     let mut client = Grpc::new(channel.clone());
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
     let mut request = Request::new(tokio_stream::iter([message]));
-    request.set_timeout(DEADLINE);
+    request.set_timeout(deadline);
     let answer = client.streaming(request, PathAndQuery::from_static(method), RawBytes).await;
     let mut answers = answer?.into_inner();
     while answers.message().await?.is_some() {}
     Ok(())
+}
+
+/// Whether the server failed to answer, or answered that it is broken.
+fn is_failure(status: &Status) -> bool {
+    matches!(status.code(), Code::Internal | Code::Unknown | Code::Unavailable | Code::DataLoss)
 }
 
 /// Changes a little: bits, bytes, lengths, order. Numbers at the edges are likelier than others.
@@ -74,6 +86,10 @@ pub fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 /// Sends `number` messages, made by their numbers, at most `AT_ONCE` at a time.
+///
+/// A server that gets no processor for a while finds more than a few calls whose caller has given up at the deadline before
+/// they were accepted, and closes the connection: to HTTP/2 that is a flood. So a message that failed is sent once more,
+/// alone and on a connection of its own.
 async fn send_all(
     arena: &Arena,
     number: usize,
@@ -87,12 +103,17 @@ async fn send_all(
         let channel = channel.clone();
         sending.spawn(async move {
             let bytes = Bytes::from(bytes);
-            (at, method, bytes.clone(), send(&channel, method, bytes).await)
+            (at, method, bytes.clone(), send(&channel, method, bytes, DEADLINE).await)
         });
         while sending.len() >= AT_ONCE || (at + 1 == number && !sending.is_empty()) {
             let (at, method, bytes, answer) = sending.join_next().await.context("one of them")??;
-            let Err(status) = answer else { continue };
-            if matches!(status.code(), Code::Internal | Code::Unknown | Code::Unavailable | Code::DataLoss) {
+            if !answer.is_err_and(|status| is_failure(&status)) {
+                continue;
+            }
+            let alone = connect(arena.address).await?;
+            if let Err(status) = send(&alone, method, bytes.clone(), PATIENCE).await
+                && is_failure(&status)
+            {
                 bail!("message {at} to {method}, {bytes:02x?}: {:?}: {}", status.code(), status.message());
             }
         }
@@ -122,9 +143,9 @@ pub async fn messages(arena: &Arena) -> Result<()> {
     let (name, state) = target(&channel).await?;
     let samples = Arc::new(samples(&name, ENVS, &state));
     for (method, bytes) in samples.iter() {
-        let answer = send(&channel, method, Bytes::from(bytes.clone())).await;
+        let answer = send(&channel, method, Bytes::from(bytes.clone()), DEADLINE).await;
         if let Err(status) = answer
-            && status.code() != Code::DeadlineExceeded
+            && !matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled)
         {
             bail!("{method} refuses a valid message: {:?}: {}", status.code(), status.message());
         }

@@ -17,7 +17,7 @@ const ADDRESS_SPACE_KIB: u64 = 4 << 20;
 /// Files and sockets it may have open, unless an attack says otherwise.
 pub const DESCRIPTORS: u32 = 20_000;
 /// How long it may go on after SIGTERM, and how much later it may be gone on a machine that has other work to do.
-const DRAIN: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(4));
+const DRAIN: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(12));
 /// Bytes that it may log while it is attacked: a caller that could fill a disk would be a danger too.
 const MAX_LOG: u64 = 1 << 20;
 
