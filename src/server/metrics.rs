@@ -6,10 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tonic::Code;
 
 use super::connection::CLOSED_FOR;
 use super::incoming::REFUSED_FOR;
 use super::process;
+use super::record::CODES;
 use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
 use crate::service::metrics as names;
@@ -70,6 +72,8 @@ fn handle() -> &'static PrometheusHandle {
                 counter!(metric.name).increment(0);
             }
         }
+        // Of the refusals only those that are bugs: an alert waits for the first one.
+        counter!(names::REFUSALS, "reason" => CODES[Code::Internal as usize]).increment(0);
         for reason in REFUSED_FOR {
             counter!(names::CONNECTIONS_REFUSED, "reason" => reason).increment(0);
         }

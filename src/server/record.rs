@@ -42,7 +42,7 @@ pub(super) struct Method {
     received: Counter,
     sent: Counter,
     /// By code, each made when first needed: a page of zeros is no help.
-    ended: [OnceLock<Counter>; CODES.len()],
+    ended_with: [OnceLock<Counter>; CODES.len()],
 }
 
 impl Method {
@@ -50,7 +50,7 @@ impl Method {
         install();
         let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
         let name = Arc::<str>::from(name);
-        Method {
+        let method = Method {
             answers_stream,
             bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
             takes: Takes { stream, max_bytes: max_request_bytes(&name) },
@@ -58,9 +58,19 @@ impl Method {
             seconds: histogram!(names::CALL_SECONDS, "method" => name.clone()),
             received: counter!(names::RECEIVED_BYTES, "method" => name.clone()),
             sent: counter!(names::SENT_BYTES, "method" => name.clone()),
-            ended: Default::default(),
+            ended_with: Default::default(),
             name,
-        }
+        };
+        // There from the start, so that the first call shows as a change.
+        method.ended(Code::Ok);
+        method
+    }
+
+    /// The calls that ended with this code.
+    fn ended(&self, code: Code) -> &Counter {
+        let counter =
+            || counter!(names::CALLS, "method" => self.name.clone(), "code" => CODES[code as usize]);
+        self.ended_with[code as usize].get_or_init(counter)
     }
 }
 
@@ -142,9 +152,7 @@ impl Record {
 impl Drop for Record {
     fn drop(&mut self) {
         let code = self.code.unwrap_or(Code::Cancelled);
-        let name = CODES[code as usize];
-        let ended = || counter!(names::CALLS, "method" => self.method.name.clone(), "code" => name);
-        self.method.ended[code as usize].get_or_init(ended).increment(1);
+        self.method.ended(code).increment(1);
         self.method.seconds.record(self.start.elapsed());
         self.method.in_flight.decrement(1);
         self.log(code);

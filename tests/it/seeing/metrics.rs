@@ -116,6 +116,20 @@ fn the_dashboard_and_the_alerts_name_only_metrics_that_there_are() {
     }
 }
 
+/// Rates and increases see a change only between two values: a counter that appears with its first event hides it.
+#[tokio::test]
+async fn what_alerts_wait_for_is_zero_from_the_start() {
+    let process = Process::start(&[]);
+    let metrics = process.metrics();
+    for line in [
+        "tetrion_panics_total 0",
+        "tetrion_refusals_total{reason=\"INTERNAL\"} 0",
+        "tetrion_calls_total{method=\"tetrion.v1.EnvironmentService/Step\",code=\"OK\"} 0",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} in\n{metrics}");
+    }
+}
+
 #[tokio::test]
 async fn what_callers_do_is_counted() {
     let process = Process::start(&[]);
