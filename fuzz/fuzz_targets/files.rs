@@ -1,4 +1,4 @@
-//! Files that a person may edit: weights, and the folder of a training run.
+//! Files that a person may edit: weights, tokens, and the folder of a training run.
 
 #![no_main]
 
@@ -7,14 +7,18 @@ use std::fs;
 use libfuzzer_sys::fuzz_target;
 use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, RunFolder};
 use tetrion::cli::weights::Weights;
+use tetrion::server::TokenFile;
 use tetrion_fuzz::parts;
 
 fuzz_target!(|input: &[u8]| {
-    if let Ok(weights) =
-        std::str::from_utf8(input).map_err(drop).and_then(|text| Weights::from_json(text).map_err(drop))
-    {
-        let again = Weights::from_json(&weights.to_json());
-        assert!(again.is_ok(), "what was written is read: {again:?}");
+    if let Ok(text) = std::str::from_utf8(input) {
+        if let Ok(weights) = Weights::from_json(text) {
+            let again = Weights::from_json(&weights.to_json());
+            assert!(again.is_ok(), "what was written is read: {again:?}");
+        }
+        if let Err(error) = TokenFile::parse(text) {
+            let _ = error.to_string();
+        }
     }
     let parts = parts(input);
     let folder = std::env::temp_dir().join(format!("tetrion-fuzz-{}", std::process::id()));

@@ -4,6 +4,7 @@
 //! the connection is missing. Each input has a store of its own with one session in it, so an input does the same
 //! whatever came before it.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,6 +15,8 @@ use std::time::{Duration, SystemTime};
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body::{Body as _, Frame};
 use tetrion::pool::Pool;
+use tetrion::server::Tokens;
+use tetrion::server::calls::around_calls;
 use tetrion::service::{
     CallPool, Clock, Environments, EvaluationLimits, Evaluations, ServerFacts, SessionStore, StoreLimits,
     Worlds,
@@ -21,10 +24,11 @@ use tetrion::service::{
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
 use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
 use tonic::Request;
 use tonic::body::Body;
 use tonic::codegen::http;
-use tower::{Service, ServiceExt};
+use tower::{Service, ServiceExt, service_fn};
 
 /// The placeholder for the session's name in an input: as long as one.
 pub const PLACEHOLDER: &[u8] = b"sessions/################################";
@@ -105,7 +109,7 @@ impl Services {
         }
         let request = http::Request::post(path)
             .header("content-type", "application/grpc")
-            .body(Body::new(Whole(Some(bytes.freeze()))))
+            .body(Body::new(Pieces([bytes.freeze()].into())))
             .expect("a request");
         RUNTIME.block_on(async {
             let Ok(answer) = service.oneshot(request).await;
@@ -132,10 +136,33 @@ impl Services {
     }
 }
 
-/// A request that is complete.
-struct Whole(Option<Bytes>);
+/// Sends a body in pieces to a service that only reads, through what a server does around every call.
+pub fn receive(encoding: &str, timeout: &[u8], pieces: &[&[u8]]) {
+    let service = service_fn(|request: http::Request<Body>| async {
+        let mut body = request.into_body();
+        while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+        Ok::<_, Infallible>(http::Response::new(Body::empty()))
+    });
+    let service = around_calls(service, Tokens::default(), POOL.clone(), CancellationToken::new());
+    let mut request = http::Request::post("/tetrion.v1.EnvironmentService/StepStream")
+        .header("content-type", "application/grpc")
+        .header("grpc-encoding", encoding);
+    if let Ok(timeout) = http::HeaderValue::from_bytes(timeout) {
+        request = request.header("grpc-timeout", timeout);
+    }
+    let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
+    let request = request.body(Body::new(Pieces(pieces))).expect("a request");
+    RUNTIME.block_on(async {
+        let Ok(answer) = service.oneshot(request).await;
+        let mut body = answer.into_body();
+        while poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_some() {}
+    });
+}
 
-impl http_body::Body for Whole {
+/// A body that is there, piece by piece.
+struct Pieces(VecDeque<Bytes>);
+
+impl http_body::Body for Pieces {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -143,7 +170,7 @@ impl http_body::Body for Whole {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        Poll::Ready(self.0.pop_front().map(|bytes| Ok(Frame::data(bytes))))
     }
 }
 

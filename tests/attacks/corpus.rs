@@ -5,9 +5,12 @@
 //! ```
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use prost::Message;
 use tetrion::engine::{PRESETS, Randomizer, Rules};
 use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding};
@@ -33,6 +36,9 @@ const METHODS: [&str; 12] = [
     "EnumeratePlacements",
 ];
 
+const TOKENS: &str =
+    "max_sessions = 3\n\n[[token]]\nname = \"alice\"\nsecret = \"n2IpfLQ0nTBHqYmL6JGT7tZr\"\nmax_envs = 64\n";
+
 /// Writes every input as a file of its own.
 pub fn write(folder: &Path) -> Result<()> {
     let states = states()?;
@@ -55,6 +61,14 @@ pub fn write(folder: &Path) -> Result<()> {
         }
     }
     put(folder, "worlds", "all", &worlds)?;
+    for (name, headers, compressed) in compressed(&samples[0].1)? {
+        let mut request = part(headers);
+        for piece in compressed.chunks(7) {
+            request.extend(part(piece));
+        }
+        put(folder, "requests", name, &request)?;
+    }
+    put(folder, "files", "tokens", TOKENS.as_bytes())?;
     for (number, state) in states.iter().enumerate() {
         put(folder, "snapshots", &format!("{number:02}"), &state[..state.len() - 8])?;
     }
@@ -62,6 +76,17 @@ pub fn write(folder: &Path) -> Result<()> {
     let values = pb::Tensor { values: vec![1.0, -0.5, 3e9, f64::NAN], ..Default::default() };
     put(folder, "tensors", "data", &data.encode_to_vec())?;
     put(folder, "tensors", "values", &values.encode_to_vec())
+}
+
+/// A message twice in a row, compressed in both ways: a name, the headers in the form of the target `requests`, and the body.
+fn compressed(message: &[u8]) -> Result<[(&'static str, &'static [u8], Vec<u8>); 2]> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(message)?;
+    let twice = |bytes: Vec<u8>| [&[1][..], &(bytes.len() as u32).to_be_bytes(), &bytes].concat().repeat(2);
+    Ok([
+        ("gzip", b"\x01100m", twice(gzip.finish()?)),
+        ("zstd", b"\x0250m", twice(zstd::encode_all(message, 0)?)),
+    ])
 }
 
 /// Snapshots of environments of several kinds.
