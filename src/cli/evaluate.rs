@@ -23,8 +23,8 @@ use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
     Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds,
-    randomizers,
 };
+use crate::engine::{Choice, Randomizer};
 use crate::summary::Statistics;
 use crate::wire::limits::MAX_GAMES;
 
@@ -81,7 +81,7 @@ pub struct EvaluateArgs {
     pub preview: Option<u32>,
 
     /// How pieces are dealt [default: the preset's]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(randomizers()))]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Randomizer::names()))]
     pub randomizer: Option<String>,
 
     /// Games a controller
@@ -303,7 +303,8 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
     let width = args.width.or(size.map(|size| size.0));
     let height = args.height.or(size.map(|size| size.1));
     let preview = args.preview.or((args.lookahead > 0).then_some(args.lookahead));
-    Ok((contestants, RulesChoice { preset, width, height, randomizer: args.randomizer.clone(), preview }))
+    let randomizer = args.randomizer.as_deref().and_then(Randomizer::from_name);
+    Ok((contestants, RulesChoice { preset, width, height, randomizer, preview, ..Default::default() }))
 }
 
 /// The contestant of this name, with those of the flags that apply to it.
@@ -440,7 +441,7 @@ fn to_json(
     };
     let started = &first.started;
     json!({
-        "rules": started.rules.preset,
+        "rules": started.preset,
         "rules_version": started.rules_version,
         "width": started.rules.width,
         "height": started.rules.height,
@@ -467,7 +468,7 @@ fn to_text(
         grouped(args.games.into()),
         rules.width,
         rules.height,
-        rules.preset,
+        first.started.preset,
         args.seed,
         "controller",
         "mean lines",

@@ -1,6 +1,6 @@
-//! What a client chooses by name: rules, features and policies; and how it encodes them.
+//! What a client chooses by name: features and policies; and how it encodes them.
 
-use crate::wire::{pb, rules};
+use crate::wire::pb;
 
 /// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,39 +84,4 @@ impl Policy {
 
 fn encode_terminal(avoid_terminal: bool) -> pb::TerminalScore {
     if avoid_terminal { pb::TerminalScore::Avoid } else { pb::TerminalScore::Score }
-}
-
-/// The rules of the games: a preset, and the changes to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RulesChoice {
-    /// The preset; empty for the server's default.
-    pub preset: String,
-    /// Columns.
-    pub width: Option<u32>,
-    /// Rows.
-    pub height: Option<u32>,
-    /// The randomizer, one of [`randomizers`].
-    pub randomizer: Option<String>,
-    /// Next pieces shown.
-    pub preview: Option<u32>,
-}
-
-/// The randomizers, as [`RulesChoice`] names them.
-pub fn randomizers() -> Vec<String> {
-    rules::words(RANDOMIZER, pb::Randomizer::as_str_name)
-}
-
-/// The protocol's prefix of randomizer names.
-const RANDOMIZER: &str = "RANDOMIZER_";
-
-impl RulesChoice {
-    pub(super) fn encode(&self) -> pb::Rules {
-        let RulesChoice { preset, width, height, randomizer, preview } = self.clone();
-        // An unknown name becomes an unknown number, which the server refuses.
-        let randomizer = randomizer.map(|name| {
-            let name = format!("{RANDOMIZER}{}", name.to_uppercase());
-            pb::Randomizer::from_str_name(&name).unwrap_or(pb::Randomizer::Unspecified).into()
-        });
-        pb::Rules { preset, width, height, randomizer, preview, ..Default::default() }
-    }
 }

@@ -7,12 +7,14 @@ use tonic::Streaming;
 use super::connection::Server;
 use super::error::error;
 use super::{Client, ClientError, Policy, RulesChoice};
+use crate::engine::Rules;
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluate_policies_response;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use crate::wire::rules::ResolvedRules;
 use crate::wire::tensor::{self, Dim, Element};
-use crate::wire::{duration, pb};
+use crate::wire::{InField, duration, pb};
 
 /// How often the server reports progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -91,6 +93,8 @@ pub enum Event {
 /// What the server plays, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started {
+    /// The preset that the rules are based on, which may be one that only the server knows.
+    pub preset: String,
     /// The rules.
     pub rules: Rules,
     /// Their version.
@@ -99,35 +103,6 @@ pub struct Started {
     pub max_pieces: u64,
     /// The server cuts a game after this many steps.
     pub max_steps: u64,
-}
-
-/// Rules as the server plays them, in the words of the protocol.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rules {
-    /// The preset that they are based on.
-    pub preset: String,
-    /// Columns.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// The randomizer.
-    pub randomizer: String,
-    /// What a step is.
-    pub action_model: String,
-    /// What ends a game.
-    pub top_out: String,
-    /// How orientations are numbered.
-    pub orientation_table: String,
-    /// Where a piece may come down.
-    pub reach: String,
-    /// Next pieces shown.
-    pub preview: u32,
-    /// Points for a piece.
-    pub piece_points: f64,
-    /// Points for 1, 2, 3 and 4 lines at once.
-    pub line_points: [f64; 4],
-    /// Points for the end of a game.
-    pub game_end_points: f64,
 }
 
 /// A finished game.
@@ -247,7 +222,7 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
     });
     pb::EvaluatePoliciesRequest {
-        rules: Some(request.rules.encode()),
+        rules: Some((&request.rules).into()),
         rules_version: request.rules_version.clone(),
         agents: request.policies.iter().map(Policy::encode).collect(),
         games: Some(request.seeds.encode()),
@@ -261,34 +236,18 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
 }
 
 fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError> {
-    let rules = started.rules.ok_or_else(|| ClientError::Answer("it has no rules".to_owned()))?;
-    let scoring = rules.scoring.clone().unwrap_or_default();
-    let line_points = scoring.lines.as_slice().try_into();
+    let mut rules = started.rules.ok_or_else(|| ClientError::Answer("it has no rules".to_owned()))?;
+    let preset = std::mem::take(&mut rules.preset);
+    // Every field is filled in, so any preset will do.
+    let resolved = ResolvedRules::try_from(&rules).in_field("rules");
+    let ResolvedRules { rules, .. } = resolved.map_err(|error| ClientError::Answer(error.to_string()))?;
     Ok(Started {
-        rules: Rules {
-            width: rules.width(),
-            height: rules.height(),
-            randomizer: word(rules.randomizer().as_str_name(), "RANDOMIZER_"),
-            action_model: word(rules.action_model().as_str_name(), "ACTION_MODEL_"),
-            top_out: word(rules.top_out().as_str_name(), "TOP_OUT_"),
-            orientation_table: word(rules.orientation_table().as_str_name(), "ORIENTATION_TABLE_"),
-            reach: word(rules.reach().as_str_name(), "REACH_"),
-            preview: rules.preview(),
-            piece_points: scoring.piece(),
-            line_points: line_points
-                .map_err(|_| ClientError::Answer("it has not four points for lines".to_owned()))?,
-            game_end_points: scoring.game_end(),
-            preset: rules.preset,
-        },
+        preset,
+        rules,
         rules_version: started.rules_version,
         max_pieces: started.max_pieces,
         max_steps: started.max_steps,
     })
-}
-
-/// `TOP_OUT_SPAWN_BLOCKED` without its prefix: `spawn_blocked`.
-fn word(name: &str, prefix: &str) -> String {
-    name.strip_prefix(prefix).unwrap_or(name).to_lowercase()
 }
 
 fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientError> {

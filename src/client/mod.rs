@@ -21,10 +21,11 @@ mod info;
 mod spread;
 mod version;
 
-pub use choice::{Features, Policy, RulesChoice, randomizers};
+pub use crate::wire::rules::RulesChoice;
+pub use choice::{Features, Policy};
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
-pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Rules, Seeds, Started};
+pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Seeds, Started};
 pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;

@@ -16,6 +16,7 @@
 pub mod rng;
 pub mod tetromino;
 
+pub mod choice;
 pub mod randomizer;
 pub mod rules;
 
@@ -25,6 +26,7 @@ pub mod perft;
 pub mod placement;
 pub mod playfield;
 
+pub use choice::Choice;
 pub use keypress::{Fall, FallingPiece, Key};
 pub use perft::{Perft, perft};
 pub use placement::{Landing, Placement, PlacementSet, every_placement_exists, is_blocked, placements};

@@ -14,19 +14,20 @@
 
 use std::sync::Arc;
 
+use super::choice::choice;
 use super::rng::{Tag, below, stream, stream_word, word};
 use super::tetromino::Tetromino;
 
-/// How a seed becomes pieces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Randomizer {
-    /// Independent draws, each tetromino with probability 1/7: the literature's game.
-    #[default]
-    Uniform,
-    /// Bags of all seven, each in random order.
-    Bag7,
-    /// Draws that favour the tetrominoes that came up least often.
-    Balanced,
+choice! {
+    /// How a seed becomes pieces.
+    pub enum Randomizer: "randomizer" {
+        /// Independent draws, each tetromino with probability 1/7: the literature's game.
+        Uniform = 1, "uniform";
+        /// Bags of all seven, each in random order.
+        Bag7 = 2, "bag7";
+        /// Draws that favour the tetrominoes that came up least often.
+        Balanced = 3, "balanced";
+    }
 }
 
 /// The piece sequence of one episode, and how far it has been dealt.

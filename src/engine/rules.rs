@@ -1,5 +1,6 @@
 //! Rules are data: one value drives the one engine, and the presets are rows of one table.
 
+use super::choice::choice;
 use super::keypress::Key;
 use super::randomizer::Randomizer;
 use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
@@ -14,52 +15,52 @@ pub const HEIGHTS: std::ops::RangeInclusive<u8> = 4..=40;
 /// The most next pieces that can be shown.
 pub const MAX_PREVIEW: u8 = 6;
 
-/// What one step of a game is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ActionModel {
-    /// One step is one piece: an orientation and a column.
-    #[default]
-    Placement,
-    /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop.
-    Keypress,
+choice! {
+    /// What one step of a game is.
+    pub enum ActionModel: "action_model" {
+        /// One step is one piece: an orientation and a column.
+        Placement = 1, "placement";
+        /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop.
+        Keypress = 2, "keypress";
+    }
 }
 
-/// The rule that ends a game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum TopOut {
-    /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
-    #[default]
-    Overflow,
-    /// The next tetromino overlaps the playfield where it appears; known when it does, not when the one before it lands.
-    SpawnBlocked,
-    /// After clearing, a cell of the top row is full.
-    TopRow,
-    /// After clearing, a cell of the third row from the top is full: the three top rows lie above the field.
-    AboveField,
+choice! {
+    /// The rule that ends a game.
+    pub enum TopOut: "top_out" {
+        /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
+        Overflow = 1, "overflow";
+        /// The next tetromino overlaps the playfield where it appears; known when it does, not when the one before it lands.
+        SpawnBlocked = 2, "spawn_blocked";
+        /// After clearing, a cell of the top row is full.
+        TopRow = 3, "top_row";
+        /// After clearing, a cell of the third row from the top is full: the three top rows lie above the field.
+        AboveField = 4, "above_field";
+    }
 }
 
-/// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OrientationTable {
-    /// The research literature's drawings, then counter-clockwise.
-    #[default]
-    Literature,
-    /// As created, turned right, turned left, half a turn.
-    Lab,
-    /// Lying, T pointing down, then counter-clockwise; the id order of the survey's arrays.
-    Survey,
-    /// Lying, guns pointing down, then counter-clockwise.
-    Leiden,
+choice! {
+    /// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
+    pub enum OrientationTable: "orientation_table" {
+        /// The research literature's drawings, then counter-clockwise.
+        Literature = 1, "literature";
+        /// As created, turned right, turned left, half a turn.
+        Lab = 2, "lab";
+        /// Lying, T pointing down, then counter-clockwise; the id order of the survey's arrays.
+        Survey = 3, "survey";
+        /// Lying, guns pointing down, then counter-clockwise.
+        Leiden = 4, "leiden";
+    }
 }
 
-/// Where a piece may come down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Reach {
-    /// Straight down from above the wall: every orientation fits over every column.
-    #[default]
-    StraightDrop,
-    /// From where the shape appears sideways along the top, one free column at a time, then down.
-    SidewaysWalk,
+choice! {
+    /// Where a piece may come down.
+    pub enum Reach: "reach" {
+        /// Straight down from above the wall: every orientation fits over every column.
+        StraightDrop = 1, "straight_drop";
+        /// From where the shape appears sideways along the top, one free column at a time, then down.
+        SidewaysWalk = 2, "sideways_walk";
+    }
 }
 
 /// Points, as doubles; lines and pieces are counted whatever the points are.

@@ -6,8 +6,8 @@
 //! magic          4 bytes, "TTRN"
 //! format         u16, 1 or 2: the lowest that can hold the state
 //! rules version  u8 length, then that many bytes
-//! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (their numbers in
-//!                the order in which they are declared); f64 points a piece, for 1 to 4 lines, for the end of a game
+//! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
+//!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
 //!                landed on it: by which action (u8), or with key presses in which pose; if 0, the present playfield
@@ -35,8 +35,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Dealer, FallingPiece, OrientationTable, Placement, Playfield, RULES_VERSION, Randomizer,
-    Reach, Rules, Scoring, Tetromino, TopOut, is_blocked,
+    ActionModel, Choice, Dealer, FallingPiece, Placement, Playfield, RULES_VERSION, Rules, Scoring,
+    Tetromino, is_blocked,
 };
 
 use super::columns::{EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible};
@@ -47,13 +47,6 @@ const MAGIC: [u8; 4] = *b"TTRN";
 const PLAIN_FORMAT: u16 = 1;
 const FORMAT: u16 = 2;
 const NO_PIECE: u8 = 255;
-
-const RANDOMIZERS: [Randomizer; 3] = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced];
-const ACTION_MODELS: [ActionModel; 2] = [ActionModel::Placement, ActionModel::Keypress];
-const TOP_OUTS: [TopOut; 4] = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
-const ORIENTATION_TABLES: [OrientationTable; 4] =
-    [OrientationTable::Literature, OrientationTable::Lab, OrientationTable::Survey, OrientationTable::Leiden];
-const REACHES: [Reach; 2] = [Reach::StraightDrop, Reach::SidewaysWalk];
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -214,18 +207,18 @@ fn address(sequence: &Arc<[Tetromino]>) -> usize {
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
-    fn number<T: PartialEq>(all: &[T], one: T) -> u8 {
-        all.iter().position(|other| *other == one).expect("every variant is listed") as u8
+    fn code(choice: impl Choice) -> u8 {
+        choice.number() - 1
     }
     let Rules { width, height, preview, .. } = *rules;
     out.extend([
         width,
         height,
-        number(&RANDOMIZERS, rules.randomizer),
-        number(&ACTION_MODELS, rules.action_model),
-        number(&TOP_OUTS, rules.top_out),
-        number(&ORIENTATION_TABLES, rules.orientations),
-        number(&REACHES, rules.reach),
+        code(rules.randomizer),
+        code(rules.action_model),
+        code(rules.top_out),
+        code(rules.orientations),
+        code(rules.reach),
         preview,
     ]);
     let Scoring { piece, lines: [one, two, three, four], game_end } = rules.scoring;
@@ -303,8 +296,9 @@ impl<'a> Reader<'a> {
         Ok(f64::from_le_bytes(self.array()?))
     }
 
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, SnapshotError> {
-        all.get(usize::from(self.byte()?)).copied().ok_or(Corrupt("its rules name something unknown"))
+    fn choice<C: Choice>(&mut self) -> Result<C, SnapshotError> {
+        let number = self.byte()?.checked_add(1);
+        number.and_then(C::from_number).ok_or(Corrupt("its rules name something unknown"))
     }
 
     fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
@@ -348,11 +342,11 @@ impl<'a> Reader<'a> {
         let rules = Rules {
             width,
             height,
-            randomizer: self.one_of(&RANDOMIZERS)?,
-            action_model: self.one_of(&ACTION_MODELS)?,
-            top_out: self.one_of(&TOP_OUTS)?,
-            orientations: self.one_of(&ORIENTATION_TABLES)?,
-            reach: self.one_of(&REACHES)?,
+            randomizer: self.choice()?,
+            action_model: self.choice()?,
+            top_out: self.choice()?,
+            orientations: self.choice()?,
+            reach: self.choice()?,
             preview: self.byte()?,
             scoring: Scoring {
                 piece: self.f64()?,

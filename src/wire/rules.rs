@@ -1,14 +1,48 @@
 //! Rules: a preset and the changes to it, to and from the wire.
+//!
+//! The numbers of choices on the wire are those of the engine's definitions ([`Choice`]); a test compares them with the enums
+//! of `rules.proto`.
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
+    ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
 };
 use crate::names;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
+
+/// The rules that a caller asks for: a preset, and the changes to it. What is absent is the preset's.
+///
+/// Nothing is checked before they become [`ResolvedRules`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RulesChoice {
+    /// The preset; empty for the default.
+    pub preset: String,
+    /// Columns.
+    pub width: Option<u32>,
+    /// Rows.
+    pub height: Option<u32>,
+    /// How pieces are dealt.
+    pub randomizer: Option<Randomizer>,
+    /// What a step is.
+    pub action_model: Option<ActionModel>,
+    /// What ends a game.
+    pub top_out: Option<TopOut>,
+    /// How orientations are numbered.
+    pub orientation_table: Option<OrientationTable>,
+    /// Where a piece may come down.
+    pub reach: Option<Reach>,
+    /// Points for a piece.
+    pub scoring_piece: Option<f64>,
+    /// Points for 1, 2, 3 and 4 lines at once; empty for the preset's.
+    pub scoring_lines: Vec<f64>,
+    /// Points for the end of a game.
+    pub scoring_game_end: Option<f64>,
+    /// Next pieces shown.
+    pub preview: Option<u32>,
+}
 
 /// Playable rules, and the preset that a caller named for them.
 ///
@@ -56,20 +90,20 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
                 .filter(|height| HEIGHTS.contains(height))
                 .ok_or(RulesError::Height(height))?;
         }
-        if message.randomizer.is_some() {
-            rules.randomizer = message.randomizer().try_into()?;
+        if let Some(number) = message.randomizer {
+            rules.randomizer = choice(number)?;
         }
-        if message.action_model.is_some() {
-            rules.action_model = message.action_model().try_into()?;
+        if let Some(number) = message.action_model {
+            rules.action_model = choice(number)?;
         }
-        if message.top_out.is_some() {
-            rules.top_out = message.top_out().try_into()?;
+        if let Some(number) = message.top_out {
+            rules.top_out = choice(number)?;
         }
-        if message.orientation_table.is_some() {
-            rules.orientations = message.orientation_table().try_into()?;
+        if let Some(number) = message.orientation_table {
+            rules.orientations = choice(number)?;
         }
-        if message.reach.is_some() {
-            rules.reach = message.reach().try_into()?;
+        if let Some(number) = message.reach {
+            rules.reach = choice(number)?;
         }
         if let Some(scoring) = &message.scoring {
             change_scoring(&mut rules.scoring, scoring)?;
@@ -82,24 +116,59 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
     }
 }
 
-impl From<&ResolvedRules> for pb::Rules {
-    fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> pb::Rules {
+impl From<&RulesChoice> for pb::Rules {
+    fn from(rules: &RulesChoice) -> pb::Rules {
+        let scoring = pb::Scoring {
+            piece: rules.scoring_piece,
+            lines: rules.scoring_lines.clone(),
+            game_end: rules.scoring_game_end,
+        };
         pb::Rules {
+            preset: rules.preset.clone(),
+            width: rules.width,
+            height: rules.height,
+            randomizer: rules.randomizer.map(number),
+            action_model: rules.action_model.map(number),
+            top_out: rules.top_out.map(number),
+            orientation_table: rules.orientation_table.map(number),
+            reach: rules.reach.map(number),
+            scoring: (scoring != pb::Scoring::default()).then_some(scoring),
+            preview: rules.preview,
+        }
+    }
+}
+
+/// The choice of exactly these rules, with every field.
+impl From<&ResolvedRules> for RulesChoice {
+    fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
+        RulesChoice {
             preset: preset.to_owned(),
             width: Some(rules.width.into()),
             height: Some(rules.height.into()),
-            randomizer: Some(pb::Randomizer::from(rules.randomizer).into()),
-            action_model: Some(pb::ActionModel::from(rules.action_model).into()),
-            top_out: Some(pb::TopOut::from(rules.top_out).into()),
-            orientation_table: Some(pb::OrientationTable::from(rules.orientations).into()),
-            reach: Some(pb::Reach::from(rules.reach).into()),
-            scoring: Some(pb::Scoring {
-                piece: Some(rules.scoring.piece),
-                lines: rules.scoring.lines.to_vec(),
-                game_end: Some(rules.scoring.game_end),
-            }),
+            randomizer: Some(rules.randomizer),
+            action_model: Some(rules.action_model),
+            top_out: Some(rules.top_out),
+            orientation_table: Some(rules.orientations),
+            reach: Some(rules.reach),
+            scoring_piece: Some(rules.scoring.piece),
+            scoring_lines: rules.scoring.lines.to_vec(),
+            scoring_game_end: Some(rules.scoring.game_end),
             preview: Some(rules.preview.into()),
         }
+    }
+}
+
+impl From<&ResolvedRules> for pb::Rules {
+    fn from(rules: &ResolvedRules) -> pb::Rules {
+        (&RulesChoice::from(rules)).into()
+    }
+}
+
+impl TryFrom<&RulesChoice> for ResolvedRules {
+    type Error = DecodeError;
+
+    fn try_from(choice: &RulesChoice) -> Result<ResolvedRules, DecodeError> {
+        (&pb::Rules::from(choice)).try_into()
     }
 }
 
@@ -119,10 +188,14 @@ fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), De
     Ok(())
 }
 
-/// The values of an enum as people write them, `bag7` for `RANDOMIZER_BAG7`; without zero, which is refused.
-pub fn words<T: TryFrom<i32>>(prefix: &str, name: fn(&T) -> &'static str) -> Vec<String> {
-    let values = (1..).map_while(|number| T::try_from(number).ok());
-    values.map(|value| name(&value).trim_start_matches(prefix).to_lowercase()).collect()
+/// The value of a choice with this number; zero and numbers of no value are refused.
+fn choice<C: Choice>(number: i32) -> Result<C, DecodeError> {
+    let value = u8::try_from(number).ok().and_then(C::from_number);
+    value.ok_or_else(|| DecodeError::field(C::FIELD, "is unspecified or unknown"))
+}
+
+fn number(value: impl Choice) -> i32 {
+    value.number().into()
 }
 
 fn unknown_preset(name: &str) -> DecodeError {
@@ -142,38 +215,3 @@ impl From<RulesError> for DecodeError {
         }
     }
 }
-
-/// Both directions of an enum that refuses zero and every number without a name.
-///
-/// prost reads a number without a name as the zero.
-macro_rules! choice {
-    ($field:literal, $domain:ident: $($ours:ident = $theirs:ident),+ $(,)?) => {
-        impl TryFrom<pb::$domain> for $domain {
-            type Error = DecodeError;
-
-            fn try_from(message: pb::$domain) -> Result<$domain, DecodeError> {
-                match message {
-                    pb::$domain::Unspecified => {
-                        Err(DecodeError::field($field, "is unspecified or unknown"))
-                    }
-                    $(pb::$domain::$theirs => Ok($domain::$ours),)+
-                }
-            }
-        }
-
-        impl From<$domain> for pb::$domain {
-            fn from(choice: $domain) -> pb::$domain {
-                match choice {
-                    $($domain::$ours => pb::$domain::$theirs,)+
-                }
-            }
-        }
-    };
-}
-choice!("randomizer", Randomizer: Uniform = Uniform, Bag7 = Bag7, Balanced = Balanced);
-choice!("action_model", ActionModel: Placement = Placement, Keypress = Keypress);
-choice!("top_out", TopOut:
-    Overflow = Overflow, SpawnBlocked = SpawnBlocked, TopRow = TopRow, AboveField = AboveField);
-choice!("orientation_table", OrientationTable:
-    Literature = Literature, Lab = Lab, Survey = Survey, Leiden = Leiden);
-choice!("reach", Reach: StraightDrop = StraightDrop, SidewaysWalk = SidewaysWalk);

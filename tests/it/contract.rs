@@ -8,8 +8,11 @@ use prost::Message;
 use prost_types::FileDescriptorSet;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 use tetrion::engine::rng::{Tag, below, word};
-use tetrion::engine::{Dealer, OrientationTable, Randomizer, Rules, Shape, Tetromino, episode_seed};
-use tetrion::wire::FILE_DESCRIPTOR_SET;
+use tetrion::engine::{
+    ActionModel, Choice, Dealer, OrientationTable, Randomizer, Reach, Rules, Shape, Tetromino, TopOut,
+    episode_seed,
+};
+use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
 
 const RULES_PROTO: &str = include_str!("../../proto/tetrion/v1/rules.proto");
 
@@ -119,6 +122,31 @@ fn the_orientations_are_as_drawn() {
             assert_eq!(drawn, shapes, "{orientations:?} {tetromino}");
         }
     }
+}
+
+#[test]
+fn the_choices_have_the_numbers_and_names_of_their_enums() {
+    #[track_caller]
+    fn check<C: Choice + Default + std::fmt::Debug>(name_in_proto: impl Fn(i32) -> Option<&'static str>) {
+        let prefix = C::FIELD.to_uppercase();
+        assert_eq!(name_in_proto(0), Some(format!("{prefix}_UNSPECIFIED").as_str()));
+        for number in 1..=u8::MAX {
+            let ours =
+                C::from_number(number).map(|value| format!("{prefix}_{}", value.name().to_uppercase()));
+            assert_eq!(ours.as_deref(), name_in_proto(number.into()), "{}, {number}", C::FIELD);
+        }
+        assert_eq!(C::from_number(0), None);
+        assert_eq!(C::default().number(), 1);
+        for value in C::ALL {
+            assert_eq!(C::from_name(&value.name().to_uppercase()), Some(*value));
+            assert!(value.meaning().ends_with('.'), "{value:?} has no sentence");
+        }
+    }
+    check::<Randomizer>(|number| Some(pb::Randomizer::try_from(number).ok()?.as_str_name()));
+    check::<ActionModel>(|number| Some(pb::ActionModel::try_from(number).ok()?.as_str_name()));
+    check::<TopOut>(|number| Some(pb::TopOut::try_from(number).ok()?.as_str_name()));
+    check::<OrientationTable>(|number| Some(pb::OrientationTable::try_from(number).ok()?.as_str_name()));
+    check::<Reach>(|number| Some(pb::Reach::try_from(number).ok()?.as_str_name()));
 }
 
 /// Everything in a file that should have a comment, as paths in the descriptor: the numbers are those of

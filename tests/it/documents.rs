@@ -83,7 +83,7 @@ fn the_table_of_settings_is_that_of_the_code() {
     let section = section("docs/dm_env_rpc.md", "## Settings");
     for setting in &SETTINGS {
         let also = if setting.at_reset { " (also at a reset)" } else { "" };
-        let row = format!("| `{}` | {} | {}{also} |", setting.name, setting.takes, setting.description);
+        let row = format!("| `{}` | {} | {}{also} |", setting.name, setting.takes, setting.description());
         assert!(section.contains(&row), "docs/dm_env_rpc.md has no row {row}");
     }
     assert_eq!(first_column(&section).len(), SETTINGS.len());

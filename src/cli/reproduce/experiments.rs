@@ -11,6 +11,7 @@
 use super::verdict::{Decimals, Origin, Printed, Said};
 use crate::agents::{CONTROLLERS, Controller, TerminalPolicy};
 use crate::client::{Features, Policy, RulesChoice};
+use crate::engine::Randomizer;
 use crate::optimizers::cem::Noise;
 use crate::optimizers::{Config, GeneticConfig, Preset};
 
@@ -254,8 +255,8 @@ impl Row {
         Row { games, quick_games, ..self }
     }
 
-    fn dealt_by(mut self, randomizer: &str) -> Row {
-        self.rules.randomizer = Some(randomizer.to_owned());
+    fn dealt_by(mut self, randomizer: Randomizer) -> Row {
+        self.rules.randomizer = Some(randomizer);
         self
     }
 
@@ -483,16 +484,12 @@ fn lab() -> Experiment {
                     None,
                 )
                 .figure(Quantity::Lost, None, lost(193, 200)),
-            keys("weights 1, 1000 keys, bags of seven", "lab-uniform", 1000).dealt_by("bag7").figure(
-                Quantity::Lines,
-                None,
-                rerun(mean_of(200, 44.0)),
-            ),
-            keys("weights 1, 1000 keys, balanced", "lab-uniform", 1000).dealt_by("balanced").figure(
-                Quantity::Lines,
-                None,
-                rerun(mean_of(200, 38.0)),
-            ),
+            keys("weights 1, 1000 keys, bags of seven", "lab-uniform", 1000)
+                .dealt_by(Randomizer::Bag7)
+                .figure(Quantity::Lines, None, rerun(mean_of(200, 44.0))),
+            keys("weights 1, 1000 keys, balanced", "lab-uniform", 1000)
+                .dealt_by(Randomizer::Balanced)
+                .figure(Quantity::Lines, None, rerun(mean_of(200, 38.0))),
             keys("optimised weights, 1000 keys", "lab-optimised", 1000)
                 .figure(Quantity::Lines, None, rerun(mean_of(200, 71.0)))
                 .figure(Quantity::Lost, None, lost(93, 200)),
@@ -616,7 +613,7 @@ fn survey() -> Experiment {
             ),
             row("El-Tetris as coded, uniform pieces", Player::Named("el-tetris-coded"))
                 .games(100, 20)
-                .dealt_by("uniform")
+                .dealt_by(Randomizer::Uniform)
                 .figure(Quantity::Lines, None, rerun(mean_of(20, 524.0))),
             capped(row("only the holes mended, 100,000 pieces", Player::Linear(mended)).games(100, 20), 20)
                 .figure(Quantity::Lines, None, rerun(mean_of(20, 20_689.0)))

@@ -367,7 +367,7 @@ impl Search {
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose).await?;
         count(&evaluated, &mut games, &mut pieces);
         let check = note(&Score::of("", &evaluated.games[0], 1.0), self.settings.unit);
-        let weights = self.settings.weights(&incumbent, &evaluated.started.rules, check.clone(), purpose);
+        let weights = self.settings.weights(&incumbent, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
         let timing = Timing {
             generation: generation.generation,
@@ -404,10 +404,9 @@ impl Search {
         let start = Instant::now();
         let evaluated = self.play(std::slice::from_ref(&chosen), Purpose::Score).await?;
         let score = Score::of(&self.settings.features, &evaluated.games[0], start.elapsed().as_secs_f64());
-        let rules = &evaluated.started.rules;
         self.run.write_weights(&self.settings.weights(
             &chosen,
-            rules,
+            &evaluated.started,
             note(&score, self.settings.unit),
             Purpose::Score,
         ))?;

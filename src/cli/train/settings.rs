@@ -7,7 +7,8 @@ use super::{NUM_CHOICES, TrainArgs};
 use crate::cli::args::UsageError;
 use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, EvaluationRequest, Features, Game, Policy, Rules, RulesChoice, Seeds};
+use crate::client::{Client, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds, Started};
+use crate::engine::Choice;
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
 use crate::optimizers::{Config, GeneticConfig, Preset};
@@ -443,7 +444,7 @@ impl Settings {
     }
 
     /// `weights.json` for these weights and their score in games for a purpose.
-    pub fn weights(&self, weights: &[f64], rules: &Rules, score: ScoreNote, purpose: Purpose) -> Weights {
+    pub fn weights(&self, weights: &[f64], started: &Started, score: ScoreNote, purpose: Purpose) -> Weights {
         Weights {
             format: WEIGHTS_FORMAT,
             feature_set: FeatureSetNote {
@@ -453,28 +454,27 @@ impl Settings {
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
-            rules: self.rules_note(rules),
+            rules: rules_note(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
             score: Some(score),
         }
     }
+}
 
-    fn rules_note(&self, rules: &Rules) -> RulesNote {
-        let rules = rules.clone();
-        RulesNote {
-            preset: rules.preset,
-            rules_version: self.rules_version.clone(),
-            width: rules.width,
-            height: rules.height,
-            randomizer: rules.randomizer,
-            action_model: rules.action_model,
-            top_out: rules.top_out,
-            orientation_table: rules.orientation_table,
-            reach: rules.reach,
-            preview: rules.preview,
-            piece_points: rules.piece_points,
-            line_points: rules.line_points,
-            game_end_points: rules.game_end_points,
-        }
+fn rules_note(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
+    RulesNote {
+        preset: preset.clone(),
+        rules_version: rules_version.clone(),
+        width: rules.width.into(),
+        height: rules.height.into(),
+        randomizer: rules.randomizer.name().to_owned(),
+        action_model: rules.action_model.name().to_owned(),
+        top_out: rules.top_out.name().to_owned(),
+        orientation_table: rules.orientations.name().to_owned(),
+        reach: rules.reach.name().to_owned(),
+        preview: rules.preview.into(),
+        piece_points: rules.scoring.piece,
+        line_points: rules.scoring.lines,
+        game_end_points: rules.scoring.game_end,
     }
 }

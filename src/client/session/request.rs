@@ -112,7 +112,7 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
     };
     pb::SessionConfig {
         num_envs: (request.num_envs > 0).then_some(request.num_envs),
-        rules: Some(request.rules.encode()),
+        rules: Some((&request.rules).into()),
         observation_fields: request.observations.clone(),
         info_fields: request.infos.clone(),
         features: request.features.as_ref().map(Features::encode),

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::Tetromino;
+use crate::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, Tetromino, TopOut};
 use crate::env::Seeding;
 use crate::names;
 
 use super::super::error::{DecodeError, Fault, InField};
 use super::super::limits::check_name;
 use super::super::session::{self, SessionConfig};
-use super::super::{pb, rules, sequences};
+use super::super::{pb, sequences};
 use super::{pb as dm, tensor};
 
 /// A setting of a world.
@@ -24,11 +24,20 @@ pub struct Setting {
     pub name: &'static str,
     /// Element type and shape, in words.
     pub takes: &'static str,
-    /// Its meaning and its default, in a sentence.
-    pub description: &'static str,
+    description: fn() -> String,
     /// Whether Reset and ResetWorld take it too.
     pub at_reset: bool,
-    put: fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>,
+    put: Put,
+}
+
+/// Writes the value of a setting into a draft.
+type Put = fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>;
+
+impl Setting {
+    /// Its meaning and its default, in a sentence.
+    pub fn description(&self) -> String {
+        (self.description)()
+    }
 }
 
 /// The messages that settings are written into.
@@ -65,101 +74,50 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "preset",
         takes: "STRING",
-        description: "the rules that the others change; `simplified`",
+        description: || "the rules that the others change; `simplified`".to_owned(),
         at_reset: false,
         put: |tensor, draft| put(tensor::name(tensor), |preset| draft.rules.preset = preset.to_owned()),
     },
     Setting {
         name: "width",
         takes: "an integer",
-        description: "columns; the preset's",
+        description: || "columns; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |width| draft.rules.width = Some(width)),
     },
     Setting {
         name: "height",
         takes: "an integer",
-        description: "rows; the preset's",
+        description: || "rows; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |height| draft.rules.height = Some(height)),
     },
     Setting {
         name: "preview",
         takes: "an integer",
-        description: "next pieces shown; the preset's",
+        description: || "next pieces shown; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |preview| draft.rules.preview = Some(preview)),
     },
-    Setting {
-        name: "randomizer",
-        takes: "STRING",
-        description: "`uniform`, `bag7` or `balanced`; the preset's",
-        at_reset: false,
-        put: |tensor, draft| {
-            let randomizer =
-                choice(tensor, "RANDOMIZER_", pb::Randomizer::from_str_name, pb::Randomizer::as_str_name)?;
-            draft.rules.randomizer = Some(randomizer.into());
-            Ok(())
-        },
-    },
-    Setting {
-        name: "action_model",
-        takes: "STRING",
-        description: "`placement` or `keypress`; the preset's",
-        at_reset: false,
-        put: |tensor, draft| {
-            let action_model = choice(
-                tensor,
-                "ACTION_MODEL_",
-                pb::ActionModel::from_str_name,
-                pb::ActionModel::as_str_name,
-            )?;
-            draft.rules.action_model = Some(action_model.into());
-            Ok(())
-        },
-    },
-    Setting {
-        name: "top_out",
-        takes: "STRING",
-        description: "`overflow`, `spawn_blocked`, `top_row` or `above_field`; the preset's",
-        at_reset: false,
-        put: |tensor, draft| {
-            let top_out = choice(tensor, "TOP_OUT_", pb::TopOut::from_str_name, pb::TopOut::as_str_name)?;
-            draft.rules.top_out = Some(top_out.into());
-            Ok(())
-        },
-    },
-    Setting {
-        name: "orientation_table",
-        takes: "STRING",
-        description: "`literature`, `lab`, `survey` or `leiden`; the preset's",
-        at_reset: false,
-        put: |tensor, draft| {
-            let table = choice(
-                tensor,
-                "ORIENTATION_TABLE_",
-                pb::OrientationTable::from_str_name,
-                pb::OrientationTable::as_str_name,
-            )?;
-            draft.rules.orientation_table = Some(table.into());
-            Ok(())
-        },
-    },
-    Setting {
-        name: "reach",
-        takes: "STRING",
-        description: "`straight_drop` or `sideways_walk`; the preset's",
-        at_reset: false,
-        put: |tensor, draft| {
-            let reach = choice(tensor, "REACH_", pb::Reach::from_str_name, pb::Reach::as_str_name)?;
-            draft.rules.reach = Some(reach.into());
-            Ok(())
-        },
-    },
+    rules_choice::<Randomizer>(|tensor, draft| {
+        put(choice::<Randomizer>(tensor), |number| draft.rules.randomizer = Some(number))
+    }),
+    rules_choice::<ActionModel>(|tensor, draft| {
+        put(choice::<ActionModel>(tensor), |number| draft.rules.action_model = Some(number))
+    }),
+    rules_choice::<TopOut>(|tensor, draft| {
+        put(choice::<TopOut>(tensor), |number| draft.rules.top_out = Some(number))
+    }),
+    rules_choice::<OrientationTable>(|tensor, draft| {
+        put(choice::<OrientationTable>(tensor), |number| draft.rules.orientation_table = Some(number))
+    }),
+    rules_choice::<Reach>(|tensor, draft| {
+        put(choice::<Reach>(tensor), |number| draft.rules.reach = Some(number))
+    }),
     Setting {
         name: "scoring.piece",
         takes: "a number",
-        description: "points for a piece; the preset's",
+        description: || "points for a piece; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |points| {
@@ -170,7 +128,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "scoring.lines",
         takes: "numbers [4]",
-        description: "points for 1, 2, 3 and 4 lines at once; the preset's",
+        description: || "points for 1, 2, 3 and 4 lines at once; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number_row(tensor, 4), |points| {
@@ -181,7 +139,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "scoring.game_end",
         takes: "a number",
-        description: "points for the end of a game; the preset's",
+        description: || "points for the end of a game; the preset's".to_owned(),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |points| {
@@ -192,7 +150,9 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "features",
         takes: "STRING, or STRING [n]",
-        description: "a feature set by name, or a list of features: makes the observation `features`; none",
+        description: || {
+            "a feature set by name, or a list of features: makes the observation `features`; none".to_owned()
+        },
         at_reset: false,
         put: |tensor, draft| {
             let names = tensor::texts(tensor)?.to_vec();
@@ -208,31 +168,26 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "max_episode_steps",
         takes: "an integer",
-        description: "episodes are interrupted when they have taken so many steps; 0, no limit",
+        description: || "episodes are interrupted when they have taken so many steps; 0, no limit".to_owned(),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.config.max_episode_steps = steps),
     },
     Setting {
         name: "invalid_action_policy",
         takes: "STRING",
-        description: "what an action does that does not exist: `terminate` the episode, `ignore` it, or `reject` the step; \
-                      `terminate`",
+        description: || {
+            "what an action does that does not exist: `terminate` the episode, `ignore` it, or `reject` the step; \
+                      `terminate`".to_owned()
+        },
         at_reset: false,
         put: |tensor, draft| {
-            let policy = choice(
-                tensor,
-                "INVALID_ACTION_POLICY_",
-                pb::InvalidActionPolicy::from_str_name,
-                pb::InvalidActionPolicy::as_str_name,
-            )?;
-            draft.config.invalid_action_policy = policy.into();
-            Ok(())
+            put(invalid_action_policy(tensor), |policy| draft.config.set_invalid_action_policy(policy))
         },
     },
     Setting {
         name: "invalid_action_reward",
         takes: "a number",
-        description: "the reward of an action that is ignored; 0",
+        description: || "the reward of an action that is ignored; 0".to_owned(),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |reward| draft.config.invalid_action_reward = reward)
@@ -241,7 +196,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "ttl_seconds",
         takes: "a number",
-        description: "how long the world stays without calls, at most a day; 600",
+        description: || "how long the world stays without calls, at most a day; 600".to_owned(),
         at_reset: false,
         put: |tensor, draft| {
             let seconds = tensor::number(tensor)?;
@@ -254,14 +209,18 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "seed",
         takes: "an integer",
-        description: "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server",
+        description: || {
+            "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server".to_owned()
+        },
         at_reset: true,
         put: |tensor, draft| put(tensor::integer(tensor), |seed| draft.config.env_seeds = vec![seed]),
     },
     Setting {
         name: "pieces",
         takes: "STRING",
-        description: "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none",
+        description: || {
+            "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none".to_owned()
+        },
         at_reset: true,
         put: |tensor, draft| {
             put(tensor::text(tensor), |pieces| draft.config.piece_sequences = vec![pieces.to_owned()])
@@ -344,20 +303,44 @@ fn put<T>(value: Result<T, DecodeError>, put: impl FnOnce(T)) -> Result<(), Deco
     value.map(put)
 }
 
-/// A word in place of the number of an enum: `bag7` for `RANDOMIZER_BAG7`.
-fn choice<T: TryFrom<i32>>(
-    tensor: &dm::Tensor,
-    prefix: &str,
-    from_name: fn(&str) -> Option<T>,
-    name: fn(&T) -> &'static str,
-) -> Result<T, DecodeError> {
-    let word = tensor::name(tensor)?;
-    from_name(&format!("{prefix}{}", word.to_uppercase())).ok_or_else(|| {
-        let kind = prefix.trim_end_matches('_').to_lowercase().replace('_', " ");
-        let known = rules::words(prefix, name);
-        let problem = names::unknown(&kind, word, known.iter().map(String::as_str));
-        DecodeError::invalid(Fault::UnknownName, "", problem)
+/// The setting for a choice of the rules.
+const fn rules_choice<C: Choice>(put: Put) -> Setting {
+    Setting {
+        name: C::FIELD,
+        takes: "STRING",
+        description: || {
+            let names: Vec<String> = C::names().map(|name| format!("`{name}`")).collect();
+            let (last, others) = names.split_last().expect("a choice has values");
+            format!("{} or {last}; the preset's", others.join(", "))
+        },
+        at_reset: false,
+        put,
+    }
+}
+
+/// The number of a value of a choice by its name.
+fn choice<C: Choice>(tensor: &dm::Tensor) -> Result<i32, DecodeError> {
+    let name = tensor::name(tensor)?;
+    let value = C::from_name(name).ok_or_else(|| unknown_name(C::FIELD, name, C::names()))?;
+    Ok(value.number().into())
+}
+
+/// What to do with actions that do not exist: `reject` for `INVALID_ACTION_POLICY_REJECT`.
+fn invalid_action_policy(tensor: &dm::Tensor) -> Result<pb::InvalidActionPolicy, DecodeError> {
+    const PREFIX: &str = "INVALID_ACTION_POLICY_";
+    let name = tensor::name(tensor)?;
+    let policy = pb::InvalidActionPolicy::from_str_name(&format!("{PREFIX}{}", name.to_uppercase()));
+    policy.ok_or_else(|| {
+        let policies = (1..).map_while(|number| pb::InvalidActionPolicy::try_from(number).ok());
+        let known: Vec<_> =
+            policies.map(|policy| policy.as_str_name().replace(PREFIX, "").to_lowercase()).collect();
+        unknown_name("invalid_action_policy", name, known.iter().map(String::as_str))
     })
+}
+
+fn unknown_name<'a>(field: &str, name: &str, known: impl Iterator<Item = &'a str>) -> DecodeError {
+    let problem = names::unknown(&field.replace('_', " "), name, known);
+    DecodeError::invalid(Fault::UnknownName, "", problem)
 }
 
 /// Names the setting instead of the field that it was written into.

@@ -89,9 +89,9 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     - `preset`: `simplified` (the default), `lab`, `survey`, `genetic` or `leiden`; `Client.server_info().rules_presets`
       lists all their fields
     - `width` (4 to 32), `height` (4 to 40), `preview` (0 to 6 next pieces shown)
-    - `randomizer`: `uniform`, `bag7` or `balanced`
+    - `randomizer`, `action_model`, `top_out`, `orientation_table` and `reach`: a value of the enum in `rules.proto` without
+      its prefix, such as `bag7`
     - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
-    - `action_model`: `placement` or `keypress`; `top_out`, `orientation_table` and `reach`: see `rules.proto`
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 

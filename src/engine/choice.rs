@@ -1,0 +1,81 @@
+//! The choices of the rules: each of their values is written down once, with its number, its name and its meaning.
+//!
+//! Messages, settings, snapshots, flags and the catalogue follow from that. This file knows no choice: each one is defined
+//! beside the rules that it belongs to, with the macro below, so that no value can be left out of a list.
+
+/// A choice of the rules.
+pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
+    /// The name of its field.
+    const FIELD: &'static str;
+    /// Its values in the order of their numbers, the default first.
+    const ALL: &'static [Self];
+
+    /// The number of a value in messages, which starts at 1.
+    fn number(self) -> u8;
+
+    /// The name of a value, as requests, flags and files write it.
+    fn name(self) -> &'static str;
+
+    /// What a value means, in a sentence.
+    fn meaning(self) -> &'static str;
+
+    /// The value with this number.
+    fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.number() == number)
+    }
+
+    /// The value with this name, in upper or lower case.
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The names of all values.
+    fn names() -> impl Iterator<Item = &'static str> + Clone {
+        Self::ALL.iter().map(|value| value.name())
+    }
+}
+
+/// Defines a choice: the enum, and its table. The comment on a value is its meaning.
+macro_rules! choice {
+    (
+        $(#[$comment:meta])+
+        pub enum $choice:ident: $field:literal {
+            $(#[doc = $meaning:literal] $value:ident = $number:literal, $name:literal;)+
+        }
+    ) => {
+        $(#[$comment])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $choice {
+            $(#[doc = $meaning] $value = $number,)+
+        }
+
+        impl $crate::engine::Choice for $choice {
+            const FIELD: &'static str = $field;
+            const ALL: &'static [$choice] = &[$($choice::$value),+];
+
+            fn number(self) -> u8 {
+                self as u8
+            }
+
+            fn name(self) -> &'static str {
+                match self {
+                    $($choice::$value => $name,)+
+                }
+            }
+
+            fn meaning(self) -> &'static str {
+                match self {
+                    $($choice::$value => $meaning.trim_ascii(),)+
+                }
+            }
+        }
+
+        impl Default for $choice {
+            fn default() -> $choice {
+                <$choice as $crate::engine::Choice>::ALL[0]
+            }
+        }
+    };
+}
+
+pub(super) use choice;
