@@ -18,9 +18,7 @@
 
 use super::{AgentRng, Sight, Worth};
 use crate::engine::rng::below;
-use crate::engine::{
-    Column, Placement, PlayfieldOf, Reach, Rules, Tetromino, TopOut, is_blocked, placements,
-};
+use crate::engine::{Column, Placement, PlayfieldOf, Rules, Tetromino, is_blocked, place, placements};
 use crate::features::kernel::{Job, Kernel, Lanes, dispatch};
 
 /// Pieces after which a playout is cut. Hardly any gets there: most place a few more pieces than a playfield holds.
@@ -142,12 +140,11 @@ impl Playouts<'_> {
     #[inline(always)]
     fn play<C: Column, const N: usize>(self) -> Tally {
         let Playouts { sight: Sight { rules, playfield, piece, next, .. }, placement, playouts, rng } = self;
-        let shape = placement.shape(rules, piece).expect("a placement of the piece");
         let mut after: PlayfieldOf<C, N> = playfield.resized();
-        let (lines, terminal) = after.drop(shape, placement.column, rules.top_out);
+        let landed = place(rules, &mut after, piece, placement);
         let playouts = u64::from(playouts);
-        let mut tally = Tally { lines: playouts * u64::from(lines), pieces: playouts };
-        if terminal {
+        let mut tally = Tally { lines: playouts * u64::from(landed.lines), pieces: playouts };
+        if landed.terminal {
             return tally;
         }
         for _ in 0..playouts {
@@ -161,11 +158,10 @@ impl Playouts<'_> {
                     }
                 };
                 let Some(placement) = pick(rules, &playfield, piece, word) else { break };
-                let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-                let (lines, terminal) = playfield.drop(shape, placement.column, rules.top_out);
-                tally.lines += u64::from(lines);
+                let landed = place(rules, &mut playfield, piece, placement);
+                tally.lines += u64::from(landed.lines);
                 tally.pieces += 1;
-                if terminal {
+                if landed.terminal {
                     break;
                 }
             }
@@ -182,8 +178,7 @@ fn pick<C: Column, const N: usize>(
     piece: Tetromino,
     word: u64,
 ) -> Option<Placement> {
-    let may_be_blocked = rules.reach != Reach::StraightDrop || rules.top_out == TopOut::SpawnBlocked;
-    if may_be_blocked && is_blocked(rules, playfield, piece) {
+    if is_blocked(rules, playfield, piece) {
         return None;
     }
     let all = placements(rules, playfield, piece);

@@ -21,16 +21,20 @@ pub mod randomizer;
 pub mod rules;
 
 pub mod distinct;
+pub mod game;
 pub mod keypress;
 pub mod perft;
 pub mod placement;
 pub mod playfield;
 
 pub use choice::Choice;
+pub use game::{End, Game, place, settle};
 pub use keypress::{Fall, FallingPiece, Key};
 pub use perft::{Perft, perft};
-pub use placement::{Landing, Placement, PlacementSet, every_placement_exists, is_blocked, placements};
-pub use playfield::{Column, CompactPlayfield, DrawingError, LowPlayfield, Playfield, PlayfieldOf};
+pub use placement::{Placement, PlacementSet, every_placement_exists, is_blocked, placements};
+pub use playfield::{
+    Column, CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf,
+};
 pub use randomizer::{Dealer, Randomizer, episode_seed};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::distinct::{Key, Keys};
+use super::game::place;
 use super::placement::{is_blocked, placements};
 use super::playfield::{Column, Playfield};
 use super::rules::Rules;
@@ -135,11 +136,10 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         let width = part.width / f64::from(all.len());
         let mut from = part.from;
         for placement in all.iter() {
-            let shape = &self.rules.shapes(piece)[usize::from(placement.orientation)];
             let mut after = *playfield;
-            let (cleared, terminal) = after.drop(shape, placement.column, self.rules.top_out);
-            if !terminal {
-                self.node(&after, rest, lines + u64::from(cleared), Part { from, width })?;
+            let landed = place(self.rules, &mut after, piece, placement);
+            if !landed.terminal {
+                self.node(&after, rest, lines + u64::from(landed.lines), Part { from, width })?;
             }
             from += width;
         }

@@ -155,9 +155,9 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`]
-/// because it overlaps the playfield in its first orientation; under any rules because it has no placement.
-#[inline]
+/// Whether a tetromino cannot come into play, so that the game is over when it appears: where it must have room to appear,
+/// because it overlaps the playfield in its first orientation; elsewhere because it has no placement.
+#[inline(always)]
 pub fn is_blocked<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
@@ -166,30 +166,9 @@ pub fn is_blocked<C: Column, const N: usize>(
     if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
         let shape = &rules.shapes(tetromino)[0];
         let (column, row) = shape.spawn(rules.width, rules.height);
-        if !playfield.is_free(shape, row, column) {
-            return true;
-        }
         // Where it appears it can at least be dropped.
-        if rules.reach == Reach::SidewaysWalk {
-            return false;
-        }
+        !playfield.is_free(shape, row, column)
+    } else {
+        !every_placement_exists(rules, playfield) && placements(rules, playfield, tetromino).is_empty()
     }
-    rules.reach == Reach::SidewaysWalk && placements(rules, playfield, tetromino).is_empty()
-}
-
-/// What a placement did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Landing<C: Column, const N: usize> {
-    /// The row of the piece's lowest cell, before clearing.
-    pub row: u8,
-    /// The playfield with the piece in it and full rows still there; what sticks out of the top is cut off.
-    pub locked: PlayfieldOf<C, N>,
-    /// The playfield after clearing, before the next piece.
-    pub afterstate: PlayfieldOf<C, N>,
-    /// Lines cleared.
-    pub lines: u8,
-    /// Cells of this piece that went with them.
-    pub vanished_cells: u8,
-    /// Whether the game is over.
-    pub terminal: bool,
 }

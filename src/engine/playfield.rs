@@ -14,7 +14,6 @@
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
 
-use super::placement::Landing;
 use super::rules::TopOut;
 use super::tetromino::Shape;
 
@@ -114,6 +113,32 @@ pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 
 /// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
 pub type LowPlayfield = PlayfieldOf<u16, 16>;
+
+/// What a landing did to a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landed {
+    /// Lines cleared.
+    pub lines: u8,
+    /// Whether the game is over.
+    pub terminal: bool,
+}
+
+/// Everything about a landing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landing<C: Column, const N: usize> {
+    /// The row of the piece's lowest cell, before clearing.
+    pub row: u8,
+    /// The playfield with the piece in it and full rows still there; what sticks out of the top is cut off.
+    pub locked: PlayfieldOf<C, N>,
+    /// The playfield after clearing, before the next piece.
+    pub afterstate: PlayfieldOf<C, N>,
+    /// Lines cleared.
+    pub lines: u8,
+    /// Cells of this piece that went with them.
+    pub vanished_cells: u8,
+    /// Whether the game is over.
+    pub terminal: bool,
+}
 
 /// Why a drawing is not a playfield of the given size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -376,28 +401,28 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
     ///
-    /// Returns the lines cleared and whether the game is over; [`PlayfieldOf::land`] returns more about the same landing.
+    /// [`PlayfieldOf::land`] returns more about the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
-    pub fn drop(&mut self, shape: &Shape, column: u8, top_out: TopOut) -> (u8, bool) {
+    pub fn drop(&mut self, shape: &Shape, column: u8, top_out: TopOut) -> Landed {
         let row = self.landing_row(shape, column);
         self.lock(shape, row, column, top_out)
     }
 
     /// Applies the rules of landing to a shape that has come to rest, in place.
     ///
-    /// Returns the lines cleared and whether the game is over. Only this function holds the rules of clearing and of ending;
-    /// [`PlayfieldOf::land_at`] returns more about the same landing.
+    /// Only this function holds the rules of clearing and of ending by a landing; [`PlayfieldOf::land_at`] returns more about
+    /// the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
-    pub fn lock(&mut self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> (u8, bool) {
+    pub fn lock(&mut self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> Landed {
         let overflows = self.fill(shape, row, column);
         if overflows && top_out == TopOut::Overflow {
-            return (0, true);
+            return Landed { lines: 0, terminal: true };
         }
         let full = self.full_rows();
         let mut lines = 0;
@@ -405,7 +430,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             self.remove_rows(full);
             lines = full.count() as u8;
         }
-        (lines, self.topped_out(overflows, top_out))
+        Landed { lines, terminal: self.topped_out(overflows, top_out) }
     }
 
     /// Lets a shape fall straight down and returns everything about the landing.
@@ -425,7 +450,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         let mut locked = *self;
         locked.fill(shape, row, column);
         let mut afterstate = *self;
-        let (lines, terminal) = afterstate.lock(shape, row, column, top_out);
+        let Landed { lines, terminal } = afterstate.lock(shape, row, column, top_out);
         let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
         let vanished = (0..usize::from(shape.width))
             .map(|j| (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count())

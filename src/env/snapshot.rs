@@ -36,7 +36,7 @@ use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
     ActionModel, Choice, Dealer, FallingPiece, Placement, Playfield, RULES_VERSION, Rules, Scoring,
-    Tetromino, is_blocked,
+    Tetromino, is_blocked, settle,
 };
 
 use super::columns::{EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible};
@@ -384,8 +384,7 @@ impl<'a> Reader<'a> {
                 if !fallen.is_free(&playfield) || !fallen.rests_on(&playfield) {
                     return Err(nowhere);
                 }
-                let (row, column) = fallen.corner();
-                afterstate.lock(fallen.shape(), row, column, rules.top_out);
+                settle(rules, &mut afterstate, fallen);
                 Rest::Fallen(fallen)
             }
         };

@@ -3,7 +3,7 @@
 //! A step checks all rows first; then it does every row by itself. What an action is differs by [`ActionModel`], which is
 //! looked up once a call: each model has a loop of its own.
 
-use crate::engine::{ActionModel, Column, Key, is_blocked};
+use crate::engine::{ActionModel, Column, Key, Landed, settle};
 
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
 use super::moves::Moves;
@@ -160,8 +160,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let Some(drop) = drop else { return self.count_invalid(config, i) };
         let rest = Rest::Placed { piece, action: action as u8 };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
-        let (lines, topped_out) = playfield.drop(drop.shape, drop.column, config.rules.top_out);
-        self.count_landing(config, i, lines, topped_out)
+        let landed = playfield.drop(drop.shape, drop.column, config.rules.top_out);
+        self.count_landing(config, i, landed)
     }
 
     /// Counts a step whose action did not exist. Nothing else has changed.
@@ -191,24 +191,22 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         let rest = Rest::Fallen(fall.piece);
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
-        let (row, column) = fall.piece.corner();
-        let (lines, topped_out) = playfield.lock(fall.piece.shape(), row, column, config.rules.top_out);
-        self.count_landing(config, i, lines, topped_out)
+        let landed = settle(&config.rules, playfield, fall.piece);
+        self.count_landing(config, i, landed)
     }
 
     /// Counts a piece that has landed, and deals the next one.
     #[inline]
-    fn count_landing(&mut self, config: &EnvConfig, i: usize, lines: u8, topped_out: bool) -> (f64, End) {
+    fn count_landing(&mut self, config: &EnvConfig, i: usize, landed: Landed) -> (f64, End) {
         let rules = &config.rules;
         self.visible[i].advance(&mut self.dealers[i], rules.preview);
         let next = self.visible[i].current();
         self.appear(config, i);
-        let is_blocked = next.is_some_and(|next| is_blocked(rules, &self.playfields[i], next));
+        let landed = landed.followed_by(rules, &self.playfields[i], next);
         let statistics = &mut self.statistics[i];
-        statistics.lines = (statistics.lines + u64::from(lines)).min(MAX_COUNT);
+        statistics.lines = (statistics.lines + u64::from(landed.lines)).min(MAX_COUNT);
         statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
-        let terminated = topped_out || is_blocked;
-        self.count_step(config, i, rules.scoring.reward(lines, terminated), terminated)
+        self.count_step(config, i, landed.points(rules), landed.terminal)
     }
 
     /// Counts a step, and returns whether it is the episode's last one.

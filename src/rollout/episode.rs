@@ -10,38 +10,21 @@
 use crate::agents::{Agent, AgentRng, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Key, Placement, Playfield, PlayfieldOf, Rules, Tetromino,
-    TopOut, is_blocked,
+    ActionModel, Column, Dealer, FallingPiece, Game, Key, Placement, Rules, Tetromino, TopOut,
 };
 use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch, rows_for};
 
 /// An episode that is being played.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    playfield: Playfield,
+    /// The game as it stands, without the piece that falls.
+    pub game: Game<u64, 32>,
     dealer: Dealer,
     rng: AgentRng,
     /// The piece that has been dealt and has not landed yet, between two slices.
     turn: Option<Turn>,
-    /// Lines cleared so far.
-    pub lines: u64,
-    /// Pieces placed so far, the one that ended the game included.
-    pub pieces: u64,
     /// Steps taken so far: keys pressed where the rules have keys, else pieces.
     pub steps: u64,
-    /// Points so far, under the rules' scoring.
-    pub score: f64,
-    /// How it ended, once it has.
-    pub end: Option<End>,
-}
-
-/// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// By the rules.
-    ToppedOut,
-    /// Its written piece sequence was used up.
-    OutOfPieces,
 }
 
 /// Where an episode is cut.
@@ -65,18 +48,12 @@ enum Turn {
 impl Episode {
     /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
     pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
-        let playfield = Playfield::empty(rules.width, rules.height);
-        Episode { playfield, dealer, rng, turn: None, lines: 0, pieces: 0, steps: 0, score: 0.0, end: None }
-    }
-
-    /// The playfield as it stands, without the piece that falls.
-    pub fn playfield(&self) -> &Playfield {
-        &self.playfield
+        Episode { game: Game::new(rules), dealer, rng, turn: None, steps: 0 }
     }
 
     /// Whether there is nothing left to play.
     pub fn is_over(&self, bounds: Bounds) -> bool {
-        self.end.is_some() || self.pieces >= bounds.pieces || self.steps >= bounds.steps
+        self.game.end.is_some() || self.game.pieces >= bounds.pieces || self.steps >= bounds.steps
     }
 
     /// Plays on until it is over.
@@ -95,7 +72,7 @@ impl Episode {
             && rules.action_model == ActionModel::Placement
             && let Some(scorer) = agent.scorer_under(rules)
         {
-            let left = bounds.pieces.min(bounds.steps).saturating_sub(self.pieces);
+            let left = bounds.pieces.min(bounds.steps).saturating_sub(self.game.pieces);
             self.play_slice(rules, scorer, kernel, left.min(work));
             return;
         }
@@ -121,25 +98,18 @@ impl Episode {
 
     /// Lets a linear controller place this many pieces in a game of placements.
     fn play_slice(&mut self, rules: &Rules, scorer: &Scorer, kernel: Kernel, pieces: u64) {
-        let end = self.pieces + pieces;
-        while self.pieces < end && self.end.is_none() {
-            let rows = rows_for(rules.width, rules.height, self.playfield.occupied_rows().top());
+        let end = self.game.pieces + pieces;
+        while self.game.pieces < end && self.game.end.is_none() {
+            let rows = rows_for(rules.width, rules.height, self.game.playfield.occupied_rows().top());
             dispatch(kernel, rules.width, rows, Slice { episode: self, rules, scorer, end, rows });
         }
         // A step is a piece.
-        self.steps = self.pieces;
+        self.steps = self.game.pieces;
     }
 
-    /// The next piece appears, unless there is none or it cannot.
+    /// The turn of the next piece, unless there is none or it cannot appear.
     fn deal(&mut self, rules: &Rules, agent: &Agent) -> Option<Turn> {
-        let Some(piece) = self.dealer.deal() else {
-            self.end = Some(End::OutOfPieces);
-            return None;
-        };
-        if is_blocked(rules, &self.playfield, piece) {
-            self.block(rules);
-            return None;
-        }
+        let piece = self.game.deal(rules, &mut self.dealer)?;
         if matches!(agent, Agent::RandomKeys) {
             return Some(Turn::Falling(FallingPiece::spawn(piece, rules.width, rules.height), None));
         }
@@ -157,17 +127,16 @@ impl Episode {
     ) {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let shown = shown_next(&self.dealer, rules, &mut shown);
-        let sight = Sight { rules, playfield: &self.playfield, piece, next: shown, lines: self.lines };
+        let Game { playfield, lines, .. } = &self.game;
+        let sight = Sight { rules, playfield, piece, next: shown, lines: *lines };
         let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
         };
         match rules.action_model {
             ActionModel::Placement => {
-                let shape = placement.shape(rules, piece).expect("an agent chooses what exists");
-                let (lines, terminal) = self.playfield.drop(shape, placement.column, rules.top_out);
+                self.game.place(rules, piece, placement);
                 self.steps += 1;
-                self.count(rules, lines, terminal);
             }
             ActionModel::Keypress => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
@@ -182,31 +151,13 @@ impl Episode {
             Some(target) => piece.key_towards(target, rules.width),
             None => agent.press(&mut self.rng).unwrap_or(Key::Drop),
         };
-        let fall = piece.step(key, &self.playfield);
+        let fall = piece.step(key, &self.game.playfield);
         self.steps += 1;
-        if !fall.rests {
+        if fall.rests {
+            self.game.settle(rules, fall.piece);
+        } else {
             self.turn = Some(Turn::Falling(fall.piece, target));
-            return;
         }
-        let (row, column) = fall.piece.corner();
-        let (lines, terminal) = self.playfield.lock(fall.piece.shape(), row, column, rules.top_out);
-        self.count(rules, lines, terminal);
-    }
-
-    #[inline(always)]
-    fn count(&mut self, rules: &Rules, lines: u8, terminal: bool) {
-        self.pieces += 1;
-        self.lines += u64::from(lines);
-        self.score += rules.scoring.reward(lines, terminal);
-        if terminal {
-            self.end = Some(End::ToppedOut);
-        }
-    }
-
-    /// The next piece cannot come into play.
-    fn block(&mut self, rules: &Rules) {
-        self.score += rules.scoring.game_end;
-        self.end = Some(End::ToppedOut);
     }
 }
 
@@ -249,32 +200,23 @@ impl Job for Slice<'_> {
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
         let Slice { episode, rules, scorer, end, rows } = self;
         let chooser = scorer.on(Size::<L>::lowered(rules.width, rules.height, rows));
-        let mut playfield: PlayfieldOf<C, N> = episode.playfield.with_height(rows);
+        let mut game: Game<C, N> = episode.game.with_height(rows);
         // Where rows are left out, nothing can end.
         let is_lowered = rows < rules.height;
         let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
+        let lowered = Rules { height: rows, top_out, ..*rules };
         let highest = if is_lowered { u32::from(rows) - 4 } else { u32::MAX };
         let lowest = lowest_stack(rules, rows);
-        while episode.pieces < end {
-            let Some(piece) = episode.dealer.deal() else {
-                episode.end = Some(End::OutOfPieces);
-                break;
-            };
-            if !is_lowered && is_blocked(rules, &playfield, piece) {
-                episode.block(rules);
-                break;
-            }
-            let shapes = rules.shapes(piece);
-            let placement = chooser.place(&playfield, shapes, top_out);
-            let shape = &shapes[usize::from(placement.orientation)];
-            let (lines, terminal) = playfield.drop(shape, placement.column, top_out);
-            episode.count(rules, lines, terminal);
-            let stack = playfield.occupied_rows().top();
-            if terminal || stack > highest || stack < lowest {
+        while game.pieces < end {
+            let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
+            let placement = chooser.place(&game.playfield, lowered.shapes(piece), top_out);
+            game.place(&lowered, piece, placement);
+            let stack = game.playfield.occupied_rows().top();
+            if game.end.is_some() || stack > highest || stack < lowest {
                 break;
             }
         }
-        episode.playfield = playfield.with_height(rules.height);
+        episode.game = game.with_height(rules.height);
     }
 }
 

@@ -9,14 +9,14 @@
 
 mod episode;
 
-pub use episode::{Bounds, End, Episode};
+pub use episode::{Bounds, Episode};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Dealer, Rules, Tetromino, episode_seed};
+use crate::engine::{Dealer, End, Game, Rules, Tetromino, episode_seed};
 use crate::pool::Lane;
 
 /// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
@@ -179,7 +179,7 @@ impl Playing {
     }
 
     fn result(&self) -> GameResult {
-        let Episode { lines, pieces, steps, score, end, .. } = self.episode;
+        let Episode { game: Game { lines, pieces, score, end, .. }, steps, .. } = self.episode;
         GameResult { lines, pieces, steps, score, truncated: end != Some(End::ToppedOut), ..self.result }
     }
 }
@@ -265,10 +265,10 @@ fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
             return;
         }
         let _stop = StopOnPanic(&shared.stop);
-        let (pieces, lines) = (playing.episode.pieces, playing.episode.lines);
+        let (pieces, lines) = (playing.episode.game.pieces, playing.episode.game.lines);
         let over = playing.advance(&shared.evaluation);
-        shared.progress.pieces.fetch_add(playing.episode.pieces - pieces, Ordering::Relaxed);
-        shared.progress.lines.fetch_add(playing.episode.lines - lines, Ordering::Relaxed);
+        shared.progress.pieces.fetch_add(playing.episode.game.pieces - pieces, Ordering::Relaxed);
+        shared.progress.lines.fetch_add(playing.episode.game.lines - lines, Ordering::Relaxed);
         if over {
             let next = shared.clone();
             (shared.sink)(playing.result(), Box::new(move || start_next_game(next)));

@@ -69,7 +69,7 @@ impl Play {
             let dealer = Dealer::seeded(rules.randomizer, seed);
             let mut episode = Episode::new(rules, dealer, AgentRng::new(seed));
             episode.play(rules, agent, *kernel, Bounds { pieces: left, steps: u64::MAX });
-            left -= episode.pieces;
+            left -= episode.game.pieces;
             seed += 1;
         }
         pieces

@@ -1,7 +1,7 @@
 //! Every placement of the positions of a greedy game, with its features as a row of a matrix.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Dealer, Playfield, Rules};
+use crate::engine::{Dealer, Playfield, Rules, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -25,8 +25,7 @@ impl Listing {
             let piece = dealer.deal().expect("a seed deals for ever");
             let position = Position { playfield, piece: Some(piece), falling: None };
             let placement = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
-            let shape = placement.shape(&rules, piece).expect("a placement of the piece");
-            playfield.drop(shape, placement.column, rules.top_out);
+            place(&rules, &mut playfield, piece, placement);
             position
         };
         let positions = (0..num_positions).map(|_| next()).collect();

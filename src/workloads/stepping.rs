@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use crate::engine::rng::{Tag, below, mix, stream, stream_word};
-use crate::engine::{ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, placements};
+use crate::engine::{ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, place, placements};
 use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 
@@ -38,8 +38,7 @@ impl RandomPlacements {
             let all = placements(rules, playfield, piece);
             let nth = below(stream_word(words, n), all.len().into()) as u32;
             let placement = all.nth(nth).expect("one of those there are");
-            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-            if playfield.drop(shape, placement.column, rules.top_out).1 {
+            if place(rules, playfield, piece, placement).terminal {
                 *playfield = CompactPlayfield::empty(rules.width, rules.height);
             }
         }

@@ -77,8 +77,8 @@ fn plain_game(
 fn game(rules: &Rules, agent: &Agent, seed: u64) -> (u64, u64) {
     let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
     episode.play(rules, agent, Kernel::best(), ENDLESS);
-    assert_eq!(episode.steps, episode.pieces, "a step is a piece");
-    (episode.lines, episode.pieces)
+    assert_eq!(episode.steps, episode.game.pieces, "a step is a piece");
+    (episode.game.lines, episode.game.pieces)
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn looks_ahead_find_what_their_definition_says() {
                             Placement { orientation: first.orientation as u8, column: first.column as u8 };
                         assert_eq!(chosen, expected, "{} for {letters:?} on\n{playfield}", lookahead);
                         let shape = chosen.shape(&rules, pieces[0]).unwrap();
-                        if playfield.drop(shape, chosen.column, rules.top_out).1 {
+                        if playfield.drop(shape, chosen.column, rules.top_out).terminal {
                             break;
                         }
                     }
@@ -428,7 +428,7 @@ fn flat_stacking_chooses_by_the_reports_sum_and_is_the_controller() {
                 assert_eq!(chosen, plain_smart(&rules, &cells, piece), "{piece} on\n{playfield}");
                 choices += 1;
                 let shape = chosen.shape(&rules, piece).unwrap();
-                if playfield.drop(shape, chosen.column, rules.top_out).1 {
+                if playfield.drop(shape, chosen.column, rules.top_out).terminal {
                     break;
                 }
             }
@@ -471,7 +471,7 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
                     let wild = all.nth((draw(1000 + k) % u64::from(all.len())) as u32).unwrap();
                     let chosen = if k % 5 == 0 { wild } else { flat.placement };
                     let shape = chosen.shape(&rules, piece).unwrap();
-                    if playfield.drop(shape, chosen.column, top_out).1 && k % 3 != 0 {
+                    if playfield.drop(shape, chosen.column, top_out).terminal && k % 3 != 0 {
                         break; // else it goes on after the end, as from a drawing
                     }
                 }
@@ -512,7 +512,7 @@ fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
                 let wild = engine_word(seed, Tag::Game, clear + in_the_way).is_multiple_of(4);
                 let chosen = if wild { all.nth(all.len() / 2).unwrap() } else { plain.placement };
                 let shape = chosen.shape(&rules, piece).unwrap();
-                if playfield.drop(shape, chosen.column, rules.top_out).1 {
+                if playfield.drop(shape, chosen.column, rules.top_out).terminal {
                     break;
                 }
             }
@@ -597,7 +597,7 @@ fn random_numbers_of_a_written_sequence_are_those_of_its_place_in_the_list() {
         let rng = AgentRng::new(engine_word(0, Tag::Game, j as u64));
         let mut episode = Episode::new(&evaluation.rules, Dealer::sequence(sequence.clone()), rng);
         episode.play(&evaluation.rules, &Agent::Random, Kernel::best(), ENDLESS);
-        assert_eq!((result.lines, result.pieces, result.seed), (episode.lines, episode.pieces, 0));
+        assert_eq!((result.lines, result.pieces, result.seed), (episode.game.lines, episode.game.pieces, 0));
     }
     assert_ne!(results[0].pieces, results[1].pieces, "they draw different rng");
 }

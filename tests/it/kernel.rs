@@ -66,7 +66,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
             chosen = all.nth(pick as u32).unwrap();
         }
         let shape = chosen.shape(rules, piece).unwrap();
-        if playfield.drop(shape, chosen.column, rules.top_out).1 {
+        if playfield.drop(shape, chosen.column, rules.top_out).terminal {
             return n + 1;
         }
     }

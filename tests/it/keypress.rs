@@ -2,7 +2,8 @@
 
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
-    Fall, FallingPiece, Key, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked, placements,
+    Fall, FallingPiece, Key, Landed, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked, placements,
+    settle,
 };
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
@@ -231,14 +232,13 @@ fn games_of_random_keys_go_as_in_the_model() {
                 continue;
             }
 
-            let (row, column) = falling.corner();
-            let (lines, over) = playfield.lock(falling.shape(), row, column, rules.top_out);
+            let Landed { lines, terminal } = settle(&rules, &mut playfield, falling);
             model.add(&model_piece);
             assert_eq!(usize::from(lines), model.clear(), "{said}");
             assert_eq!(board(&playfield), model, "{said}");
-            assert_eq!(over, model.rows[0].contains(&true), "{said}");
+            assert_eq!(terminal, model.rows[0].contains(&true), "{said}");
             lines_in_all += u32::from(lines);
-            if over {
+            if terminal {
                 ends += 1;
                 break;
             }

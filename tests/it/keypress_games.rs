@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{Dealer, Rules};
-use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation};
+use tetrion::engine::{Dealer, End, Rules};
+use tetrion::rollout::{Bounds, Deal, Episode, Evaluation};
 
 use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
 
@@ -53,7 +53,8 @@ fn game(rules: &Rules, agent: &Agent, seed: u64, max_steps: u64) -> Counts {
     let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
     let bounds = Bounds { pieces: u64::MAX, steps: max_steps };
     episode.play(rules, agent, Kernel::best(), bounds);
-    (episode.lines, episode.pieces, episode.steps, episode.end == Some(End::ToppedOut))
+    let Episode { game, steps, .. } = episode;
+    (game.lines, game.pieces, steps, game.end == Some(End::ToppedOut))
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{
-    Column, Dealer, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked, parse_sequence,
+    Column, Dealer, End, Game, Landed, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked,
+    parse_sequence,
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
-use tetrion::rollout::{Bounds, Deal, End, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
+use tetrion::rollout::{Bounds, Deal, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -76,7 +77,8 @@ fn a_game_is_the_same_alone_and_in_an_evaluation() {
     }
 }
 
-/// Compares an episode on every kernel with one that is played by the features' own functions, a few pieces at a time.
+/// Compares an episode on every kernel with one whose course is spelled out here, played by the features' own functions, a
+/// few pieces at a time.
 /// Returns the highest stack.
 #[track_caller]
 fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) -> u32 {
@@ -98,7 +100,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             }
             let placement = agent.choose_plainly(rules, &playfield, piece).placement;
             let shape = placement.shape(rules, piece).unwrap();
-            let (cleared, terminal) = playfield.drop(shape, placement.column, rules.top_out);
+            let Landed { lines: cleared, terminal } = playfield.drop(shape, placement.column, rules.top_out);
             highest = highest.max(playfield.occupied_rows().top());
             (pieces, lines) = (pieces + 1, lines + u64::from(cleared));
             score += rules.scoring.reward(cleared, terminal);
@@ -110,15 +112,8 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
         for (kernel, episode) in &mut episodes {
             episode.advance(rules, &wrapped, *kernel, Bounds { pieces: u64::MAX, steps: u64::MAX }, slice);
             assert_eq!(
-                (
-                    episode.playfield(),
-                    episode.pieces,
-                    episode.steps,
-                    episode.lines,
-                    episode.score,
-                    episode.end
-                ),
-                (&playfield, pieces, pieces, lines, score, end),
+                (episode.game, episode.steps),
+                (Game { playfield, lines, pieces, score, end }, pieces),
                 "{kernel:?}, seed {seed}, {} x {}, {:?}",
                 rules.width,
                 rules.height,
@@ -362,7 +357,11 @@ fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
             "over" => Some(End::ToppedOut),
             _ => None,
         };
-        assert_eq!((episode.pieces, episode.lines, episode.end), (pieces, lines, over), "{line}");
+        assert_eq!(
+            (episode.game.pieces, episode.game.lines, episode.game.end),
+            (pieces, lines, over),
+            "{line}"
+        );
         games += 1;
     }
     assert!(games > 200, "only {games} games replayed");

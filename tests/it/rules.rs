@@ -1,8 +1,8 @@
 //! The rules, as drawings before and after, and the sequences that seeds deal.
 
 use tetrion::engine::{
-    Dealer, DrawingError, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut,
-    episode_seed, is_blocked, parse_sequence, placements,
+    Dealer, DrawingError, Landed, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino,
+    TopOut, episode_seed, is_blocked, parse_sequence, placements,
 };
 
 /// Drops a piece into a drawing and compares the drawing afterwards, the lines and the end of the game.
@@ -26,7 +26,7 @@ fn check(
     assert_eq!((landing.lines, landing.terminal), (lines, terminal), "lines and the end of the game");
 
     let mut in_place = playfield;
-    assert_eq!(in_place.drop(shape, column, rules.top_out), (lines, terminal));
+    assert_eq!(in_place.drop(shape, column, rules.top_out), Landed { lines, terminal });
     assert_eq!(in_place, landing.afterstate, "drop and land agree");
 }
 

@@ -2,7 +2,7 @@
 //! blocked.
 
 use tetrion::engine::{
-    Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
+    Landed, Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Position, PositionError,
@@ -50,7 +50,8 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
                 let outcome = batch.step(&[action], None).unwrap();
                 let placement = Placement::from_action(action as u32, rules.width);
                 let shape = placement.shape(&rules, piece).unwrap();
-                let (lines, topped_out) = playfield.drop(shape, placement.column, rules.top_out);
+                let Landed { lines, terminal: topped_out } =
+                    playfield.drop(shape, placement.column, rules.top_out);
                 assert_eq!(batch.playfield(0), playfield);
                 let blocked = is_blocked(&rules, &playfield, batch.pieces(0)[0]);
                 let over = topped_out || blocked;

@@ -1,0 +1,149 @@
+//! The course of a game, written once: a piece is dealt and appears, unless it is blocked; it is placed, or settles where it
+//! fell; lines, pieces and points count; then the next one.
+//!
+//! Everything that plays goes this way. This file refuses to know who chooses, what is shown, and what cuts a game short.
+//!
+//! The surprising decision: the steps are functions of a playfield ([`place`], [`settle`], [`is_blocked`]), and a [`Game`] is
+//! these steps with counters. Environments keep their playfields in one array and their counters in another, playouts count
+//! no points, and the tree of [`perft`](super::perft) counts along its paths: they use the functions. All of it is inlined
+//! wherever it is called, so that it is compiled for the processor of the loop it is in.
+
+use super::keypress::FallingPiece;
+use super::placement::{Placement, is_blocked};
+use super::playfield::{Column, Landed, PlayfieldOf};
+use super::randomizer::Dealer;
+use super::rules::Rules;
+use super::tetromino::Tetromino;
+
+/// A game between two pieces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Game<C: Column, const N: usize> {
+    /// The playfield, without the piece in play.
+    pub playfield: PlayfieldOf<C, N>,
+    /// Lines cleared so far.
+    pub lines: u64,
+    /// Pieces landed so far, the one that ended the game included.
+    pub pieces: u64,
+    /// Points so far, under the rules' scoring.
+    pub score: f64,
+    /// How it ended, once it has.
+    pub end: Option<End>,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By the rules.
+    ToppedOut,
+    /// Its written piece sequence was used up.
+    OutOfPieces,
+}
+
+impl<C: Column, const N: usize> Game<C, N> {
+    /// A game at its beginning.
+    ///
+    /// # Panics
+    /// When a playfield of this size does not fit into this type.
+    pub fn new(rules: &Rules) -> Game<C, N> {
+        let playfield = PlayfieldOf::empty(rules.width, rules.height);
+        Game { playfield, lines: 0, pieces: 0, score: 0.0, end: None }
+    }
+
+    /// Deals the next piece; `None` when that ends the game, because there is none or it is blocked.
+    #[inline(always)]
+    pub fn deal(&mut self, rules: &Rules, dealer: &mut Dealer) -> Option<Tetromino> {
+        let piece = dealer.deal();
+        match piece {
+            None => self.end = Some(End::OutOfPieces),
+            Some(piece) if is_blocked(rules, &self.playfield, piece) => {
+                self.score += rules.scoring.game_end;
+                self.end = Some(End::ToppedOut);
+            }
+            Some(_) => return piece,
+        }
+        None
+    }
+
+    /// Places the piece that has been dealt.
+    ///
+    /// # Panics
+    /// When the piece has no such placement.
+    #[inline(always)]
+    pub fn place(&mut self, rules: &Rules, piece: Tetromino, placement: Placement) {
+        let landed = place(rules, &mut self.playfield, piece, placement);
+        self.count(rules, landed);
+    }
+
+    /// Lets the piece that has been dealt settle where it fell.
+    #[inline(always)]
+    pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) {
+        let landed = settle(rules, &mut self.playfield, fallen);
+        self.count(rules, landed);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, rules: &Rules, landed: Landed) {
+        self.lines += u64::from(landed.lines);
+        self.pieces += 1;
+        self.score += landed.points(rules);
+        if landed.terminal {
+            self.end = Some(End::ToppedOut);
+        }
+    }
+
+    /// The same game on a playfield of another type and height, which the caller knows to hold all of its cells.
+    ///
+    /// # Panics
+    /// When the size does not fit into that type.
+    #[inline(always)]
+    pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> Game<D, M> {
+        let Game { playfield, lines, pieces, score, end } = *self;
+        Game { playfield: playfield.with_height(height), lines, pieces, score, end }
+    }
+}
+
+/// Places a piece: it comes straight down, and locks.
+///
+/// # Panics
+/// When the piece has no such placement.
+#[inline(always)]
+pub fn place<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &mut PlayfieldOf<C, N>,
+    piece: Tetromino,
+    placement: Placement,
+) -> Landed {
+    let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+    playfield.drop(shape, placement.column, rules.top_out)
+}
+
+/// Locks a piece that fell as far as it could.
+#[inline(always)]
+pub fn settle<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &mut PlayfieldOf<C, N>,
+    fallen: FallingPiece,
+) -> Landed {
+    let (row, column) = fallen.corner();
+    playfield.lock(fallen.shape(), row, column, rules.top_out)
+}
+
+impl Landed {
+    /// The same with the next piece, if there is one: it ends the game if it is blocked.
+    #[inline(always)]
+    pub fn followed_by<C: Column, const N: usize>(
+        self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+        next: Option<Tetromino>,
+    ) -> Landed {
+        let is_blocked = next.is_some_and(|next| is_blocked(rules, playfield, next));
+        Landed { terminal: self.terminal || is_blocked, ..self }
+    }
+
+    /// The points for it.
+    #[inline(always)]
+    pub fn points(self, rules: &Rules) -> f64 {
+        rules.scoring.reward(self.lines, self.terminal)
+    }
+}
