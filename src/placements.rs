@@ -4,8 +4,8 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Reach, Rules, Shape, Tetromino,
-    placements,
+    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino,
+    every_placement_always_exists, placements,
 };
 use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -115,13 +115,13 @@ pub fn enumerate(
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
-    Extractor::new(set).filter(|_| rules.reach == Reach::StraightDrop)
+    Extractor::new(set).filter(|_| every_placement_always_exists(rules))
 }
 
 /// Lists every placement with the features that a kernel knows.
 ///
 /// # Panics
-/// As [`enumerate`], when this machine cannot run the kernel, and under any reach but [`Reach::StraightDrop`].
+/// As [`enumerate`], when this machine cannot run the kernel, or [a placement need not exist](every_placement_always_exists).
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -129,7 +129,7 @@ pub fn enumerate_on(
     extractor: &Extractor,
     options: Options,
 ) -> Placements {
-    assert_eq!(rules.reach, Reach::StraightDrop, "kernels look at every column");
+    assert!(every_placement_always_exists(rules), "kernels look at every column");
     let job = Enumerate { rules, positions, extractor, options };
     dispatch(kernel, rules.width, rules.height, job)
 }

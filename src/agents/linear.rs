@@ -1,7 +1,9 @@
 //! The linear controller: a weight a feature, and the placement with the largest sum.
 
 use super::flat_stacking::FlatScorer;
-use crate::engine::{Playfield, Reach, Rules, Tetromino, every_placement_exists, placements};
+use crate::engine::{
+    Playfield, Rules, Tetromino, every_placement_always_exists, every_placement_exists, placements,
+};
 use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
 use crate::features::{FeatureSet, Seen};
 
@@ -81,10 +83,10 @@ impl LinearAgent {
         self.scorer.as_ref()
     }
 
-    /// The controller prepared for the fast kernels, if they know its features and pieces come straight down: kernels do not
-    /// know placements that the playfield makes impossible.
+    /// The controller prepared for the fast kernels, if they know its features and see every placement: they do not know
+    /// that a playfield can make some impossible.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
-        self.scorer.as_ref().filter(|_| rules.reach == Reach::StraightDrop)
+        self.scorer.as_ref().filter(|_| every_placement_always_exists(rules))
     }
 
     /// Whether there is a faster way than by the features' own functions.
@@ -94,7 +96,7 @@ impl LinearAgent {
 
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
-    /// Where pieces walk along the top, the kernel can as long as the top is clear.
+    /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible.
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
         match (&self.scorer, &self.flat) {
             _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),

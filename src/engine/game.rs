@@ -9,9 +9,10 @@
 //! wherever it is called, so that it is compiled for the processor of the loop it is in.
 
 use super::keypress::FallingPiece;
-use super::placement::{Placement, is_blocked};
+use super::placement::Placement;
 use super::playfield::{Column, Landed, PlayfieldOf};
 use super::randomizer::Dealer;
+use super::reach::is_blocked;
 use super::rules::Rules;
 use super::tetromino::Tetromino;
 

@@ -26,16 +26,18 @@ pub mod keypress;
 pub mod perft;
 pub mod placement;
 pub mod playfield;
+pub mod reach;
 
 pub use choice::Choice;
 pub use game::{End, Game, place, settle};
 pub use keypress::{Fall, FallingPiece, Key};
 pub use perft::{Perft, perft};
-pub use placement::{Placement, PlacementSet, every_placement_exists, is_blocked, placements};
+pub use placement::{Placement, PlacementSet};
 pub use playfield::{
     Column, CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf,
 };
 pub use randomizer::{Dealer, Randomizer, episode_seed};
+pub use reach::{every_placement_always_exists, every_placement_exists, is_blocked, placements};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
 };

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use super::distinct::{Key, Keys};
 use super::game::place;
-use super::placement::{is_blocked, placements};
 use super::playfield::{Column, Playfield};
+use super::reach::{is_blocked, placements};
 use super::rules::Rules;
 use super::tetromino::Tetromino;
 

@@ -1,7 +1,6 @@
-//! PlacementSet: where a piece may go, and what happens when it does.
+//! A placement, by number and by shape, and sets of them. Which ones exist says [`reach`](super::reach).
 
-use super::playfield::{Column, PlayfieldOf};
-use super::rules::{ActionModel, Reach, Rules, TopOut};
+use super::rules::Rules;
 use super::tetromino::{Shape, Tetromino};
 
 /// One choice: an orientation of the current piece and the column of its leftmost cell.
@@ -29,7 +28,7 @@ impl Placement {
 
     /// The shape that goes down, or `None` when the tetromino has no such orientation or sticks out of the wall.
     ///
-    /// [`placements`] says whether it can get there on a playfield.
+    /// [`placements`](super::placements) says whether it can get there on a playfield.
     #[inline]
     pub fn shape(self, rules: &Rules, tetromino: Tetromino) -> Option<&'static Shape> {
         let shape = rules.shapes(tetromino).get(usize::from(self.orientation))?;
@@ -43,9 +42,9 @@ impl Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacementSet {
     /// By orientation, the leftmost column; 0 where there is none.
-    first: [u8; 4],
+    pub(super) first: [u8; 4],
     /// By orientation, how many columns there are from that one on.
-    count: [u8; 4],
+    pub(super) count: [u8; 4],
 }
 
 impl PlacementSet {
@@ -96,79 +95,5 @@ impl PlacementSet {
             let columns = first..first + count[usize::from(orientation)];
             columns.map(move |column| Placement { orientation, column })
         })
-    }
-}
-
-/// The distinct placements that exist: the one source for enumerations, masks and agents alike.
-///
-/// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
-/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top.
-///
-/// ```
-/// use tetrion::engine::{Playfield, Rules, Tetromino, placements};
-/// let rules = Rules { width: 7, height: 4, ..Rules::preset("genetic").unwrap() };
-/// let playfield = Playfield::from_drawing(7, 4, ".....#./.....#./.....#./.....#.").unwrap();
-/// let upright = placements(&rules, &playfield, Tetromino::I).columns(0);
-/// assert_eq!(upright, 0b001_1111); // bit c for column c: there is no way past the tower
-/// ```
-#[inline]
-pub fn placements<C: Column, const N: usize>(
-    rules: &Rules,
-    playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
-) -> PlacementSet {
-    let fitting = |width| (rules.width + 1).saturating_sub(width);
-    let mut all = PlacementSet { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
-    if !every_placement_exists(rules, playfield) {
-        for (orientation, shape) in rules.shapes(tetromino).iter().enumerate() {
-            (all.first[orientation], all.count[orientation]) = walk(playfield, shape);
-        }
-    }
-    all
-}
-
-/// Whether every shape of every tetromino can come down in every column where it fits: always in straight drops, and where
-/// shapes walk along the top as long as nothing stands in their way there.
-#[inline]
-pub fn every_placement_exists<C: Column, const N: usize>(
-    rules: &Rules,
-    playfield: &PlayfieldOf<C, N>,
-) -> bool {
-    rules.reach == Reach::StraightDrop || is_clear_at_the_top(playfield)
-}
-
-/// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
-fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> bool {
-    let height = u32::from(playfield.height());
-    playfield.occupied_rows().top() <= height - 3
-}
-
-/// The columns that a shape reaches from where it appears, along the top: the leftmost one, and how many.
-fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> (u8, u8) {
-    let (start, row) = shape.spawn(playfield.width(), playfield.height());
-    let is_free = |column: &u8| playfield.is_free(shape, row, *column);
-    if !is_free(&start) {
-        return (0, 0);
-    }
-    let to_the_left = (0..start).rev().take_while(is_free).count() as u8;
-    let to_the_right = (start + 1..=playfield.width() - shape.width).take_while(is_free).count() as u8;
-    (start - to_the_left, to_the_left + 1 + to_the_right)
-}
-
-/// Whether a tetromino cannot come into play, so that the game is over when it appears: where it must have room to appear,
-/// because it overlaps the playfield in its first orientation; elsewhere because it has no placement.
-#[inline(always)]
-pub fn is_blocked<C: Column, const N: usize>(
-    rules: &Rules,
-    playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
-) -> bool {
-    if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
-        let shape = &rules.shapes(tetromino)[0];
-        let (column, row) = shape.spawn(rules.width, rules.height);
-        // Where it appears it can at least be dropped.
-        !playfield.is_free(shape, row, column)
-    } else {
-        !every_placement_exists(rules, playfield) && placements(rules, playfield, tetromino).is_empty()
     }
 }

@@ -1,11 +1,10 @@
 //! What each action does to each piece, looked up instead of worked out.
 //!
-//! Where pieces come straight down, the placements of a piece depend on the piece and the width alone, so a mask is a row of
-//! a table that is made once. Where they walk to their column, the mask depends on the playfield too. Every key can be
-//! pressed, whatever it does.
+//! Where every placement exists, the placements of a piece depend on the piece and the width alone, so a mask is a row of a
+//! table that is made once. Elsewhere the mask depends on the playfield too. Every key can be pressed, whatever it does.
 
 use crate::engine::{
-    ActionModel, Column, Placement, PlayfieldOf, Reach, Rules, Shape, Tetromino, placements,
+    ActionModel, Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, every_placement_exists, placements,
 };
 
 /// A shape over the column of its leftmost cell.
@@ -20,8 +19,6 @@ pub(super) struct Drop {
 pub(super) struct Moves {
     rules: Rules,
     num_actions: usize,
-    /// Whether the masks below hold on every playfield.
-    are_masks_fixed: bool,
     /// By piece, then by action; empty where an action is a key.
     drops: Vec<Option<Drop>>,
     /// By piece, then by action: 1 where there is a drop, and for every key; then a row for environments that wait for a reset, and a row of zeros.
@@ -51,9 +48,7 @@ impl Moves {
         let num_actions = num_actions as usize;
         masks.resize(masks.len() + 2 * num_actions, 0);
         masks[WAITING * num_actions] = 1;
-        let are_masks_fixed =
-            rules.reach == Reach::StraightDrop || rules.action_model == ActionModel::Keypress;
-        Moves { rules: *rules, num_actions, are_masks_fixed, drops, masks }
+        Moves { rules: *rules, num_actions, drops, masks }
     }
 
     pub fn num_actions(&self) -> usize {
@@ -81,7 +76,7 @@ impl Moves {
         action: usize,
     ) -> Option<Drop> {
         let exists = |_: &Drop| {
-            self.rules.reach == Reach::StraightDrop
+            every_placement_exists(&self.rules, playfield)
                 || placements(&self.rules, playfield, piece)
                     .contains(Placement::from_action(action as u32, self.rules.width))
         };
@@ -96,7 +91,8 @@ impl Moves {
         piece: Tetromino,
         out: &mut Vec<u8>,
     ) {
-        if self.are_masks_fixed {
+        let are_keys = self.drops.is_empty();
+        if are_keys || every_placement_exists(&self.rules, playfield) {
             out.extend_from_slice(self.mask_row(piece as usize));
             return;
         }

@@ -1,0 +1,89 @@
+//! Which placements exist: the one file that asks the rules how far pieces reach.
+//!
+//! The kernels look at every column in which a shape fits, and tables of masks hold on every playfield, so others ask here
+//! whether [every placement exists](every_placement_exists). They need not know why.
+
+use super::placement::PlacementSet;
+use super::playfield::{Column, PlayfieldOf};
+use super::rules::{ActionModel, Reach, Rules, TopOut};
+use super::tetromino::{Shape, Tetromino};
+
+/// The distinct placements that exist: the one source for enumerations, masks and agents alike.
+///
+/// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
+/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top.
+///
+/// ```
+/// use tetrion::engine::{Playfield, Rules, Tetromino, placements};
+/// let rules = Rules { width: 7, height: 4, ..Rules::preset("genetic").unwrap() };
+/// let playfield = Playfield::from_drawing(7, 4, ".....#./.....#./.....#./.....#.").unwrap();
+/// let upright = placements(&rules, &playfield, Tetromino::I).columns(0);
+/// assert_eq!(upright, 0b001_1111); // bit c for column c: there is no way past the tower
+/// ```
+#[inline]
+pub fn placements<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> PlacementSet {
+    let fitting = |width| (rules.width + 1).saturating_sub(width);
+    let mut all = PlacementSet { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
+    if !every_placement_exists(rules, playfield) {
+        for (orientation, shape) in rules.shapes(tetromino).iter().enumerate() {
+            (all.first[orientation], all.count[orientation]) = walk(playfield, shape);
+        }
+    }
+    all
+}
+
+/// Whether every shape of every tetromino can come down in every column where it fits, whatever the playfield: the
+/// placements are the same on all of them, and the kernels see every one.
+#[inline(always)]
+pub fn every_placement_always_exists(rules: &Rules) -> bool {
+    rules.reach == Reach::StraightDrop
+}
+
+/// The same on one playfield: where shapes walk along the top, as long as nothing stands in their way there.
+#[inline(always)]
+pub fn every_placement_exists<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+) -> bool {
+    every_placement_always_exists(rules) || is_clear_at_the_top(playfield)
+}
+
+/// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
+fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> bool {
+    let height = u32::from(playfield.height());
+    playfield.occupied_rows().top() <= height - 3
+}
+
+/// The columns that a shape reaches from where it appears, along the top: the leftmost one, and how many.
+fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> (u8, u8) {
+    let (start, row) = shape.spawn(playfield.width(), playfield.height());
+    let is_free = |column: &u8| playfield.is_free(shape, row, *column);
+    if !is_free(&start) {
+        return (0, 0);
+    }
+    let to_the_left = (0..start).rev().take_while(is_free).count() as u8;
+    let to_the_right = (start + 1..=playfield.width() - shape.width).take_while(is_free).count() as u8;
+    (start - to_the_left, to_the_left + 1 + to_the_right)
+}
+
+/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`] and in
+/// games of keys because it overlaps the playfield in its first orientation; in others because it has no placement.
+#[inline(always)]
+pub fn is_blocked<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> bool {
+    if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
+        let shape = &rules.shapes(tetromino)[0];
+        let (column, row) = shape.spawn(rules.width, rules.height);
+        // Where it appears it can at least be dropped.
+        !playfield.is_free(shape, row, column)
+    } else {
+        !every_placement_exists(rules, playfield) && placements(rules, playfield, tetromino).is_empty()
+    }
+}
