@@ -4,7 +4,7 @@
 //! Journal 32(1), 2009, and their program MDPTetris. The surroundings are one decision for all of them: the walls and
 //! the floor are full, the sky above the highest row is empty.
 
-use super::Seen;
+use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// The height of the middle of the piece where it came to rest: `row + (h - 1) / 2`, where `row` is the row of its lowest

@@ -3,8 +3,8 @@
 //! The notebook's weights are only good with its definitions, and it takes all of them before clearing (`_preclear`). Its
 //! surroundings differ from Dellacherie's where columns are concerned: above the highest row everything is full.
 
-use super::Seen;
 use super::dellacherie::{empty_cells_down_from, inside, well_cells};
+use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// The row of the piece's anchor cell before clearing, the floor row being 1.

@@ -4,8 +4,8 @@
 //! same four, but before clearing. Holes are Dellacherie's. Complete lines are also El-Tetris' (Islam El-Ashi, 2011) in
 //! place of eroded cells.
 
-use super::Seen;
 use super::bertsekas::height_difference;
+use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// Lines cleared by the landing. A landing that ends the game by overflowing clears none.

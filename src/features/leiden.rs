@@ -1,7 +1,7 @@
 //! What the smart agent of the Leiden report looks at, besides lines and holes (its "closed" cells).
 
-use super::Seen;
 use super::lab::open_wells;
+use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// The row of the piece's highest cell where it came to rest, before clearing; the floor row is 0.

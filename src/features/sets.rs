@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::kernel::Extractor;
-use super::{FEATURES, Feature, Measure, Seen};
+use super::kernel::slots::{Slot, Slots};
+use super::seen::Seen;
+use super::table::{FEATURES, Feature, Measure};
 use crate::engine::Playfield;
 use crate::names::{did_you_mean, unknown};
 
@@ -309,6 +310,11 @@ impl FeatureSet {
         self.columns.iter().map(FeatureColumn::to_string).collect()
     }
 
+    /// The set as the kernels see it, if they know all of its features.
+    pub(super) fn slots(&self) -> Option<Slots> {
+        self.columns.iter().map(FeatureColumn::slot).collect::<Option<_>>().map(Slots::new)
+    }
+
     /// The feature vector of a landing.
     ///
     /// # Panics
@@ -325,10 +331,10 @@ impl FeatureSet {
     pub fn nanoseconds(&self, height: u8) -> u64 {
         let cells = u64::from(self.width) * u64::from(height);
         // What the kernels know is counted a column or a row at a time by its own function too.
-        let slow = if Extractor::new(Some(self)).is_some() { cells / 8 } else { cells };
+        let slow = if self.slots().is_some() { cells / 8 } else { cells };
         let nanoseconds = |column: &FeatureColumn| match column.feature.measure {
-            Measure::Playfield(_) if column.feature.name == "holes_enclosed" => 5 * cells, // it floods the playfield
             Measure::Playfield(_) => slow,
+            Measure::Flood(_) => 5 * cells,
             Measure::Landing(_) | Measure::Column(_) | Measure::Pair(_) => 10,
         };
         self.columns.iter().map(nanoseconds).sum()
@@ -389,6 +395,11 @@ impl FeatureColumn {
         Ok(FeatureColumn { feature, index, preclear })
     }
 
+    /// Its slot in the kernels, if they know it.
+    fn slot(&self) -> Option<Slot> {
+        self.feature.kernel.map(|kind| Slot { kind: kind(self.index), preclear: self.preclear })
+    }
+
     /// Its value for a landing.
     fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
@@ -401,7 +412,8 @@ impl FeatureColumn {
 
 impl PartialEq for FeatureColumn {
     fn eq(&self, other: &FeatureColumn) -> bool {
-        (self.feature.name, self.index, self.preclear) == (other.feature.name, other.index, other.preclear)
+        std::ptr::eq(self.feature, other.feature)
+            && (self.index, self.preclear) == (other.index, other.preclear)
     }
 }
 

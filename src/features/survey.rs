@@ -4,9 +4,9 @@
 //! lines a game where millions are expected. They are kept under names of their own, so that the notebook's numbers can
 //! be reproduced; none of them is a good choice for anything else.
 
-use super::Seen;
 use super::dellacherie::inside;
 use super::lab::{open_wells, sum_up_to};
+use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// The landing height with half of the piece's height added where it should be taken away: `row + h + (h - 1) / 2`, where

@@ -5,31 +5,24 @@ use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
     Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
 };
-use tetrion::features::FeatureSet;
 use tetrion::features::kernel::Extractor;
+use tetrion::features::{FEATURES, FeatureSet};
 use tetrion::placements::{Options, Position, enumerate_on, enumerate_plainly};
 
-/// Every feature the kernels know, before and after clearing, so that nothing is left out.
+/// Every feature the kernels know, before and after clearing, so that nothing is left out; one of each family.
 fn all_known(width: u8) -> Vec<String> {
-    let of_playfield = [
-        "row_transitions",
-        "column_transitions",
-        "holes",
-        "cumulative_wells",
-        "hole_depth",
-        "rows_with_holes",
-        "pattern_diversity",
-        "total_height",
-        "max_height",
-        "bumpiness",
-    ];
-    let mut names: Vec<String> =
-        ["landing_height", "eroded_piece_cells", "lines_cleared"].map(String::from).into();
-    for name in of_playfield {
-        names.extend([name.to_owned(), format!("{name}_preclear")]);
+    let mut names = Vec::new();
+    for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {
+        let name = feature.name;
+        let (first, last) = match feature.family_size(width) {
+            None => Default::default(),
+            Some(size) => ("[0]".to_owned(), format!("[{}]", size - 1)),
+        };
+        names.push(format!("{name}{last}"));
+        if !feature.is_of_landing() {
+            names.push(format!("{name}_preclear{first}"));
+        }
     }
-    names.push(format!("column_height[{}]", width - 1));
-    names.push("height_difference_preclear[0]".to_owned());
     names
 }
 

@@ -4,7 +4,7 @@ use super::lanes::Lanes;
 use super::slots::{Kind, Slots};
 use super::sweep::{Basis, Ground, Size, sweep};
 use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
-use crate::features::FeatureSet;
+use crate::features::sets::FeatureSet;
 
 /// A feature set, prepared for writing matrices.
 #[derive(Clone, Debug)]
@@ -40,7 +40,8 @@ impl Rows {
 impl Extractor {
     /// Prepares a set, or nothing but the landings themselves; `None` if the kernel does not know all of its features.
     pub fn new(set: Option<&FeatureSet>) -> Option<Extractor> {
-        Slots::of(set.map_or(&[], FeatureSet::columns)).map(|slots| Extractor { slots })
+        let slots = set.map_or_else(|| Some(Slots::new(Vec::new())), FeatureSet::slots)?;
+        Some(Extractor { slots })
     }
 
     /// How long a feature vector is.

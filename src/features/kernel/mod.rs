@@ -26,8 +26,8 @@ mod extractor;
 mod lanes;
 mod portable;
 mod scorer;
-mod slots;
-mod sweep;
+pub(super) mod slots;
+pub(super) mod sweep;
 
 pub use extractor::{Extractor, Rows};
 pub use lanes::{Doubles, Lanes};

@@ -19,7 +19,7 @@ use super::{Job, Kernel, dispatch};
 use crate::engine::{
     Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
 };
-use crate::features::FeatureSet;
+use crate::features::sets::FeatureSet;
 
 /// What a placement that ends the game is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Scorer {
     /// When there is not one weight a feature.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
         assert_eq!(set.len(), weights.len(), "one weight a feature");
-        let slots = Slots::of(set.columns())?;
+        let slots = set.slots()?;
         if !weights.iter().all(|w| *w == 0.0 || (1e-300..=1e300).contains(&w.abs())) {
             return None;
         }

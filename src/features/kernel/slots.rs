@@ -3,7 +3,6 @@
 use super::lanes::Lanes;
 use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
-use crate::features::FeatureColumn;
 
 /// The features of a set, and what must be measured for them.
 #[derive(Clone, Debug)]
@@ -19,9 +18,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The slots of features, or `None` if the kernel does not know all of them.
-    pub fn of(columns: &[FeatureColumn]) -> Option<Slots> {
-        let slots = columns.iter().map(Slot::of).collect::<Option<Vec<Slot>>>()?;
+    /// Prepares the features of a set.
+    pub fn new(slots: Vec<Slot>) -> Slots {
         let mut needs = Needs::default();
         let (mut locked, mut after) = (None, None);
         for slot in &slots {
@@ -29,7 +27,7 @@ impl Slots {
             slot.add_needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
         }
         let uses_columns = slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_)));
-        Some(Slots { slots, needs, locked_needs: locked, after_needs: after, uses_columns })
+        Slots { slots, needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
     /// Measures the playfields of one landing, before clearing and after.
@@ -55,7 +53,7 @@ impl Slots {
 impl Kind {
     /// The feature of a playfield that was measured; 0 if it belongs to a landing.
     #[inline(always)]
-    pub fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(super) fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         self,
         playfield: &PlayfieldOf<C, N>,
         measure: &Measure<L>,
@@ -72,7 +70,7 @@ impl Kind {
 
     /// The lanes of this feature in a sweep; landing height in halves.
     #[inline(always)]
-    pub fn lanes<L: Lanes>(self, swept: &Sweep<L>, heights: &[L; 32]) -> L {
+    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, heights: &[L; 32]) -> L {
         match self {
             Kind::Basis(basis) => swept.values[basis as usize],
             Kind::Height(column) => heights[usize::from(column)],
@@ -99,29 +97,6 @@ pub enum Kind {
 }
 
 impl Slot {
-    /// The slot of a feature, or `None` if the kernel does not know it.
-    fn of(column: &FeatureColumn) -> Option<Slot> {
-        let kind = match column.feature.name {
-            "landing_height" => Kind::Basis(Basis::LandingHeight),
-            "eroded_piece_cells" => Kind::Basis(Basis::ErodedPieceCells),
-            "lines_cleared" => Kind::Basis(Basis::LinesCleared),
-            "row_transitions" => Kind::Basis(Basis::RowTransitions),
-            "column_transitions" => Kind::Basis(Basis::ColumnTransitions),
-            "holes" => Kind::Basis(Basis::Holes),
-            "cumulative_wells" => Kind::Basis(Basis::CumulativeWells),
-            "hole_depth" => Kind::Basis(Basis::HoleDepth),
-            "rows_with_holes" => Kind::Basis(Basis::RowsWithHoles),
-            "pattern_diversity" => Kind::Basis(Basis::PatternDiversity),
-            "total_height" => Kind::Basis(Basis::TotalHeight),
-            "max_height" => Kind::Basis(Basis::MaxHeight),
-            "bumpiness" => Kind::Basis(Basis::Bumpiness),
-            "column_height" => Kind::Height(column.index),
-            "height_difference" => Kind::Step(column.index),
-            _ => return None,
-        };
-        Some(Slot { kind, preclear: column.preclear })
-    }
-
     fn add_needs(self, needs: &mut Needs) {
         match self.kind {
             Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,

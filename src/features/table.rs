@@ -1,0 +1,322 @@
+//! The table of features: for each its name, formula and source, its function, and what the kernels measure for it.
+//!
+//! What differs between features is said here; names are for callers, and nothing below compares them.
+
+use super::kernel::slots::Kind;
+use super::kernel::sweep::Basis;
+use super::seen::Seen;
+use super::{bertsekas, dellacherie, lab, lee, leiden, survey, thiery};
+use crate::engine::Playfield;
+
+/// How a feature is measured, and of what.
+#[derive(Clone, Copy, Debug)]
+pub enum Measure {
+    /// Of a landing, once: no `_preclear` form.
+    Landing(fn(&Seen<'_>) -> f64),
+    /// Of a playfield, once.
+    Playfield(fn(&Playfield) -> u32),
+    /// Of a playfield, once, by flooding it, which takes longer.
+    Flood(fn(&Playfield) -> u32),
+    /// Of each column of a playfield: a family of as many features as there are columns.
+    Column(fn(&Playfield, usize) -> u32),
+    /// Of each column and its right neighbour: a family of one feature less.
+    Pair(fn(&Playfield, usize) -> u32),
+}
+
+/// One row of the table of features.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature {
+    /// Its name; for a family the name of all of them, without `[i]`.
+    pub name: &'static str,
+    /// What it is, in half a sentence.
+    pub formula: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// How it is measured.
+    pub measure: Measure,
+    /// What the kernels measure for it, given its index; `None` if they do not know it.
+    pub kernel: Option<fn(u8) -> Kind>,
+}
+
+impl Feature {
+    /// The feature or the family of this name, without `[i]` and `_preclear`.
+    pub fn named(name: &str) -> Option<&'static Feature> {
+        FEATURES.iter().find(|feature| feature.name == name)
+    }
+
+    /// Its name, with `[i]` behind that of a family: how a set's members are listed.
+    pub(super) fn pattern(&self) -> String {
+        let index = if matches!(self.measure, Measure::Column(_) | Measure::Pair(_)) { "[i]" } else { "" };
+        format!("{}{index}", self.name)
+    }
+
+    /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
+    pub fn family_size(&self, width: u8) -> Option<u8> {
+        match self.measure {
+            Measure::Landing(_) | Measure::Playfield(_) | Measure::Flood(_) => None,
+            Measure::Column(_) => Some(width),
+            Measure::Pair(_) => Some(width - 1),
+        }
+    }
+
+    /// Whether it belongs to a landing, so that it has no `_preclear` form and is 0 for a playfield nothing landed on.
+    pub fn is_of_landing(&self) -> bool {
+        matches!(self.measure, Measure::Landing(_))
+    }
+
+    /// Its value for a playfield; 0 if it belongs to a landing.
+    pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
+        match self.measure {
+            Measure::Landing(_) => 0.0,
+            Measure::Playfield(measure) | Measure::Flood(measure) => measure(playfield).into(),
+            Measure::Column(measure) | Measure::Pair(measure) => measure(playfield, index.into()).into(),
+        }
+    }
+}
+
+const DELLACHERIE: &str = "Dellacherie 2003; Thiery and Scherrer 2009";
+const THIERY: &str = "Thiery and Scherrer 2009";
+const GABILLON: &str = "Gabillon, Ghavamzadeh and Scherrer 2013";
+const BERTSEKAS: &str = "Bertsekas and Ioffe 1996; Bertsekas and Tsitsiklis 1996";
+const LEE: &str = "Lee 2013; course notebook";
+const LAB: &str = "course notebook";
+const LAB_REPORT: &str = "report on the course notebook";
+const LAB_VARIANT: &str = "reading of the course notebook";
+const SURVEY: &str = "Tetris AI survey notebook, as coded";
+const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
+
+/// Every feature there is.
+pub static FEATURES: &[Feature] = &[
+    Feature {
+        name: "landing_height",
+        formula: "row of the piece's lowest cell + (piece height - 1) / 2, before clearing, floor row 0",
+        source: DELLACHERIE,
+        measure: Measure::Landing(dellacherie::landing_height),
+        kernel: Some(|_| Kind::Basis(Basis::LandingHeight)),
+    },
+    Feature {
+        name: "eroded_piece_cells",
+        formula: "lines cleared x cells of the landed piece that vanished",
+        source: DELLACHERIE,
+        measure: Measure::Landing(dellacherie::eroded_piece_cells),
+        kernel: Some(|_| Kind::Basis(Basis::ErodedPieceCells)),
+    },
+    Feature {
+        name: "lines_cleared",
+        formula: "lines cleared by the landing",
+        source: "El-Ashi 2011; Lee 2013; course notebook",
+        measure: Measure::Landing(lee::lines_cleared),
+        kernel: Some(|_| Kind::Basis(Basis::LinesCleared)),
+    },
+    Feature {
+        name: "row_transitions",
+        formula: "changes full/empty along all rows, walls full",
+        source: DELLACHERIE,
+        measure: Measure::Playfield(dellacherie::row_transitions),
+        kernel: Some(|_| Kind::Basis(Basis::RowTransitions)),
+    },
+    Feature {
+        name: "column_transitions",
+        formula: "changes full/empty along all columns, floor full, sky empty",
+        source: DELLACHERIE,
+        measure: Measure::Playfield(dellacherie::column_transitions),
+        kernel: Some(|_| Kind::Basis(Basis::ColumnTransitions)),
+    },
+    Feature {
+        name: "holes",
+        formula: "empty cells with a full cell above them in the column",
+        source: DELLACHERIE,
+        measure: Measure::Playfield(dellacherie::holes),
+        kernel: Some(|_| Kind::Basis(Basis::Holes)),
+    },
+    Feature {
+        name: "cumulative_wells",
+        formula: "for every empty cell between two full ones (walls full; it may be covered), the empty cells from it \
+                  down to the first full one",
+        source: DELLACHERIE,
+        measure: Measure::Playfield(dellacherie::cumulative_wells),
+        kernel: Some(|_| Kind::Basis(Basis::CumulativeWells)),
+    },
+    Feature {
+        name: "hole_depth",
+        formula: "full cells with an empty cell below them in the column",
+        source: THIERY,
+        measure: Measure::Playfield(thiery::hole_depth),
+        kernel: Some(|_| Kind::Basis(Basis::HoleDepth)),
+    },
+    Feature {
+        name: "rows_with_holes",
+        formula: "rows with at least one hole",
+        source: THIERY,
+        measure: Measure::Playfield(thiery::rows_with_holes),
+        kernel: Some(|_| Kind::Basis(Basis::RowsWithHoles)),
+    },
+    Feature {
+        name: "pattern_diversity",
+        formula: "how many of -2, -1, 0, 1, 2 occur among the steps from a column's height to the next",
+        source: GABILLON,
+        measure: Measure::Playfield(thiery::pattern_diversity),
+        kernel: Some(|_| Kind::Basis(Basis::PatternDiversity)),
+    },
+    Feature {
+        name: "total_height",
+        formula: "sum of the column heights",
+        source: LEE,
+        measure: Measure::Playfield(lee::total_height),
+        kernel: Some(|_| Kind::Basis(Basis::TotalHeight)),
+    },
+    Feature {
+        name: "max_height",
+        formula: "height of the highest column",
+        source: BERTSEKAS,
+        measure: Measure::Playfield(bertsekas::max_height),
+        kernel: Some(|_| Kind::Basis(Basis::MaxHeight)),
+    },
+    Feature {
+        name: "bumpiness",
+        formula: "sum of the height differences between neighbouring columns, without signs",
+        source: LEE,
+        measure: Measure::Playfield(lee::bumpiness),
+        kernel: Some(|_| Kind::Basis(Basis::Bumpiness)),
+    },
+    Feature {
+        name: "full_rows",
+        formula: "rows with every cell full; after clearing there are none, unless the game ended by overflowing",
+        source: LEE,
+        measure: Measure::Playfield(lee::full_rows),
+        kernel: None,
+    },
+    Feature {
+        name: "column_height",
+        formula: "row just above the highest full cell of column i, 0 if empty",
+        source: BERTSEKAS,
+        measure: Measure::Column(bertsekas::column_height),
+        kernel: Some(Kind::Height),
+    },
+    Feature {
+        name: "height_difference",
+        formula: "difference between the heights of columns i and i + 1, without its sign",
+        source: BERTSEKAS,
+        measure: Measure::Pair(bertsekas::height_difference),
+        kernel: Some(Kind::Step),
+    },
+    Feature {
+        name: "landing_height_lab",
+        formula: "row of the anchor cell the piece is turned around, before clearing, floor row 1",
+        source: LAB,
+        measure: Measure::Landing(lab::landing_height_lab),
+        kernel: None,
+    },
+    Feature {
+        name: "landing_height_mid",
+        formula: "mean of the rows of the piece's lowest and highest cells, before clearing, floor row 1",
+        source: LAB_VARIANT,
+        measure: Measure::Landing(lab::landing_height_mid),
+        kernel: None,
+    },
+    Feature {
+        name: "landing_height_hint",
+        formula: "rows below the piece + piece height / 2, before clearing",
+        source: LAB_VARIANT,
+        measure: Measure::Landing(lab::landing_height_hint),
+        kernel: None,
+    },
+    Feature {
+        name: "landing_height_survey",
+        formula: "row of the piece's lowest cell + piece height + (piece height - 1) / 2, before clearing, floor row 0",
+        source: SURVEY,
+        measure: Measure::Landing(survey::landing_height_survey),
+        kernel: None,
+    },
+    Feature {
+        name: "landing_top",
+        formula: "row of the piece's highest cell, before clearing, floor row 0",
+        source: LEIDEN,
+        measure: Measure::Landing(leiden::landing_top),
+        kernel: None,
+    },
+    Feature {
+        name: "row_transitions_survey",
+        formula: "changes full/empty along all rows, no walls",
+        source: SURVEY,
+        measure: Measure::Playfield(survey::row_transitions_survey),
+        kernel: None,
+    },
+    Feature {
+        name: "column_transitions_lab",
+        formula: "changes full/empty along all columns, floor full, sky full",
+        source: LAB,
+        measure: Measure::Playfield(lab::column_transitions_lab),
+        kernel: None,
+    },
+    Feature {
+        name: "column_transitions_survey",
+        formula: "changes full/empty along all columns, neither floor nor sky",
+        source: SURVEY,
+        measure: Measure::Playfield(survey::column_transitions_survey),
+        kernel: None,
+    },
+    Feature {
+        name: "hole_depth_lab",
+        formula: "for every hole, the full cells above it in the column",
+        source: LAB,
+        measure: Measure::Playfield(lab::hole_depth_lab),
+        kernel: None,
+    },
+    Feature {
+        name: "hole_runs",
+        formula: "vertical runs of holes",
+        source: SURVEY,
+        measure: Measure::Playfield(survey::hole_runs),
+        kernel: None,
+    },
+    Feature {
+        name: "holes_enclosed",
+        formula: "holes that no path of empty cells joins to the sky",
+        source: LAB_VARIANT,
+        measure: Measure::Flood(lab::holes_enclosed),
+        kernel: None,
+    },
+    Feature {
+        name: "wells_lab",
+        formula: "1 + 2 + ... + n for the n open well cells of every column (between two full cells, nothing above)",
+        source: LAB,
+        measure: Measure::Playfield(lab::wells_lab),
+        kernel: None,
+    },
+    Feature {
+        name: "wells_runs",
+        formula: "1 + 2 + ... + n for every unbroken run of n open well cells",
+        source: LAB_VARIANT,
+        measure: Measure::Playfield(lab::wells_runs),
+        kernel: None,
+    },
+    Feature {
+        name: "wells_open",
+        formula: "for every open well cell, the empty cells from it down to the first full one",
+        source: LAB_VARIANT,
+        measure: Measure::Playfield(lab::wells_open),
+        kernel: None,
+    },
+    Feature {
+        name: "wells_survey",
+        formula: "1 + 2 + ... + n for the n open well cells directly on the surface of every column",
+        source: SURVEY,
+        measure: Measure::Playfield(survey::wells_survey),
+        kernel: None,
+    },
+    Feature {
+        name: "wells_heights",
+        formula: "1 + 2 + ... + d for every column d rows below the lower of its neighbours, walls infinitely high",
+        source: LAB_REPORT,
+        measure: Measure::Playfield(lab::wells_heights),
+        kernel: None,
+    },
+    Feature {
+        name: "open_shafts",
+        formula: "in every column, rows from the surface up to and including the highest open well cell",
+        source: LEIDEN,
+        measure: Measure::Playfield(leiden::open_shafts),
+        kernel: None,
+    },
+];
