@@ -51,8 +51,8 @@ struct Stack<C, const N: usize> {
 impl FlatScorer {
     /// Prepares a weight vector, or returns `None` if its features are others.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<FlatScorer> {
-        let names = set.names();
-        let is_flat = names.iter().map(String::as_str).eq(FEATURES);
+        let is_flat = set.columns().iter().map(|column| (column.feature.name, column.preclear));
+        let is_flat = is_flat.eq(FEATURES.map(|name| (name, false)));
         Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal })
     }
 

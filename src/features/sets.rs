@@ -1,6 +1,7 @@
 //! Lists of features: the ones with a name, and callers' own.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::kernel::slots::{Slot, Slots};
 use super::seen::Seen;
@@ -171,13 +172,15 @@ pub struct FeatureColumn {
     pub preclear: bool,
 }
 
-/// A list of features, spelled out for one width: what each number of a feature vector is.
+/// A list of features, spelled out for one width: what each number of a feature vector is. Clones share one list.
 #[derive(Clone, Debug)]
 pub struct FeatureSet {
     name: &'static str,
     version: u32,
     width: u8,
-    columns: Vec<FeatureColumn>,
+    columns: Arc<[FeatureColumn]>,
+    /// The same as the kernels see it, if they know all of it.
+    slots: Option<Slots>,
 }
 
 /// Why a set of features does not exist.
@@ -250,7 +253,7 @@ impl FeatureSet {
                 }
             }
         }
-        Ok(FeatureSet { name: row.name, version: row.version, width, columns })
+        Ok(FeatureSet::new(row.name, row.version, width, &columns))
     }
 
     /// A caller's own list, in the caller's order; its name is `custom`.
@@ -276,7 +279,12 @@ impl FeatureSet {
             }
             columns.push(column);
         }
-        Ok(FeatureSet { name: "custom", version: 1, width, columns })
+        Ok(FeatureSet::new("custom", 1, width, &columns))
+    }
+
+    fn new(name: &'static str, version: u32, width: u8, columns: &[FeatureColumn]) -> FeatureSet {
+        let slots = columns.iter().map(FeatureColumn::slot).collect::<Option<Vec<Slot>>>();
+        FeatureSet { name, version, width, columns: columns.into(), slots: slots.map(Slots::new) }
     }
 
     /// The name of the set; `custom` for a caller's own.
@@ -311,8 +319,8 @@ impl FeatureSet {
     }
 
     /// The set as the kernels see it, if they know all of its features.
-    pub(super) fn slots(&self) -> Option<Slots> {
-        self.columns.iter().map(FeatureColumn::slot).collect::<Option<_>>().map(Slots::new)
+    pub(super) fn slots(&self) -> Option<&Slots> {
+        self.slots.as_ref()
     }
 
     /// The feature vector of a landing.
@@ -322,7 +330,7 @@ impl FeatureSet {
     pub fn evaluate(&self, seen: &Seen<'_>, out: &mut [f64]) {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(seen.landing.afterstate.width(), self.width, "a playfield of the set's width");
-        for (value, column) in out.iter_mut().zip(&self.columns) {
+        for (value, column) in out.iter_mut().zip(self.columns()) {
             *value = column.of_landing(seen);
         }
     }
@@ -348,7 +356,7 @@ impl FeatureSet {
     pub fn of_playfield(&self, playfield: &Playfield, out: &mut [f64]) {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(playfield.width(), self.width, "a playfield of the set's width");
-        for (value, column) in out.iter_mut().zip(&self.columns) {
+        for (value, column) in out.iter_mut().zip(self.columns()) {
             *value = column.feature.of_playfield(playfield, column.index);
         }
     }

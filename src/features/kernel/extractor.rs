@@ -40,7 +40,7 @@ impl Rows {
 impl Extractor {
     /// Prepares a set, or nothing but the landings themselves; `None` if the kernel does not know all of its features.
     pub fn new(set: Option<&FeatureSet>) -> Option<Extractor> {
-        let slots = set.map_or_else(|| Some(Slots::new(Vec::new())), FeatureSet::slots)?;
+        let slots = set.map_or_else(|| Some(Slots::new(Vec::new())), |set| set.slots().cloned())?;
         Some(Extractor { slots })
     }
 
@@ -58,7 +58,7 @@ impl Extractor {
         out: &mut Vec<f32>,
     ) {
         let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
-        for slot in &self.slots.slots {
+        for slot in self.slots.slots.iter() {
             out.push(slot.kind.of_playfield(playfield, ground.whole()) as f32);
         }
     }
@@ -109,7 +109,7 @@ impl Extractor {
                 let measures = self.slots.measure(size, &landing);
                 let at = column as usize;
                 let row = &mut block[at * num_features..][..num_features];
-                for (value, slot) in row.iter_mut().zip(&self.slots.slots) {
+                for (value, slot) in row.iter_mut().zip(self.slots.slots.iter()) {
                     *value = slot.value(shape, &landing, &measures) as f32;
                 }
                 rows.lines[first + at] = landing.lines;

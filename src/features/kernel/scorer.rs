@@ -72,7 +72,7 @@ impl Scorer {
     /// When there is not one weight a feature.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
         assert_eq!(set.len(), weights.len(), "one weight a feature");
-        let slots = set.slots()?;
+        let slots = set.slots()?.clone();
         if !weights.iter().all(|w| *w == 0.0 || (1e-300..=1e300).contains(&w.abs())) {
             return None;
         }

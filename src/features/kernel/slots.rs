@@ -1,13 +1,15 @@
 //! A feature set as the kernel sees it.
 
+use std::sync::Arc;
+
 use super::lanes::Lanes;
 use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
-/// The features of a set, and what must be measured for them.
+/// The features of a set, and what must be measured for them. Clones share one list.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    pub slots: Vec<Slot>,
+    pub slots: Arc<[Slot]>,
     /// For the placements that clear nothing.
     pub needs: Needs,
     /// For the others, before clearing and after; `None` if nothing is.
@@ -27,7 +29,7 @@ impl Slots {
             slot.add_needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
         }
         let uses_columns = slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_)));
-        Slots { slots, needs, locked_needs: locked, after_needs: after, uses_columns }
+        Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
     /// Measures the playfields of one landing, before clearing and after.
