@@ -22,7 +22,7 @@ use super::progress::GamesProgress;
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
-    Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds,
+    Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds,
 };
 use crate::engine::{Choice, Randomizer};
 use crate::summary::Statistics;
@@ -125,7 +125,7 @@ pub enum Terminal {
 /// An agent or a controller whose games are played.
 struct Contestant {
     name: String,
-    policy: Policy,
+    policies: Policies,
 }
 
 impl EvaluateArgs {
@@ -212,23 +212,23 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         check_writable(path).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let connection = Connection::open(&args.connection).await?;
-    let mut request = EvaluationRequest {
-        rules,
-        rules_version: String::new(),
-        policies: Vec::new(),
-        seeds: Seeds::Common { seed: args.seed, count: args.games },
-        max_pieces: args.max_pieces,
-        max_steps: args.max_steps,
-    };
+    let mut rules_version = String::new();
     let mut evaluations = Vec::new();
     let mut scores = Vec::new();
-    for Contestant { name, policy } in contestants {
-        request.policies = vec![policy];
+    for Contestant { name, policies } in contestants {
+        let request = EvaluationRequest {
+            rules: rules.clone(),
+            rules_version,
+            policies,
+            seeds: Seeds::Common { seed: args.seed, count: args.games },
+            max_pieces: args.max_pieces,
+            max_steps: args.max_steps,
+        };
         let start = Instant::now();
         let evaluated = play(&connection.client, &request, &name).await?;
         scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
         // The next contestant plays the same game, or not at all.
-        request.rules_version.clone_from(&evaluated.started.rules_version);
+        rules_version = evaluated.started.rules_version.clone();
         evaluations.push(evaluated);
     }
     let differences = differences(&scores, &evaluations);
@@ -258,6 +258,7 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
     let ClientError::Refused { reason, .. } = &error else { return error.into() };
     let hint = match reason.as_str() {
         "NOT_IMPLEMENTED" => "choose other rules with --rules; this server cannot play these yet",
+        "INVALID_TENSOR" => "a weight is expected for each feature, a finite number",
         "FEATURE_SET_MISMATCH" => "the weights were made for another version of these features: train again",
         "RULES_VERSION_MISMATCH" => "the servers are of different versions: use servers of one version",
         _ => return anyhow::Error::new(error).context(format!("cannot evaluate {name}")),
@@ -273,10 +274,10 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
     let mut plain_numbers = false;
     for path in &args.weights {
         let name = path.display().to_string();
-        let (policy, rules) = read_weights(path, args).with_context(|| name.clone())?;
+        let (policies, rules) = read_weights(path, args).with_context(|| name.clone())?;
         plain_numbers |= rules.is_none();
         noted = noted.or(rules);
-        contestants.push(Contestant { name, policy });
+        contestants.push(Contestant { name, policies });
     }
     if args.features.is_some() && !plain_numbers {
         let problem = "--features is for plain numbers; a weights.json names its features itself";
@@ -309,13 +310,13 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
 
 /// The contestant of this name, with those of the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
-    let policy = Policy::Named {
+    let policies = Policies::Named {
         name: name.to_owned(),
         playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
         lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
         avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
     };
-    Contestant { name: name.to_owned(), policy }
+    Contestant { name: name.to_owned(), policies }
 }
 
 /// Refuses parameters that none of the contestants takes.
@@ -345,8 +346,8 @@ fn takes(name: &str, parameter: Parameter) -> bool {
     row.map_or(CONTROLLER_PARAMETERS, |row| row.parameters).contains(&parameter)
 }
 
-/// A policy from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
-fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policy, Option<RulesNote>)> {
+/// A controller from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
+fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policies, Option<RulesNote>)> {
     let text = read_text(path)?;
     let lookahead = args.lookahead;
     if text.trim_start().starts_with('{') {
@@ -356,7 +357,8 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policy, Opt
             name => Features::Set { name, version: feature_set.version },
         };
         let avoid_terminal = args.avoid_terminal().unwrap_or(terminal != "score");
-        return Ok((Policy::Linear { features, weights, avoid_terminal, lookahead }, Some(rules)));
+        let rows = vec![weights];
+        return Ok((Policies::Matrix { features, rows, avoid_terminal, lookahead }, Some(rules)));
     }
     let Some(features) = &args.features else {
         let problem =
@@ -366,10 +368,10 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Policy, Opt
     let numbers =
         text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
-    let weights = numbers.map(parse).collect::<anyhow::Result<_>>()?;
+    let rows = vec![numbers.map(parse).collect::<anyhow::Result<_>>()?];
     let avoid_terminal = args.avoid_terminal().unwrap_or(true);
-    let policy = Policy::Linear { features: read_features(features), weights, avoid_terminal, lookahead };
-    Ok((policy, None))
+    let policies = Policies::Matrix { features: read_features(features), rows, avoid_terminal, lookahead };
+    Ok((policies, None))
 }
 
 /// A set by its name; with a comma, a list. So `holes,` is a list of one.

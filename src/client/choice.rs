@@ -1,6 +1,6 @@
 //! What a client chooses by name: features and policies; and how it encodes them.
 
-use crate::wire::pb;
+use crate::wire::{pb, tensor};
 
 /// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Features {
     }
 }
 
-/// A policy of an evaluation.
+/// The policies of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Policy {
+pub enum Policies {
     /// An agent or a controller by name.
     Named {
         /// The name.
@@ -42,42 +42,55 @@ pub enum Policy {
         /// other.
         avoid_terminal: Option<bool>,
     },
-    /// A linear controller.
-    Linear {
+    /// Linear controllers: the rows of a matrix.
+    Matrix {
         /// The features that the weights belong to.
         features: Features,
-        /// One weight a feature, signed.
-        weights: Vec<f64>,
+        /// One weight a feature, signed; all rows of one length.
+        rows: Vec<Vec<f64>>,
         /// Whether placements that end the game are the last choice, rather than scored like any other.
         avoid_terminal: bool,
-        /// Next pieces that it looks ahead.
+        /// Next pieces that they look ahead.
         lookahead: u32,
     },
 }
 
-impl Policy {
+impl Policies {
     /// An agent or a controller by name, with its default parameters.
-    pub fn named(name: &str) -> Policy {
-        Policy::Named { name: name.to_owned(), playouts: None, lookahead: None, avoid_terminal: None }
+    pub fn named(name: &str) -> Policies {
+        Policies::Named { name: name.to_owned(), playouts: None, lookahead: None, avoid_terminal: None }
     }
 
-    pub(super) fn encode(&self) -> pb::Agent {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
         match self {
-            Policy::Named { name, playouts, lookahead, avoid_terminal } => pb::Agent {
-                name: name.clone(),
-                playouts: *playouts,
-                lookahead: *lookahead,
-                terminal: avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
-                ..Default::default()
-            },
-            Policy::Linear { features, weights, avoid_terminal, lookahead } => pb::Agent {
-                name: "linear".to_owned(),
-                features: Some(features.encode()),
-                weights: weights.clone(),
-                terminal: encode_terminal(*avoid_terminal).into(),
-                lookahead: Some(*lookahead),
-                ..Default::default()
-            },
+            Policies::Named { .. } => 1,
+            Policies::Matrix { rows, .. } => rows.len(),
+        }
+    }
+
+    pub(super) fn encode(&self) -> (Option<pb::WeightMatrix>, Vec<pb::Agent>) {
+        match self {
+            Policies::Named { name, playouts, lookahead, avoid_terminal } => {
+                let agent = pb::Agent {
+                    name: name.clone(),
+                    playouts: *playouts,
+                    lookahead: *lookahead,
+                    terminal: avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
+                    ..Default::default()
+                };
+                (None, vec![agent])
+            }
+            Policies::Matrix { features, rows, avoid_terminal, lookahead } => {
+                let shape = vec![rows.len() as u32, rows.first().map_or(0, Vec::len) as u32];
+                let matrix = pb::WeightMatrix {
+                    features: Some(features.encode()),
+                    weights: Some(tensor::encode(shape, &rows.concat())),
+                    terminal: encode_terminal(*avoid_terminal).into(),
+                    lookahead: *lookahead,
+                };
+                (Some(matrix), Vec::new())
+            }
         }
     }
 }

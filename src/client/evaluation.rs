@@ -6,7 +6,7 @@ use tonic::Streaming;
 
 use super::connection::Server;
 use super::error::error;
-use super::{Client, ClientError, Policy, RulesChoice};
+use super::{Client, ClientError, Policies, RulesChoice};
 use crate::engine::Rules;
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb::evaluate_policies_request::Games;
@@ -27,7 +27,7 @@ pub struct EvaluationRequest {
     /// The rules version that results must have; empty for any.
     pub rules_version: String,
     /// The policies that play.
-    pub policies: Vec<Policy>,
+    pub policies: Policies,
     /// The seeds of the games.
     pub seeds: Seeds,
     /// The server cuts a game after this many pieces; 0 for the server's limit.
@@ -221,10 +221,12 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
         let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
     });
+    let (weights, agents) = request.policies.encode();
     pb::EvaluatePoliciesRequest {
         rules: Some((&request.rules).into()),
         rules_version: request.rules_version.clone(),
-        agents: request.policies.iter().map(Policy::encode).collect(),
+        weights,
+        agents,
         games: Some(request.seeds.encode()),
         pairs,
         max_pieces: request.max_pieces,

@@ -1,14 +1,21 @@
 //! Whole games through our own client: the server plays the seeds that the client sends, wherever they are.
 
-use tetrion::client::{Client, ConnectOptions, EvaluationRequest, Policy, RulesChoice, Seeds};
+use tetrion::agents::Controller;
+use tetrion::client::{Client, ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds};
 
 use crate::sessions_client::start;
 
 fn request(seeds: Seeds) -> EvaluationRequest {
+    let weights = |name| Controller::named(name).unwrap().weights.to_vec();
     EvaluationRequest {
         rules: RulesChoice { width: Some(6), height: Some(8), ..Default::default() },
         rules_version: String::new(),
-        policies: vec![Policy::named("dellacherie"), Policy::named("bcts"), Policy::named("dellacherie")],
+        policies: Policies::Matrix {
+            features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
+            rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
+            avoid_terminal: true,
+            lookahead: 0,
+        },
         seeds,
         max_pieces: 2_000,
         max_steps: 0,

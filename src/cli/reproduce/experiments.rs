@@ -10,7 +10,7 @@
 
 use super::verdict::{Decimals, Origin, Printed, Said};
 use crate::agents::{CONTROLLERS, Controller, TerminalPolicy};
-use crate::client::{Features, Policy, RulesChoice};
+use crate::client::{Features, Policies, RulesChoice};
 use crate::engine::Randomizer;
 use crate::optimizers::cem::Noise;
 use crate::optimizers::{Config, GeneticConfig, Preset};
@@ -153,10 +153,10 @@ impl Linear {
     }
 
     /// The controller, as a request names it.
-    pub fn policy(&self) -> Policy {
-        Policy::Linear {
+    pub fn policies(&self) -> Policies {
+        Policies::Matrix {
             features: self.features.clone(),
-            weights: self.weights.clone(),
+            rows: vec![self.weights.clone()],
             avoid_terminal: !self.score_terminal,
             lookahead: 0,
         }

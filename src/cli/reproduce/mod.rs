@@ -25,7 +25,7 @@ use super::interrupt::INTERRUPTED;
 use super::numbers::time;
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use crate::client::{Client, EvaluationRequest, Game, Policy, Seeds};
+use crate::client::{Client, EvaluationRequest, Game, Policies, Seeds};
 use crate::names::{did_you_mean, unknown};
 
 /// The options of `tetrion reproduce`.
@@ -188,21 +188,21 @@ fn time_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
 }
 
 async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str) -> anyhow::Result<Outcome> {
-    let (policy, steps) = match &row.player {
-        Player::Named(name) => (Policy::named(name), Vec::new()),
+    let (policies, steps) = match &row.player {
+        Player::Named(name) => (Policies::named(name), Vec::new()),
         Player::MonteCarlo { name, playouts } => {
             let name = (*name).to_owned();
             let playouts = Some(*playouts);
-            (Policy::Named { name, playouts, lookahead: None, avoid_terminal: None }, Vec::new())
+            (Policies::Named { name, playouts, lookahead: None, avoid_terminal: None }, Vec::new())
         }
-        Player::Linear(linear) => (linear.policy(), Vec::new()),
+        Player::Linear(linear) => (linear.policies(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args, label).await?,
     };
     let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
     let request = EvaluationRequest {
         rules: row.rules.clone(),
         rules_version: String::new(),
-        policies: vec![policy],
+        policies,
         seeds: Seeds::Common { seed: args.seed, count: num_games },
         max_pieces: row.max_pieces(args.quick),
         max_steps: row.max_steps,

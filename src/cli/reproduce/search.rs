@@ -3,9 +3,9 @@
 use anyhow::Context;
 
 use super::ReproduceArgs;
-use super::experiments::{Linear, Row, SearchPlan};
+use super::experiments::{Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
-use crate::client::{Client, Evaluated, EvaluationRequest, Game, Policy, Seeds};
+use crate::client::{Client, Evaluated, EvaluationRequest, Features, Game, Policies, Seeds};
 use crate::engine::rng::{Tag, word};
 
 /// What was known after a generation.
@@ -28,7 +28,7 @@ pub async fn search(
     plan: &SearchPlan,
     args: &ReproduceArgs,
     label: &str,
-) -> anyhow::Result<(Policy, Vec<Step>)> {
+) -> anyhow::Result<(Policies, Vec<Step>)> {
     let generations = plan.generations(args.quick);
     let info = client.server_info(row.rules.width.unwrap_or(0)).await?;
     let set = info.feature_sets.iter().find(|set| set.name == plan.features);
@@ -37,31 +37,33 @@ pub async fn search(
     let config = plan.config(generations);
     let mut optimizer = config.start(num_weights as u32, args.seed)?;
     let mut steps = Vec::new();
-    let player = |weights: &[f64], score_terminal: bool| {
-        Linear::of_set(plan.features, weights.to_vec(), score_terminal).policy()
+    let players = |rows: Vec<Vec<f64>>, score_terminal: bool| Policies::Matrix {
+        features: Features::Set { name: plan.features.to_owned(), version: String::new() },
+        rows,
+        avoid_terminal: !score_terminal,
+        lookahead: 0,
     };
     let mut number = 0;
     while optimizer.generation() < generations {
         let round = optimizer.ask();
-        let policies = round.candidates.iter().map(|weights| player(weights, plan.candidates_score_the_end));
-        let mut play =
-            async |policies: Vec<Policy>, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
-                // Games of their own for each generation, and for each purpose.
-                let seed = word(args.seed, Tag::Game, number);
-                number += 1;
-                let request = EvaluationRequest {
-                    rules: row.rules.clone(),
-                    rules_version: String::new(),
-                    policies,
-                    seeds: Seeds::Common { seed, count: num_games },
-                    max_pieces: row.max_pieces(args.quick),
-                    max_steps: row.max_steps,
-                };
-                let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
-                let mut progress = GamesProgress::new(&what);
-                Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)
+        let candidates = players(round.candidates, plan.candidates_score_the_end);
+        let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
+            // Games of their own for each generation, and for each purpose.
+            let seed = word(args.seed, Tag::Game, number);
+            number += 1;
+            let request = EvaluationRequest {
+                rules: row.rules.clone(),
+                rules_version: String::new(),
+                policies,
+                seeds: Seeds::Common { seed, count: num_games },
+                max_pieces: row.max_pieces(args.quick),
+                max_steps: row.max_steps,
             };
-        let evaluated = play(policies.collect(), 1, "candidates").await?;
+            let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
+            let mut progress = GamesProgress::new(&what);
+            Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)
+        };
+        let evaluated = play(candidates, 1, "candidates").await?;
         let score = |game: &Game| if plan.by_points { game.score } else { game.lines as f64 };
         let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
         let generation = optimizer.tell(&scores)?.context("a search of one look a generation")?;
@@ -70,7 +72,7 @@ pub async fn search(
             games => {
                 let incumbent = optimizer.incumbent().context("a generation is complete")?;
                 let checked =
-                    play(vec![player(&incumbent, plan.result_scores_the_end)], games, "the result so far")
+                    play(players(vec![incumbent], plan.result_scores_the_end), games, "the result so far")
                         .await?;
                 checked.games[0].iter().map(|game| game.lines as f64).collect()
             }
@@ -79,5 +81,5 @@ pub async fn search(
         steps.push(Step { best, mean, std, lines });
     }
     let result = optimizer.incumbent().context("no generation was played")?;
-    Ok((player(&result, plan.result_scores_the_end), steps))
+    Ok((players(vec![result], plan.result_scores_the_end), steps))
 }

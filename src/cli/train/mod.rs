@@ -418,7 +418,7 @@ impl Search {
         let request = EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: candidates.iter().map(|weights| self.settings.policy(weights)).collect(),
+            policies: self.settings.policies(candidates.to_vec()),
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
@@ -512,8 +512,8 @@ fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
 
 /// The scores of the candidates, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
-    let mean = |games: &Vec<Game>| games.iter().map(|game| unit.of(game)).sum::<f64>() / games.len() as f64;
-    evaluated.games.iter().map(mean).collect()
+    let scores = |games: &Vec<Game>| Statistics::of(games.iter().map(|game| unit.of(game)));
+    evaluated.games.iter().map(|games| scores(games).expect("at least one game").mean).collect()
 }
 
 fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {

@@ -7,7 +7,7 @@ use super::{NUM_CHOICES, TrainArgs};
 use crate::cli::args::UsageError;
 use crate::cli::large_u64;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, EvaluationRequest, Features, Game, Policy, RulesChoice, Seeds, Started};
+use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
 use crate::engine::Choice;
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
@@ -326,7 +326,7 @@ impl Settings {
         let request = EvaluationRequest {
             rules: self.rules_choice(),
             rules_version: self.rules_version.clone(),
-            policies: vec![self.policy(&vec![0.0; self.feature_names.len()])],
+            policies: self.policies(vec![vec![0.0; self.feature_names.len()]]),
             seeds: Seeds::Common { seed: self.seed, count: 1 },
             max_pieces: self.max_pieces,
             max_steps: 1,
@@ -428,11 +428,11 @@ impl Settings {
         RulesChoice { preset: self.rules.clone(), width, height, ..RulesChoice::default() }
     }
 
-    /// The controller with these weights.
-    pub fn policy(&self, weights: &[f64]) -> Policy {
+    /// The controllers with these weights.
+    pub fn policies(&self, rows: Vec<Vec<f64>>) -> Policies {
         let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
         let avoid_terminal = !self.score_terminal;
-        Policy::Linear { features, weights: weights.to_vec(), avoid_terminal, lookahead: 0 }
+        Policies::Matrix { features, rows, avoid_terminal, lookahead: 0 }
     }
 
     /// Candidates whose mean is reported as the elite's.
