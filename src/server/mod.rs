@@ -204,6 +204,9 @@ pub enum ServerError {
     /// The URL of the collector cannot be used.
     #[error("cannot send traces")]
     Traces(#[from] CollectorError),
+    /// The system has no random numbers: names of sessions and ids of requests are made of them.
+    #[error("cannot get random numbers from the system")]
+    Randomness(#[source] getrandom::Error),
     /// A certificate or key that cannot be used, or a failure of the listening socket.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),
@@ -284,6 +287,9 @@ impl Server {
     /// If the address cannot be bound, the threads cannot be started, or the certificate, the collector's URL or the folder
     /// for sessions cannot be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
+        // Where there is no system call for them they come from a file, which the first use opens. A call must not find out that
+        // it is missing, or that all file descriptors are in use.
+        getrandom::u64().map_err(ServerError::Randomness)?;
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
