@@ -12,38 +12,10 @@
 //! room for them, then steps sideways, then the drop. It may fail to get there: every key costs a row, and what stands high
 //! may be in the way.
 
+use super::key::Key;
 use super::placement::Placement;
 use super::playfield::{Column, PlayfieldOf};
 use super::tetromino::{POSES, Shape, Tetromino};
-
-/// What can be pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Key {
-    /// Nothing: it falls.
-    Idle = 0,
-    /// One column to the left.
-    Left = 1,
-    /// One column to the right.
-    Right = 2,
-    /// A quarter turn counter-clockwise.
-    RotateLeft = 3,
-    /// A quarter turn clockwise.
-    RotateRight = 4,
-    /// All the way down.
-    Drop = 5,
-}
-
-impl Key {
-    /// All six, by number.
-    pub const ALL: [Key; 6] =
-        [Key::Idle, Key::Left, Key::Right, Key::RotateLeft, Key::RotateRight, Key::Drop];
-
-    /// The key with this number, or `None` from 6 on.
-    pub const fn from_action(action: u32) -> Option<Key> {
-        if action < 6 { Some(Key::ALL[action as usize]) } else { None }
-    }
-}
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
 /// cannot predict the next key.

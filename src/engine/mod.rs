@@ -22,6 +22,7 @@ pub mod rules;
 
 pub mod distinct;
 pub mod game;
+pub mod key;
 pub mod keypress;
 pub mod perft;
 pub mod placement;
@@ -30,7 +31,8 @@ pub mod reach;
 
 pub use choice::Choice;
 pub use game::{End, Game, place, settle};
-pub use keypress::{Fall, FallingPiece, Key};
+pub use key::Key;
+pub use keypress::{Fall, FallingPiece};
 pub use perft::{Perft, perft};
 pub use placement::{Placement, PlacementSet};
 pub use playfield::{

@@ -1,4 +1,4 @@
-//! A placement, by number and by shape, and sets of them. Which ones exist says [`reach`](super::reach).
+//! A placement, by number and by shape, and sets of placements. [`reach`](super::reach) says which ones exist.
 
 use super::rules::Rules;
 use super::tetromino::{Shape, Tetromino};

@@ -1,7 +1,7 @@
 //! Rules are data: one value drives the one engine, and the presets are rows of one table.
 
 use super::choice::choice;
-use super::keypress::Key;
+use super::key::Key;
 use super::randomizer::Randomizer;
 use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
 
