@@ -204,6 +204,17 @@ fn words_of_the_network_threads_and_clocks_stay_where_they_belong() {
 }
 
 #[test]
+fn one_file_asks_how_far_pieces_reach() {
+    // The rules themselves say which choices contradict each other.
+    let asks = ["engine/reach.rs", "engine/rules.rs"].map(|file| root().join(file));
+    for path in sources().into_iter().filter(|path| !asks.contains(path)) {
+        let compares = ["reach == ", "reach != ", "match rules.reach", "(rules.reach,"];
+        let found = compares.into_iter().find(|compare| code(&path).contains(compare));
+        assert_eq!(found, None, "{} compares Reach: engine/reach.rs has the question", path.display());
+    }
+}
+
+#[test]
 fn unsafe_code_stays_in_the_kernels() {
     for path in sources() {
         let allowed = path.starts_with(root().join("features/kernel"));

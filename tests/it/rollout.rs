@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{
-    Column, Dealer, End, Game, Landed, Playfield, Randomizer, Rules, TopOut, episode_seed, is_blocked,
-    parse_sequence,
+    Column, Dealer, End, Game, Landed, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed,
+    is_blocked, parse_sequence,
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
@@ -131,11 +131,12 @@ fn rows_that_are_left_out_change_nothing() {
     let bad = ("bcts8", vec![0.5, 0.1, -0.2, -0.3, -0.1, 0.2, -0.01, -0.5]);
     let even = ("height4", vec![-1.0, 1.0, -1.0 - 1e-12, -1.0 + 1e-11]);
     let top_outs = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
+    let scoring = Scoring { piece: 0.1, lines: [1.0, 3.0, 5.5, 8.0], game_end: -2.5 };
     let mut highest = 0;
     for width in [4, 9, 10, 16, 17] {
         for height in [8, 12, 13, 16, 17, 20, 28, 29, 32, 33, 40] {
             for (top_out, seed) in top_outs.into_iter().zip(u64::from(height)..) {
-                let rules = Rules { top_out, ..Rules::simplified(width, height) };
+                let rules = Rules { top_out, scoring, ..Rules::simplified(width, height) };
                 for (set, weights) in [&good, &bad, &even] {
                     let terminal = if seed % 3 == 0 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
                     let set = FeatureSet::named(set, width).unwrap();
