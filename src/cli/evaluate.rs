@@ -19,12 +19,12 @@ use super::interrupt::INTERRUPTED;
 use super::numbers::{grouped, short};
 use super::output::{print, say};
 use super::progress::GamesProgress;
+use super::rules::RulesArgs;
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
     Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds,
 };
-use crate::engine::{Choice, Randomizer};
 use crate::summary::Statistics;
 use crate::wire::limits::MAX_GAMES;
 
@@ -38,6 +38,12 @@ const BAR: usize = 24;
 
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("rules", |arg| arg.help("The rules preset [default: the rules of the first weights.json, else simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the rules']")),
+    mut_arg("preview", |arg| arg.help("Next pieces that are shown [default: the rules', or as many as --lookahead wants]")),
+)]
 pub struct EvaluateArgs {
     /// A controller or an agent by name, such as dt-10 or monte_carlo; give several to compare them on the same pieces
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -64,25 +70,9 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "HOW")]
     pub terminal: Option<Terminal>,
 
-    /// The rules preset [default: that of the first weights.json, else simplified]
-    #[arg(long, value_name = "PRESET")]
-    pub rules: Option<String>,
-
-    /// Columns of the playfield [default: those of the first weights.json, else 10, or the preset's own]
-    #[arg(long, value_name = "N")]
-    pub width: Option<u32>,
-
-    /// Rows of the playfield [default: those of the first weights.json, else 10, or the preset's own]
-    #[arg(long, value_name = "N")]
-    pub height: Option<u32>,
-
-    /// Next pieces that are shown [default: the preset's, or as many as --lookahead wants]
-    #[arg(long, value_name = "N")]
-    pub preview: Option<u32>,
-
-    /// How pieces are dealt [default: the preset's]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Randomizer::names()))]
-    pub randomizer: Option<String>,
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
 
     /// Games a controller
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
@@ -292,20 +282,22 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
         let problem = format!("{} controllers make {all_games} games", contestants.len());
         return Err(UsageError(format!("{problem}, expected at most {MAX_ALL_GAMES}: lower --games")).into());
     }
-    let preset =
-        args.rules.clone().or_else(|| noted.as_ref().map(|rules| rules.preset.clone())).unwrap_or_default();
-    // The size of a file is for the rules of that file.
-    let noted = noted.filter(|rules| rules.preset == preset);
-    let size = match &noted {
-        Some(rules) => Some((rules.width, rules.height)),
-        None if preset.is_empty() || preset == "simplified" => Some(DEFAULT_SIZE),
-        None => None,
+    let preset = args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules| rules.preset.clone()));
+    let preset = preset.unwrap_or_default();
+    // What a file says is for the rules of that file.
+    let mut others = match noted.filter(|rules| rules.preset == preset) {
+        Some(rules) => rules.choice()?,
+        None if preset.is_empty() || preset == "simplified" => {
+            let (width, height) = DEFAULT_SIZE;
+            RulesChoice { width: Some(width), height: Some(height), ..Default::default() }
+        }
+        None => RulesChoice::default(),
     };
-    let width = args.width.or(size.map(|size| size.0));
-    let height = args.height.or(size.map(|size| size.1));
-    let preview = args.preview.or((args.lookahead > 0).then_some(args.lookahead));
-    let randomizer = args.randomizer.as_deref().and_then(Randomizer::from_name);
-    Ok((contestants, RulesChoice { preset, width, height, randomizer, preview, ..Default::default() }))
+    others.preset = preset;
+    if args.lookahead > 0 {
+        others.preview = Some(args.lookahead);
+    }
+    Ok((contestants, args.rules.choice(others)))
 }
 
 /// The contestant of this name, with those of the flags that apply to it.

@@ -24,6 +24,7 @@ pub mod numbers;
 pub mod output;
 pub mod plot;
 pub mod progress;
+pub mod rules;
 pub mod run_folder;
 pub mod token_file;
 pub mod weights;

@@ -13,12 +13,19 @@ use super::interrupt::{INTERRUPTED, Interrupt};
 use super::numbers::{grouped, short, time};
 use super::output::{print, say};
 use super::progress::{LINE_INTERVAL, fitted, terminal_columns};
+use super::rules::RulesArgs;
+use crate::client::RulesChoice;
 use crate::engine::perft::{MAX_PIECES, Progress};
-use crate::engine::{PRESETS, Perft, Rules, Tetromino, parse_sequence, perft};
-use crate::names::unknown;
+use crate::engine::{Perft, Rules, Tetromino, parse_sequence, perft};
+use crate::wire::DecodeError;
+use crate::wire::rules::ResolvedRules;
 
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: those of --size]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: those of --size]")),
+)]
 pub struct PerftArgs {
     /// The sequences of pieces, such as IOTS; each one more makes about 23 times the work
     #[arg(required = true, value_name = "SEQUENCE")]
@@ -28,9 +35,9 @@ pub struct PerftArgs {
     #[arg(long, default_value = "10x20")]
     pub size: Size,
 
-    /// The rules preset
-    #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name)]
-    pub rules: String,
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
 
     /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: where they do not fit, the work is done
     /// again for the rest of them
@@ -51,7 +58,7 @@ pub struct PerftArgs {
 /// # Errors
 /// If the rules cannot be played, or a sequence has other letters than IOTZSJL or too many of them.
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
-    let rules = rules(&args)?;
+    let ResolvedRules { preset, rules } = rules(&args)?;
     let pieces = args.sequences.iter().map(|sequence| pieces(sequence)).collect::<Result<Vec<_>, _>>()?;
     let distinct_bytes = (!args.no_distinct).then_some((args.memory as usize) << 20);
     let interrupt = Interrupt::watch()?;
@@ -81,9 +88,9 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
         let seconds = start.elapsed().as_secs_f64();
         let row = Row { sequence, count, seconds };
         if args.json {
-            objects.push(row.to_json(&args.rules, &rules));
+            objects.push(row.to_json(preset, &rules));
         } else {
-            print(&row.to_text(args.size))?;
+            print(&row.to_text(&rules))?;
         }
     }
     if args.json {
@@ -92,13 +99,24 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     Ok(if stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-fn rules(args: &PerftArgs) -> Result<Rules, UsageError> {
-    let Some(preset) = Rules::preset(&args.rules) else {
-        return Err(UsageError(unknown("preset", &args.rules, PRESETS.iter().map(|preset| preset.name))));
-    };
-    let rules = Rules { width: args.size.width, height: args.size.height, ..preset };
-    rules.check().map_err(|error| UsageError(format!("--size {}: {error}", args.size)))?;
-    Ok(rules)
+fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
+    let (width, height) = (Some(args.size.width.into()), Some(args.size.height.into()));
+    let rules = args.rules.choice(RulesChoice { width, height, ..Default::default() });
+    ResolvedRules::try_from(&rules).map_err(|error| {
+        let DecodeError::Invalid { field, problem, .. } = &error else {
+            return UsageError(error.to_string());
+        };
+        let of_size = match field.as_str() {
+            "width" => args.rules.width.is_none(),
+            "height" => args.rules.height.is_none(),
+            _ => false,
+        };
+        UsageError(match field.as_str() {
+            _ if of_size => format!("--size {}: {problem}", args.size),
+            "" | "preset" => problem.clone(),
+            _ => error.to_string(),
+        })
+    })
 }
 
 fn pieces(sequence: &str) -> Result<Vec<Tetromino>, UsageError> {
@@ -123,7 +141,8 @@ impl Row<'_> {
         self.count.placements as f64 * f64::from(self.count.passes) / self.seconds
     }
 
-    fn to_text(&self, size: Size) -> String {
+    fn to_text(&self, &Rules { width, height, .. }: &Rules) -> String {
+        let size = Size { width, height };
         let Perft { leaves, distinct, lines, holes, placements, .. } = self.count;
         let distinct = distinct.map_or("-".to_owned(), |distinct| distinct.to_string());
         format!(

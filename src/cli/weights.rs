@@ -7,6 +7,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::rules::by_name;
+use crate::client::RulesChoice;
+use crate::engine::Choice;
+
 /// The format this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
 
@@ -115,6 +119,9 @@ pub enum WeightsError {
     /// Written by another version.
     #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
     Format(u32),
+    /// Rules that this program does not know.
+    #[error("its rules cannot be played: {0}")]
+    Rules(String),
     /// Not one name a weight.
     #[error("it has {names} feature names and {weights} weights")]
     Length {
@@ -131,6 +138,33 @@ pub enum WeightsError {
         /// The weight.
         value: f64,
     },
+}
+
+impl RulesNote {
+    /// The rules as a request names them, with every field.
+    ///
+    /// # Errors
+    ///
+    /// A value of a choice that this program does not know.
+    pub fn choice(&self) -> Result<RulesChoice, WeightsError> {
+        fn value<C: Choice>(name: &str) -> Result<Option<C>, WeightsError> {
+            by_name(name).map(Some).map_err(WeightsError::Rules)
+        }
+        Ok(RulesChoice {
+            preset: self.preset.clone(),
+            width: Some(self.width),
+            height: Some(self.height),
+            randomizer: value(&self.randomizer)?,
+            action_model: value(&self.action_model)?,
+            top_out: value(&self.top_out)?,
+            orientation_table: value(&self.orientation_table)?,
+            reach: value(&self.reach)?,
+            scoring_piece: Some(self.piece_points),
+            scoring_lines: self.line_points.to_vec(),
+            scoring_game_end: Some(self.game_end_points),
+            preview: Some(self.preview),
+        })
+    }
 }
 
 impl Weights {

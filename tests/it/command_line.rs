@@ -2,6 +2,12 @@
 
 use std::process::{Command, Output};
 
+use clap::builder::PossibleValue;
+use prost::Message;
+use prost_types::FileDescriptorSet;
+use tetrion::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, TopOut};
+use tetrion::wire::FILE_DESCRIPTOR_SET;
+
 fn tetrion(args: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion"));
     command.args(args).envs(environment.iter().copied()).output().unwrap()
@@ -68,6 +74,58 @@ fn the_definition_is_sound() {
 }
 
 #[test]
+fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
+    #[track_caller]
+    fn check<C: Choice>(subcommand: &clap::Command) {
+        let flag = subcommand.get_arguments().find(|arg| arg.get_id() == C::FIELD).unwrap();
+        let values = flag.get_possible_values();
+        assert_eq!(
+            values.iter().map(PossibleValue::get_name).collect::<Vec<_>>(),
+            C::names().collect::<Vec<_>>()
+        );
+        for (value, meant) in values.iter().zip(C::ALL) {
+            assert_eq!(format!("{}.", value.get_help().unwrap()), meant.meaning());
+        }
+    }
+    let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
+    let fields = |message: &str| -> Vec<String> {
+        let messages = files.iter().flat_map(|file| &file.message_type);
+        let message = messages.filter(|found| found.name() == message).last().unwrap();
+        message.field.iter().map(|field| field.name().to_owned()).collect()
+    };
+    let of_scoring = fields("Scoring").into_iter().map(|field| format!("scoring_{field}"));
+    let of_rules = fields("Rules").into_iter().filter(|field| field != "scoring");
+    let flags: Vec<String> =
+        of_rules.chain(of_scoring).map(|field| field.replace("preset", "rules")).collect();
+    assert!(flags.len() > 11, "{flags:?}");
+    for name in ["evaluate", "train", "perft"] {
+        let command = tetrion::cli::args::command();
+        let subcommand = command.find_subcommand(name).unwrap();
+        for flag in &flags {
+            assert!(subcommand.get_arguments().any(|arg| arg.get_id() == flag), "{name} has no {flag}");
+        }
+        check::<Randomizer>(subcommand);
+        check::<ActionModel>(subcommand);
+        check::<TopOut>(subcommand);
+        check::<OrientationTable>(subcommand);
+        check::<Reach>(subcommand);
+    }
+}
+
+#[test]
+fn perft_counts_under_the_rules_of_its_flags() {
+    let leaves = |flags: &[&str]| {
+        let output = tetrion(&[&["perft", "OO", "--json", "--size", "4x4"], flags].concat(), &[]);
+        let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+        json[0]["leaves"].as_u64().unwrap()
+    };
+    assert_eq!(leaves(&[]), 9);
+    assert_eq!(leaves(&["--width", "5"]), 16);
+    // A second square on the first one touches the top row: of 9 pairs only those side by side go on.
+    assert_eq!(leaves(&["--top-out", "top_row"]), 2);
+}
+
+#[test]
 fn what_a_file_says_is_checked() {
     #[track_caller]
     fn refused(text: &str, why: &str) {
@@ -110,6 +168,10 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "OX"], &[], 2, "'X' at position 1 names no tetromino");
     check(&["perft", "O", "--size", "3x20"], &[], 2, "width is 3");
     check(&["perft", "O", "--rules", "chess"], &[], 2, "no preset is called \"chess\"");
+    check(&["perft", "O", "--height", "41"], &[], 2, "height: height is 41, expected 4..=40");
+    check(&["perft", "O", "--scoring-lines", "1,2"], &[], 2, "scoring.lines: has 2 numbers, expected 4");
+    check(&["perft", "O", "--action-model", "keypress"], &[], 2, "error: the keypress action model needs");
+    check(&["perft", "O", "--top-out", "roof"], &[], 2, "above_field");
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
     check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");

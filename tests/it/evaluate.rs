@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use tetrion::agents::{Agent, Controller, Kernel};
-use tetrion::engine::Rules;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::engine::{Choice, PRESETS, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
@@ -270,6 +270,38 @@ fn agents_play_beside_controllers_each_with_the_flags_that_are_for_him() {
     let bags = json(&["--controller", "bcts", "--randomizer", "bag7"]);
     let draws = json(&["--controller", "bcts"]);
     assert_ne!(bags["results"][0]["mean_lines"], draws["results"][0]["mean_lines"]);
+}
+
+#[test]
+fn flags_can_turn_a_preset_into_any_other() {
+    for preset in &PRESETS {
+        let Rules { randomizer, action_model, top_out, orientations, reach, scoring, preview, .. } =
+            preset.rules;
+        let flags = [
+            format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),
+            format!("--randomizer={}", randomizer.name()),
+            format!("--action-model={}", action_model.name()),
+            format!("--top-out={}", top_out.name()),
+            format!("--orientation-table={}", orientations.name()),
+            format!("--reach={}", reach.name()),
+            format!("--scoring-piece={}", scoring.piece),
+            format!("--scoring-lines={}", scoring.lines.map(|points| points.to_string()).join(",")),
+            format!("--scoring-game-end={}", scoring.game_end),
+            format!("--preview={preview}"),
+        ];
+        let player = ["--controller", "lab-uniform", "--max-steps", "200"];
+        let flags: Vec<&str> = player.into_iter().chain(flags.iter().map(String::as_str)).collect();
+        let (changed, named) = (json(&flags), json(&[&player[..], &["--rules", preset.name]].concat()));
+        for field in ["mean_lines", "std_lines", "mean_pieces", "mean_score"] {
+            assert_eq!(changed["results"][0][field], named["results"][0][field], "{}: {field}", preset.name);
+        }
+    }
+    let player = ["--controller", "bcts"];
+    let end = json(&[&player[..], &["--scoring-game-end", "-5"]].concat())["results"][0].clone();
+    let (score, lines) = (end["mean_score"].as_f64().unwrap(), end["mean_lines"].as_f64().unwrap());
+    assert!((score - (lines - 5.0)).abs() < 1e-9, "{end}");
+    let error = refused(&[&player[..], &["--scoring-lines", "1,2,3"]].concat(), 2);
+    assert!(error.contains("has 3 numbers, expected 4 or none"), "{error}");
 }
 
 /// A place for a file of this module.

@@ -369,6 +369,27 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
 }
 
 #[test]
+fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() {
+    let folder = empty_folder("changed_rules");
+    let args =
+        ["--height", "8", "--randomizer", "bag7", "--top-out", "top_row", "--scoring-lines", "1,3,5,8"];
+    let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
+    succeeded(tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output().unwrap());
+    succeeded(resume(&folder, &["--generations", "2"]).output());
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    assert_eq!(config["changes"]["randomizer"].as_str(), Some("bag7"));
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
+    assert_eq!((rules.randomizer.as_str(), rules.top_out.as_str()), ("bag7", "top_row"));
+    assert_eq!(rules.line_points, [1.0, 3.0, 5.0, 8.0]);
+    let seed = seeds.evaluation.to_string();
+    let again =
+        tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
+    let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
+    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_a_way_out() {
     #[track_caller]
     fn refused(args: &[&str], code: i32, parts: &[&str]) {
@@ -407,6 +428,7 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
     refused(&["--resume", out], 1, &["holds no run"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
+    refused(&["--resume", out, "--reach", "sideways_walk"], 2, &["--resume", "--reach"]);
     assert!(!folder.exists(), "a refusal leaves no folder behind");
     undisturbed();
     let taken = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");

@@ -31,6 +31,7 @@ use super::evaluate::{Score, interval};
 use super::interrupt::INTERRUPTED;
 use super::numbers::grouped;
 use super::output::{print, say};
+use super::rules::RulesArgs;
 use super::run_folder::{CHECKPOINT, CONFIG, Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game};
@@ -46,13 +47,20 @@ const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
 
 /// The options of `tetrion train`.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("rules", |arg| {
+        arg.help("The rules preset [default: simplified, or the preset's; genetic for the genetic algorithm]")
+    }),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the rules']")),
+)]
 pub struct TrainArgs {
     /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations than
     /// planned
     #[arg(long, value_name = "RUN", conflicts_with_all = [
-        "out", "optimizer", "preset", "features", "rules", "width", "height", "population", "games", "check_games",
-        "game_seeds", "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation",
-        "mutation_std", "keep",
+        "out", "optimizer", "preset", "features", "RulesArgs", "population", "games", "check_games", "game_seeds",
+        "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std",
+        "keep",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -74,17 +82,9 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SET")]
     pub features: Option<String>,
 
-    /// The rules preset [default: simplified, or the preset's; genetic for the genetic algorithm]
-    #[arg(long, value_name = "PRESET")]
-    pub rules: Option<String>,
-
-    /// Columns of the playfield [default: 10, or the rules']
-    #[arg(long, value_name = "N")]
-    pub width: Option<u32>,
-
-    /// Rows of the playfield [default: 10, or the rules']
-    #[arg(long, value_name = "N")]
-    pub height: Option<u32>,
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
 
     /// Generations [default: 30, or the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

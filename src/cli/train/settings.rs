@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{NUM_CHOICES, TrainArgs};
 use crate::cli::args::UsageError;
 use crate::cli::large_u64;
+use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
 use crate::engine::Choice;
@@ -114,6 +115,9 @@ pub struct Settings {
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
+    /// What else is changed of the preset's rules; nothing in older runs.
+    #[serde(default, skip_serializing_if = "RulesArgs::is_empty")]
+    pub changes: RulesArgs,
     /// The search.
     pub optimizer: Config,
 }
@@ -241,7 +245,7 @@ impl Settings {
             Method::Cem => defaults(preset),
             Method::Genetic => GENETIC,
         };
-        let rules = args.rules.as_deref().unwrap_or(defaults.rules);
+        let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
         let info = client.server_info(0).await?;
         let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
             let presets = info.rules_presets.iter().map(|known| known.name.as_str());
@@ -249,7 +253,7 @@ impl Settings {
         };
         // The small playfield of the literature is for the literature's rules.
         let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
-        let (width, height) = (args.width.unwrap_or(size.0), args.height.unwrap_or(size.1));
+        let (width, height) = (args.rules.width.unwrap_or(size.0), args.rules.height.unwrap_or(size.1));
 
         let name = args.features.as_deref().unwrap_or(defaults.features);
         let info = client.server_info(width).await?;
@@ -294,6 +298,7 @@ impl Settings {
             features: name.to_owned(),
             features_version: features.version.clone(),
             feature_names: features.columns.clone(),
+            changes: RulesArgs { rules: None, width: None, height: None, ..args.rules.clone() },
             optimizer,
         })
     }
@@ -425,7 +430,7 @@ impl Settings {
     /// The rules, as a request names them.
     pub fn rules_choice(&self) -> RulesChoice {
         let (width, height) = (Some(self.width), Some(self.height));
-        RulesChoice { preset: self.rules.clone(), width, height, ..RulesChoice::default() }
+        self.changes.choice(RulesChoice { preset: self.rules.clone(), width, height, ..Default::default() })
     }
 
     /// The controllers with these weights.

@@ -1,0 +1,128 @@
+//! The flags for the rules, the same for every subcommand that plays.
+//!
+//! The values of a choice, and what they mean, come from its definition in the engine.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::{Deserialize, Serialize};
+
+use crate::client::RulesChoice;
+use crate::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, TopOut};
+use crate::names::unknown;
+
+/// The options for the rules: a preset, and the changes to it.
+///
+/// The settings of a run keep the changes.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RulesArgs {
+    /// The rules preset [default: simplified]
+    #[arg(long, value_name = "PRESET")]
+    pub rules: Option<String>,
+
+    /// Columns of the playfield [default: the rules']
+    #[arg(long, value_name = "N")]
+    pub width: Option<u32>,
+
+    /// Rows of the playfield [default: the rules']
+    #[arg(long, value_name = "N")]
+    pub height: Option<u32>,
+
+    /// Next pieces that are shown [default: the rules']
+    #[arg(long, value_name = "N")]
+    pub preview: Option<u32>,
+
+    /// How pieces are dealt [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<Randomizer>())]
+    #[serde(with = "as_name")]
+    pub randomizer: Option<Randomizer>,
+
+    /// What a step is [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<ActionModel>())]
+    #[serde(with = "as_name")]
+    pub action_model: Option<ActionModel>,
+
+    /// What ends a game [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<TopOut>())]
+    #[serde(with = "as_name")]
+    pub top_out: Option<TopOut>,
+
+    /// How orientations are numbered [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<OrientationTable>())]
+    #[serde(with = "as_name")]
+    pub orientation_table: Option<OrientationTable>,
+
+    /// Where a piece may come down [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<Reach>())]
+    #[serde(with = "as_name")]
+    pub reach: Option<Reach>,
+
+    /// Points for a piece [default: the rules']
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    pub scoring_piece: Option<f64>,
+
+    /// Points for 1, 2, 3 and 4 lines at once, with commas between them [default: the rules']
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub scoring_lines: Vec<f64>,
+
+    /// Points for the end of a game [default: the rules']
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    pub scoring_game_end: Option<f64>,
+}
+
+impl RulesArgs {
+    /// Whether they ask for nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == RulesArgs::default()
+    }
+
+    /// The rules as a request names them. Fields that the flags leave open are those of `others`.
+    pub fn choice(&self, others: RulesChoice) -> RulesChoice {
+        let lines = &self.scoring_lines;
+        RulesChoice {
+            preset: self.rules.clone().unwrap_or(others.preset),
+            width: self.width.or(others.width),
+            height: self.height.or(others.height),
+            randomizer: self.randomizer.or(others.randomizer),
+            action_model: self.action_model.or(others.action_model),
+            top_out: self.top_out.or(others.top_out),
+            orientation_table: self.orientation_table.or(others.orientation_table),
+            reach: self.reach.or(others.reach),
+            scoring_piece: self.scoring_piece.or(others.scoring_piece),
+            scoring_lines: if lines.is_empty() { others.scoring_lines } else { lines.clone() },
+            scoring_game_end: self.scoring_game_end.or(others.scoring_game_end),
+            preview: self.preview.or(others.preview),
+        }
+    }
+}
+
+/// The parser of a choice: its values by name, with their meanings in `--help`.
+fn value<C: Choice>() -> impl TypedValueParser<Value = C> {
+    let values = C::ALL
+        .iter()
+        .map(|value| PossibleValue::new(value.name()).help(value.meaning().trim_end_matches('.')));
+    PossibleValuesParser::new(values).map(|name| C::from_name(&name).expect("one of them"))
+}
+
+/// The value of a choice with this name.
+///
+/// # Errors
+/// The known names, if it is not one of them.
+pub fn by_name<C: Choice>(name: &str) -> Result<C, String> {
+    C::from_name(name).ok_or_else(|| unknown(&C::FIELD.replace('_', " "), name, C::names()))
+}
+
+/// A choice in a file, by the name of its value.
+mod as_name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use crate::engine::Choice;
+
+    pub fn serialize<C: Choice, S: Serializer>(value: &Option<C>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map(Choice::name).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, C: Choice, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C>, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        name.map(|name| super::by_name(&name)).transpose().map_err(D::Error::custom)
+    }
+}
