@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::output::print;
 use crate::agents::{AGENTS, CONTROLLERS};
-use crate::engine::PRESETS;
+use crate::engine::{ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, TopOut};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
 
 const HEAD: &str = "\
@@ -15,12 +15,17 @@ const HEAD: &str = "\
 
 The names that requests and flags take.
 The program writes this page: `tetrion catalogue > docs/catalogue.md`.
-`GetServerInfo` reports the same tables to clients.
+`GetServerInfo` reports the same tables to clients, except for the choices, which are enums of the protocol.
 ";
 
 const PRESETS_HEAD: &str = "\
 Rules with a name.
-A request starts from one of them, `simplified` by default, and changes what it likes; [`rules.proto`](../proto/tetrion/v1/rules.proto) explains each choice.
+A request starts from one of them, `simplified` by default, and changes what it likes.
+";
+
+const CHOICES_HEAD: &str = "\
+What a field of the rules can be; the first value of each field is that of `simplified`.
+Messages have the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which says more about each; flags and settings take these names.
 ";
 
 const AGENTS_HEAD: &str = "\
@@ -66,6 +71,13 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Presets", PRESETS_HEAD, ["preset", "width x height", "what it is"], presets);
 
+    let choices = values::<Randomizer>()
+        .chain(values::<ActionModel>())
+        .chain(values::<TopOut>())
+        .chain(values::<OrientationTable>())
+        .chain(values::<Reach>());
+    table(&mut page, "Choices of the rules", CHOICES_HEAD, ["field", "value", "meaning"], choices);
+
     let agents = AGENTS.iter().map(|agent| {
         let parameters = agent.parameters.iter().map(|parameter| code(parameter.name()));
         [code(agent.name), list(parameters), agent.description.to_owned(), agent.source.to_owned()]
@@ -106,6 +118,11 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Features", FEATURES_HEAD, ["feature", "of the", "formula", "source"], features);
     page
+}
+
+/// The rows of a choice.
+fn values<C: Choice>() -> impl Iterator<Item = [String; 3]> {
+    C::ALL.iter().map(|value| [code(C::FIELD), code(value.name()), value.meaning().to_owned()])
 }
 
 /// Its name, with `[i]` behind that of a family.

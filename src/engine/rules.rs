@@ -42,13 +42,13 @@ choice! {
 choice! {
     /// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
     pub enum OrientationTable: "orientation_table" {
-        /// The research literature's drawings, then counter-clockwise.
+        /// The drawings of the research literature, then quarter turns counter-clockwise.
         Literature = 1, "literature";
         /// As created, turned right, turned left, half a turn.
         Lab = 2, "lab";
-        /// Lying, T pointing down, then counter-clockwise; the id order of the survey's arrays.
+        /// Lying, T pointing down, then quarter turns counter-clockwise; the order of the survey's arrays.
         Survey = 3, "survey";
-        /// Lying, guns pointing down, then counter-clockwise.
+        /// Lying, T, J and L pointing down, then quarter turns counter-clockwise.
         Leiden = 4, "leiden";
     }
 }
