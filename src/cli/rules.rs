@@ -2,6 +2,7 @@
 //!
 //! The values of a choice, and what they mean, come from its definition in the engine.
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::names::unknown;
 /// The options for the rules: a preset, and the changes to it.
 ///
 /// The settings of a run keep the changes.
-#[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RulesArgs {
     /// The rules preset [default: simplified]
@@ -70,6 +71,12 @@ pub struct RulesArgs {
 }
 
 impl RulesArgs {
+    /// The ids of all of them.
+    pub fn ids() -> Vec<clap::Id> {
+        let flags = RulesArgs::augment_args(clap::Command::new("rules"));
+        flags.get_arguments().map(|flag| flag.get_id().clone()).collect()
+    }
+
     /// Whether they ask for nothing.
     pub fn is_empty(&self) -> bool {
         *self == RulesArgs::default()

@@ -89,8 +89,8 @@ fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
     }
     let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
     let fields = |message: &str| -> Vec<String> {
-        let messages = files.iter().flat_map(|file| &file.message_type);
-        let message = messages.filter(|found| found.name() == message).last().unwrap();
+        let mut messages = files.iter().flat_map(|file| &file.message_type);
+        let message = messages.find(|found| found.name() == message).unwrap();
         message.field.iter().map(|field| field.name().to_owned()).collect()
     };
     let of_scoring = fields("Scoring").into_iter().map(|field| format!("scoring_{field}"));

@@ -428,7 +428,11 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
     refused(&["--resume", out], 1, &["holds no run"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
-    refused(&["--resume", out, "--reach", "sideways_walk"], 2, &["--resume", "--reach"]);
+    refused(
+        &["--resume", out, "--reach", "sideways_walk"],
+        2,
+        &["--resume <RUN>' cannot be used with '--reach"],
+    );
     assert!(!folder.exists(), "a refusal leaves no folder behind");
     undisturbed();
     let taken = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");

@@ -48,6 +48,7 @@ const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
 /// The options of `tetrion train`.
 #[derive(Debug, clap::Args)]
 #[command(
+    mut_arg("resume", |arg| arg.conflicts_with_all(RulesArgs::ids())),
     mut_arg("rules", |arg| {
         arg.help("The rules preset [default: simplified, or the preset's; genetic for the genetic algorithm]")
     }),
@@ -58,9 +59,8 @@ pub struct TrainArgs {
     /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations than
     /// planned
     #[arg(long, value_name = "RUN", conflicts_with_all = [
-        "out", "optimizer", "preset", "features", "RulesArgs", "population", "games", "check_games", "game_seeds",
-        "final_games", "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std",
-        "keep",
+        "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
+        "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep",
     ])]
     pub resume: Option<PathBuf>,
 
