@@ -1,7 +1,7 @@
 //! Agents: ways of choosing a placement.
 //!
 //! An agent sees the rules, the playfield, the current piece and the next ones as far as they are shown ([`Sight`]), draws
-//! its own [`AgentRng`] if it draws any, and answers with a placement; one of them answers with keys instead. It knows nothing of
+//! its own [`AgentRng`] if it draws any, and decides ([`Decision`]): on a placement, or to press keys. It knows nothing of
 //! episodes, seeds or the network; what it knows of features is their names and numbers. [`AGENTS`] is the table of them
 //! all. A linear controller is a list of features and as many weights; [`controllers`] is the table of those with a name.
 //!
@@ -25,7 +25,7 @@ pub use flat_stacking::flat_stacking;
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 pub use lookahead::LookaheadAgent;
 pub use monte_carlo::MonteCarlo;
-pub use table::{AGENTS, AgentKind, AgentRow, CONTROLLER_PARAMETERS, Parameter};
+pub use table::{AGENTS, AgentError, AgentRow, CONTROLLER_PARAMETERS, LINEAR, Parameter, Parameters};
 
 use crate::engine::{ActionModel, Key, Placement, Playfield, Rules, Tetromino, placements};
 
@@ -42,10 +42,26 @@ pub enum Agent {
     Random,
     /// One of four quarter turns, then a column.
     RandomSurvey,
-    /// Every key with the same chance; for rules of key presses only.
-    RandomKeys,
     /// The first orientation at the left wall.
     Dummy,
+    /// One that presses keys; for rules of key presses only.
+    Keys(KeyAgent),
+}
+
+/// An agent that presses keys, one after the other, rather than choose a placement.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyAgent {
+    /// Every key with the same chance.
+    Random,
+}
+
+/// What an agent does with a piece.
+#[derive(Clone, Copy, Debug)]
+pub enum Decision {
+    /// It goes there.
+    Place(Placement),
+    /// It falls, and this agent presses the keys.
+    Press(KeyAgent),
 }
 
 /// What an agent sees of a game.
@@ -87,45 +103,44 @@ const PLAIN: u64 = 32;
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// Thinks on, for one placement or to the end; `Some` when the choice is made, after which the thought is spent.
+    /// A linear controller that looks at this many of the next pieces, as far as they are shown.
+    pub fn linear(agent: LinearAgent, lookahead: u32) -> Agent {
+        match lookahead {
+            0 => Agent::Linear(agent),
+            pieces => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+        }
+    }
+
+    /// Thinks on, for one placement or to the end; `Some` when it has decided, after which the thought is spent.
     ///
     /// # Panics
-    /// When the piece cannot come into play, or the agent presses keys.
+    /// When the piece cannot come into play.
     pub fn think(
         &self,
         kernel: Kernel,
         sight: &Sight<'_>,
         thought: &mut Thought,
         rng: &mut AgentRng,
-    ) -> Option<Placement> {
-        match self {
-            Agent::Linear(agent) => {
-                Some(agent.choose(kernel, sight.rules, sight.playfield, sight.piece).placement)
-            }
+    ) -> Option<Decision> {
+        let placement = match self {
+            Agent::Linear(agent) => agent.choose(kernel, sight.rules, sight.playfield, sight.piece).placement,
             Agent::Lookahead(agent) => {
-                thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))
+                thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
             }
             Agent::MonteCarlo(agent) => {
-                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))
+                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))?
             }
-            Agent::Random => Some(random::placement(sight, rng)),
-            Agent::RandomSurvey => Some(random::survey(sight, rng)),
-            Agent::Dummy => Some(random::dummy(sight)),
-            Agent::RandomKeys => unreachable!("this one does not think in placements"),
-        }
-    }
-
-    /// The next key of an agent that presses keys; `None` for an agent that thinks in placements.
-    pub fn press(&self, rng: &mut AgentRng) -> Option<Key> {
-        match self {
-            Agent::RandomKeys => Some(random::key(rng)),
-            _ => None,
-        }
+            Agent::Random => random::placement(sight, rng),
+            Agent::RandomSurvey => random::survey(sight, rng),
+            Agent::Dummy => random::dummy(sight),
+            Agent::Keys(agent) => return Some(Decision::Press(*agent)),
+        };
+        Some(Decision::Place(placement))
     }
 
     /// Whether it can play by these rules: one that presses keys needs keys.
     pub fn plays(&self, rules: &Rules) -> bool {
-        !matches!(self, Agent::RandomKeys) || rules.action_model == ActionModel::Keypress
+        !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress
     }
 
     /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
@@ -139,7 +154,16 @@ impl Agent {
                 cost_of(agent.linear()) * (3 * u64::from(rules.width)).saturating_pow(branches)
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
-            Agent::Random | Agent::RandomSurvey | Agent::RandomKeys | Agent::Dummy => 1,
+            Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,
+        }
+    }
+}
+
+impl KeyAgent {
+    /// The next key.
+    pub fn press(self, rng: &mut AgentRng) -> Key {
+        match self {
+            KeyAgent::Random => random::key(rng),
         }
     }
 }

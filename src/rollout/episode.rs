@@ -7,11 +7,9 @@
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
 //! towards its choice. It may not get there: the piece lands where it ends.
 
-use crate::agents::{Agent, AgentRng, Kernel, Sight, Thought};
+use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
-use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Key, Placement, Rules, Tetromino, TopOut,
-};
+use crate::engine::{ActionModel, Column, Dealer, FallingPiece, Game, Rules, Tetromino, TopOut};
 use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch, rows_for};
 
 /// An episode that is being played.
@@ -41,8 +39,8 @@ pub struct Bounds {
 enum Turn {
     /// Its agent thinks.
     Choosing(Tetromino, Thought),
-    /// It falls, and its agent presses keys: towards a placement, if it thinks in placements.
-    Falling(FallingPiece, Option<Placement>),
+    /// It falls, and keys are pressed as its agent decided.
+    Falling(FallingPiece, Decision),
 }
 
 impl Episode {
@@ -81,15 +79,15 @@ impl Episode {
         while done < work && !self.is_over(bounds) {
             done += match self.turn.take() {
                 None => {
-                    self.turn = self.deal(rules, agent);
+                    self.turn = self.deal(rules);
                     1
                 }
                 Some(Turn::Choosing(piece, thought)) => {
                     self.think(rules, agent, kernel, piece, thought);
                     cost
                 }
-                Some(Turn::Falling(piece, target)) => {
-                    self.press(rules, agent, piece, target);
+                Some(Turn::Falling(piece, decision)) => {
+                    self.press(rules, piece, decision);
                     1
                 }
             }
@@ -108,11 +106,8 @@ impl Episode {
     }
 
     /// The turn of the next piece, unless there is none or it cannot appear.
-    fn deal(&mut self, rules: &Rules, agent: &Agent) -> Option<Turn> {
+    fn deal(&mut self, rules: &Rules) -> Option<Turn> {
         let piece = self.game.deal(rules, &mut self.dealer)?;
-        if matches!(agent, Agent::RandomKeys) {
-            return Some(Turn::Falling(FallingPiece::spawn(piece, rules.width, rules.height), None));
-        }
         Some(Turn::Choosing(piece, Thought::default()))
     }
 
@@ -129,34 +124,34 @@ impl Episode {
         let shown = shown_next(&self.dealer, rules, &mut shown);
         let Game { playfield, lines, .. } = &self.game;
         let sight = Sight { rules, playfield, piece, next: shown, lines: *lines };
-        let Some(placement) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
+        let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
         };
-        match rules.action_model {
-            ActionModel::Placement => {
+        match (decision, rules.action_model) {
+            (Decision::Place(placement), ActionModel::Placement) => {
                 self.game.place(rules, piece, placement);
                 self.steps += 1;
             }
-            ActionModel::Keypress => {
+            _ => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
-                self.turn = Some(Turn::Falling(piece, Some(placement)));
+                self.turn = Some(Turn::Falling(piece, decision));
             }
         }
     }
 
     /// One key.
-    fn press(&mut self, rules: &Rules, agent: &Agent, piece: FallingPiece, target: Option<Placement>) {
-        let key = match target {
-            Some(target) => piece.key_towards(target, rules.width),
-            None => agent.press(&mut self.rng).unwrap_or(Key::Drop),
+    fn press(&mut self, rules: &Rules, piece: FallingPiece, decision: Decision) {
+        let key = match decision {
+            Decision::Place(target) => piece.key_towards(target, rules.width),
+            Decision::Press(agent) => agent.press(&mut self.rng),
         };
         let fall = piece.step(key, &self.game.playfield);
         self.steps += 1;
         if fall.rests {
             self.game.settle(rules, fall.piece);
         } else {
-            self.turn = Some(Turn::Falling(fall.piece, target));
+            self.turn = Some(Turn::Falling(fall.piece, decision));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The policies of an evaluation: the rows of a weight matrix, and named agents with their parameters.
 
 use crate::agents::{
-    AGENTS, Agent, AgentKind, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LinearAgent,
-    LookaheadAgent, MonteCarlo, Parameter, TerminalPolicy, flat_stacking,
+    AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LINEAR, LinearAgent,
+    MonteCarlo, Parameter, Parameters, TerminalPolicy,
 };
 use crate::engine::Rules;
 use crate::features::FeatureSet;
@@ -80,7 +80,7 @@ impl Policies {
             let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
                 DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
             })?;
-            self.all.push(looking_ahead(agent, matrix.lookahead));
+            self.all.push(Agent::linear(agent, matrix.lookahead));
         }
         self.features = Some(set);
         self.terminal = encode_terminal(terminal);
@@ -106,41 +106,28 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
     if name.is_empty() {
         return Err(DecodeError::missing("name"));
     }
-    let (kind, taken, controller) = match (AgentRow::named(name), Controller::named(name)) {
-        (Some(row), _) => (row.kind, row.parameters, None),
-        (None, Ok(controller)) => (AgentKind::Linear, CONTROLLER_PARAMETERS, Some(controller)),
+    let (row, taken, controller) = match (AgentRow::named(name), Controller::named(name)) {
+        (Some(row), _) => (row, row.parameters, None),
+        (None, Ok(controller)) => (&LINEAR, CONTROLLER_PARAMETERS, Some(controller)),
         (None, Err(_)) => return Err(unknown(name)),
     };
     refuse_what_is_not_taken(message, taken)?;
+    let parameters = decode_parameters(message, rules, controller)?;
     let mut echo = pb::Agent { name: name.to_owned(), label: message.label.clone(), ..Default::default() };
-    let agent = match kind {
-        AgentKind::Linear => {
-            let lookahead = message.lookahead.unwrap_or(0);
-            check_lookahead(lookahead, rules)?;
-            let linear = decode_linear(message, rules, controller)?;
-            echo.lookahead = Some(lookahead);
-            echo.terminal = encode_terminal(linear.terminal()).into();
-            echo.features = Some(features::encode(linear.set()));
-            echo.weights = linear.weights().to_vec();
-            looking_ahead(linear, lookahead)
+    for parameter in row.parameters {
+        match parameter {
+            Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
+            Parameter::Weights => echo.weights.clone_from(&parameters.weights),
+            Parameter::Lookahead => echo.lookahead = Some(parameters.lookahead),
+            Parameter::Terminal => echo.terminal = encode_terminal(parameters.terminal).into(),
+            Parameter::Playouts => echo.playouts = Some(parameters.playouts),
         }
-        AgentKind::FlatStacking => {
-            let linear = flat_stacking(rules.width);
-            Agent::Linear(linear.map_err(|error| DecodeError::field("name", error.to_string()))?)
-        }
-        AgentKind::MonteCarlo | AgentKind::MonteCarloCoded => {
-            let playouts = decode_playouts(message.playouts)?;
-            echo.playouts = Some(playouts);
-            Agent::MonteCarlo(match kind {
-                AgentKind::MonteCarloCoded => MonteCarlo::as_coded(playouts),
-                _ => MonteCarlo::new(playouts),
-            })
-        }
-        AgentKind::Random => Agent::Random,
-        AgentKind::RandomSurvey => Agent::RandomSurvey,
-        AgentKind::RandomKeys => Agent::RandomKeys,
-        AgentKind::Dummy => Agent::Dummy,
-    };
+    }
+    let agent = (row.build)(parameters).map_err(|error| match error {
+        AgentError::Missing(parameter) => DecodeError::missing(parameter.name()),
+        AgentError::Weights(error) => DecodeError::field("weights", error.to_string()),
+        AgentError::Controller(error) => DecodeError::field("name", error.to_string()),
+    })?;
     if !agent.plays(rules) {
         let problem = format!("is {name}, which presses keys: the rules have placements");
         return Err(DecodeError::field("name", problem));
@@ -148,24 +135,34 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
     Ok((agent, echo))
 }
 
-/// A controller by name, or one that the message describes.
-fn decode_linear(
+/// Fills in the defaults; for a controller by name, its features and weights too.
+fn decode_parameters(
     message: &pb::Agent,
     rules: &Rules,
     controller: Option<&Controller>,
-) -> Result<LinearAgent, DecodeError> {
+) -> Result<Parameters, DecodeError> {
+    let lookahead = message.lookahead.unwrap_or(0);
+    check_lookahead(lookahead, rules)?;
     let terminal = decode_terminal(message.terminal)?;
-    let Some(controller) = controller else {
-        let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
-        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
-        let terminal = terminal.unwrap_or(TerminalPolicy::Avoid);
-        return LinearAgent::new(set, message.weights.clone(), terminal)
-            .map_err(|error| DecodeError::field("weights", error.to_string()));
+    let (features, weights, default_terminal) = match controller {
+        None => {
+            let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
+            (set, message.weights.clone(), TerminalPolicy::Avoid)
+        }
+        Some(controller) => {
+            let set = controller.features(rules.width);
+            let set = set.map_err(|error| DecodeError::field("name", error.to_string()))?;
+            (Some(set), controller.weights.to_vec(), controller.terminal)
+        }
     };
-    let wrong_width = |error: &dyn ToString| DecodeError::field("name", error.to_string());
-    let set = controller.features(rules.width).map_err(|error| wrong_width(&error))?;
-    LinearAgent::new(set, controller.weights.to_vec(), terminal.unwrap_or(controller.terminal))
-        .map_err(|error| wrong_width(&error))
+    Ok(Parameters {
+        width: rules.width,
+        features,
+        weights,
+        lookahead,
+        terminal: terminal.unwrap_or(default_terminal),
+        playouts: decode_playouts(message.playouts)?,
+    })
 }
 
 fn unknown(name: &str) -> DecodeError {
@@ -209,13 +206,6 @@ fn check_lookahead(lookahead: u32, rules: &Rules) -> Result<(), DecodeError> {
         return wrong(format!("is {lookahead}, expected at most the {} next pieces shown", rules.preview));
     }
     Ok(())
-}
-
-fn looking_ahead(agent: LinearAgent, lookahead: u32) -> Agent {
-    match lookahead {
-        0 => Agent::Linear(agent),
-        pieces => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
-    }
 }
 
 fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use tetrion::agents::{
-    AGENTS, Agent, AgentKind, AgentRng, Controller, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
+    AGENTS, Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
     TerminalPolicy, Thought, flat_stacking,
 };
 use tetrion::engine::rng::{Tag, word as engine_word};
@@ -24,8 +24,10 @@ const ENDLESS: Bounds = Bounds { pieces: u64::MAX, steps: u64::MAX };
 fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
     let mut thought = Thought::default();
     loop {
-        if let Some(placement) = agent.think(kernel, sight, &mut thought, rng) {
-            return placement;
+        match agent.think(kernel, sight, &mut thought, rng) {
+            Some(Decision::Place(placement)) => return placement,
+            Some(Decision::Press(agent)) => panic!("{agent:?} presses keys"),
+            None => {}
         }
     }
 }
@@ -668,16 +670,11 @@ fn the_documents_means_come_out() {
 }
 
 #[test]
-fn every_agent_of_the_table_is_one_of_the_kinds_and_has_a_name_of_its_own() {
+fn every_agent_and_controller_has_a_name_of_its_own() {
     let mut names: Vec<&str> = AGENTS.iter().map(|row| row.name).collect();
     names.extend(tetrion::agents::CONTROLLERS.iter().map(|controller| controller.name));
     let count = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "a name is an agent's or a controller's");
-    let kinds: Vec<AgentKind> = AGENTS.iter().map(|row| row.kind).collect();
-    assert_eq!(kinds.len(), 8);
-    for (n, kind) in kinds.iter().enumerate() {
-        assert!(!kinds[..n].contains(kind), "{kind:?} twice");
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{
-    AGENTS, Agent, Controller, Kernel, LookaheadAgent, MonteCarlo, Parameter, flat_stacking,
+    AGENTS, Agent, Controller, Kernel, KeyAgent, LookaheadAgent, MonteCarlo, Parameter, flat_stacking,
 };
 use tetrion::engine::{Randomizer, Rules};
 use tetrion::rollout::{Deal, Evaluation, GameResult};
@@ -155,7 +155,7 @@ async fn key_presses_are_counted_and_cut_over_the_wire() {
         rules: Rules::preset("lab").unwrap(),
         policies: vec![
             Agent::Linear(Controller::named("lab-uniform").unwrap().agent(10).unwrap()),
-            Agent::RandomKeys,
+            Agent::Keys(KeyAgent::Random),
             Agent::MonteCarlo(MonteCarlo::new(MonteCarlo::DEFAULT_PLAYOUTS)),
         ],
         deal: Deal::PerSlot { seeds: vec![42, 43, 44], columns: 1 },

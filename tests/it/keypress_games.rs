@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{Agent, AgentRng, Controller, Kernel};
+use tetrion::agents::{Agent, AgentRng, Controller, Kernel, KeyAgent};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{Dealer, End, Rules};
 use tetrion::rollout::{Bounds, Deal, Episode, Evaluation};
@@ -69,7 +69,7 @@ fn random_keys_are_words_of_the_agents_rng() {
                 ((u128::from(word(seed, Tag::Agent, n - 1)) * 6) >> 64) as usize
             });
             assert_eq!(
-                game(&rules, &Agent::RandomKeys, seed, 400),
+                game(&rules, &Agent::Keys(KeyAgent::Random), seed, 400),
                 expected,
                 "{width} x {height}, seed {seed}"
             );
