@@ -1,9 +1,46 @@
-//! The table of agents: what the protocol, the command line and the catalogue say about them.
+//! The table of agents: what the protocol, the command line and the catalogue say about them, and how each is made and asked.
 
 use super::{
-    Agent, ControllerError, KeyAgent, LinearAgent, MonteCarlo, TerminalPolicy, WeightError, flat_stacking,
+    AgentRng, ControllerError, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight, TerminalPolicy,
+    Thought, WeightError, Worth, flat_stacking, random,
 };
+use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
+
+/// Any agent that can play an episode.
+#[derive(Clone, Debug)]
+pub enum Agent {
+    /// A weight vector over a feature set.
+    Linear(LinearAgent),
+    /// The same with a look at the next pieces.
+    Lookahead(LookaheadAgent),
+    /// Every placement played to the end at random.
+    MonteCarlo(MonteCarlo),
+    /// Every placement with the same chance.
+    Random,
+    /// One of four quarter turns, then a column.
+    RandomSurvey,
+    /// The first orientation at the left wall.
+    Dummy,
+    /// One that presses keys; for rules of key presses only.
+    Keys(KeyAgent),
+}
+
+/// An agent that presses keys, one after the other, rather than choose a placement.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyAgent {
+    /// Every key with the same chance.
+    Random,
+}
+
+/// What an agent does with a piece.
+#[derive(Clone, Copy, Debug)]
+pub enum Decision {
+    /// It goes there.
+    Place(Placement),
+    /// It falls, and this agent presses the keys.
+    Press(KeyAgent),
+}
 
 /// One row of the table of agents.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +215,79 @@ impl Parameter {
             Parameter::Lookahead => "0".to_owned(),
             Parameter::Terminal => "TERMINAL_SCORE_AVOID".to_owned(),
             Parameter::Playouts => MonteCarlo::DEFAULT_PLAYOUTS.to_string(),
+        }
+    }
+}
+
+/// About how long a look at a piece takes, in pieces of a kernel's own loop: on a fast path, and by the features' functions.
+const FAST: u64 = 4;
+/// See [`FAST`].
+const PLAIN: u64 = 32;
+/// About how many pieces of a random playout take as long as one piece of a kernel.
+const PLAYOUT_PIECES: u64 = 8;
+
+impl Agent {
+    /// A linear controller that looks at this many of the next pieces, as far as they are shown.
+    pub fn linear(agent: LinearAgent, lookahead: u32) -> Agent {
+        match lookahead {
+            0 => Agent::Linear(agent),
+            pieces => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+        }
+    }
+
+    /// Thinks on, for one placement or to the end; `Some` when it has decided, after which the thought is spent.
+    ///
+    /// # Panics
+    /// When the piece cannot come into play.
+    pub fn think(
+        &self,
+        kernel: Kernel,
+        sight: &Sight<'_>,
+        thought: &mut Thought,
+        rng: &mut AgentRng,
+    ) -> Option<Decision> {
+        let placement = match self {
+            Agent::Linear(agent) => agent.choose(kernel, sight.rules, sight.playfield, sight.piece).placement,
+            Agent::Lookahead(agent) => {
+                thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
+            }
+            Agent::MonteCarlo(agent) => {
+                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))?
+            }
+            Agent::Random => random::placement(sight, rng),
+            Agent::RandomSurvey => random::survey(sight, rng),
+            Agent::Dummy => random::dummy(sight),
+            Agent::Keys(agent) => return Some(Decision::Press(*agent)),
+        };
+        Some(Decision::Place(placement))
+    }
+
+    /// Whether it can play by these rules: one that presses keys needs keys.
+    pub fn plays(&self, rules: &Rules) -> bool {
+        !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress
+    }
+
+    /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
+    pub fn cost(&self, rules: &Rules) -> u64 {
+        let cost_of = |agent: &LinearAgent| if agent.is_fast() { FAST } else { PLAIN };
+        match self {
+            Agent::Linear(agent) => cost_of(agent),
+            Agent::Lookahead(agent) => {
+                // All but the last of the next pieces are placed wherever they can go.
+                let branches = agent.pieces().saturating_sub(1);
+                cost_of(agent.linear()) * (3 * u64::from(rules.width)).saturating_pow(branches)
+            }
+            Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
+            Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,
+        }
+    }
+}
+
+impl KeyAgent {
+    /// The next key.
+    pub fn press(self, rng: &mut AgentRng) -> Key {
+        match self {
+            KeyAgent::Random => random::key(rng),
         }
     }
 }
