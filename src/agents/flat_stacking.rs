@@ -3,26 +3,17 @@
 //! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield minus
 //! the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the shafts after.
 //! The height and the shafts before are the same for all placements, so that a linear controller without them makes the same
-//! choices: its numbers are small whole ones, of which sums are exact. That controller is `flat-stacking`; this agent is that
-//! controller under the name of the protocol.
+//! choices: its numbers are small whole ones, of which sums are exact. That controller is `flat-stacking`; the agent
+//! `flat_stacking` is that controller under the name of the protocol.
 //!
 //! Its features are not among those that the kernels measure in lanes, and do not need to be: two of them are sums over
 //! columns of which a placement touches a few. [`FlatScorer`] keeps the sums of the playfield as it stands and looks only at
 //! the columns under the piece and beside them. The few placements that clear lines, or reach above the playfield, are
 //! measured whole. Scores are the bits of the features' own functions.
 
-use super::{Controller, ControllerError, LinearAgent, TerminalPolicy};
 use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 use crate::features::FeatureSet;
-use crate::features::kernel::{Choice, Job, Kernel, Lanes, dispatch};
-
-/// The agent at a width.
-///
-/// # Errors
-/// None for the table of controllers as it is: its features exist at every width.
-pub fn flat_stacking(width: u8) -> Result<LinearAgent, ControllerError> {
-    Controller::named("flat-stacking")?.agent(width)
-}
+use crate::features::kernel::{Choice, Job, Kernel, Lanes, TerminalPolicy, dispatch};
 
 /// The features of the set `flatstack`, in its order.
 const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shafts"];

@@ -22,7 +22,6 @@ mod thought;
 pub use crate::features::kernel::{Kernel, TerminalPolicy};
 pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
-pub use flat_stacking::flat_stacking;
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 pub use lookahead::LookaheadAgent;
 pub use monte_carlo::MonteCarlo;

@@ -1,8 +1,8 @@
 //! The table of agents: what the protocol, the command line and the catalogue say about them, and how each is made and asked.
 
 use super::{
-    AgentRng, ControllerError, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight, TerminalPolicy,
-    Thought, WeightError, Worth, flat_stacking, random,
+    AgentRng, Controller, ControllerError, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
+    TerminalPolicy, Thought, WeightError, Worth, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -130,7 +130,7 @@ pub static AGENTS: &[AgentRow] = &[
         description: "Lines cleared, height reached, holes and shafts weighed; the controller flat-stacking.",
         source: LEIDEN,
         parameters: &[],
-        build: |given| Ok(Agent::Linear(flat_stacking(given.width)?)),
+        build: |given| Ok(Agent::Linear(Controller::named("flat-stacking")?.agent(given.width)?)),
     },
     AgentRow {
         name: "monte_carlo",

@@ -2,9 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{
-    AGENTS, Agent, Controller, Kernel, KeyAgent, LookaheadAgent, MonteCarlo, Parameter, flat_stacking,
-};
+use tetrion::agents::{AGENTS, Agent, Controller, Kernel, KeyAgent, LookaheadAgent, MonteCarlo, Parameter};
 use tetrion::engine::{Randomizer, Rules};
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::wire::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS};
@@ -68,7 +66,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
             Agent::Dummy,
             Agent::Random,
             Agent::RandomSurvey,
-            Agent::Linear(flat_stacking(8).unwrap()),
+            Agent::Linear(Controller::named("flat-stacking").unwrap().agent(8).unwrap()),
             Agent::MonteCarlo(MonteCarlo::new(20)),
             Agent::MonteCarlo(MonteCarlo::as_coded(20)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
