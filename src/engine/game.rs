@@ -5,7 +5,7 @@
 //!
 //! The surprising decision: the steps are functions of a playfield ([`place`], [`settle`], [`is_blocked`]), and a [`Game`] is
 //! these steps with counters. Environments keep their playfields in one array and their counters in another, playouts count
-//! no points, and the tree of [`perft`](super::perft) counts along its paths: they use the functions. All of it is inlined
+//! no points, and the tree of [`perft`](super::perft()) counts along its paths: they use the functions. All of it is inlined
 //! wherever it is called, so that it is compiled for the processor of the loop it is in.
 
 use super::keypress::FallingPiece;
