@@ -23,7 +23,8 @@ use super::rules::RulesArgs;
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
-    Client, ClientError, Evaluated, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds,
+    Client, ClientError, Evaluated, EvaluationRequest, Features, Game, NamedPolicy, Policies, RulesChoice,
+    Seeds,
 };
 use crate::summary::Statistics;
 use crate::wire::limits::MAX_GAMES;
@@ -302,13 +303,13 @@ fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesCho
 
 /// The contestant of this name, with those of the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
-    let policies = Policies::Named {
+    let policy = NamedPolicy {
         name: name.to_owned(),
         playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
         lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
         avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
     };
-    Contestant { name: name.to_owned(), policies }
+    Contestant { name: name.to_owned(), policies: Policies::Named(vec![policy]) }
 }
 
 /// Refuses parameters that none of the contestants takes.

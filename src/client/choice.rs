@@ -30,18 +30,8 @@ impl Features {
 /// The policies of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Policies {
-    /// An agent or a controller by name.
-    Named {
-        /// The name.
-        name: String,
-        /// Games played for each placement, by an agent that plays any.
-        playouts: Option<u32>,
-        /// Next pieces that a linear controller looks ahead.
-        lookahead: Option<u32>,
-        /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any
-        /// other.
-        avoid_terminal: Option<bool>,
-    },
+    /// Agents and controllers by name.
+    Named(Vec<NamedPolicy>),
     /// Linear controllers: the rows of a matrix.
     Matrix {
         /// The features that the weights belong to.
@@ -55,32 +45,49 @@ pub enum Policies {
     },
 }
 
+/// An agent or a controller by name; the server fills in what is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedPolicy {
+    /// The name.
+    pub name: String,
+    /// Games played for each placement, by an agent that plays any.
+    pub playouts: Option<u32>,
+    /// Next pieces that a linear controller looks ahead.
+    pub lookahead: Option<u32>,
+    /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any
+    /// other.
+    pub avoid_terminal: Option<bool>,
+}
+
+impl NamedPolicy {
+    fn encode(&self) -> pb::Agent {
+        pb::Agent {
+            name: self.name.clone(),
+            playouts: self.playouts,
+            lookahead: self.lookahead,
+            terminal: self.avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
+            ..Default::default()
+        }
+    }
+}
+
 impl Policies {
     /// An agent or a controller by name, with its default parameters.
     pub fn named(name: &str) -> Policies {
-        Policies::Named { name: name.to_owned(), playouts: None, lookahead: None, avoid_terminal: None }
+        Policies::Named(vec![NamedPolicy { name: name.to_owned(), ..NamedPolicy::default() }])
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         match self {
-            Policies::Named { .. } => 1,
+            Policies::Named(policies) => policies.len(),
             Policies::Matrix { rows, .. } => rows.len(),
         }
     }
 
     pub(super) fn encode(&self) -> (Option<pb::WeightMatrix>, Vec<pb::Agent>) {
         match self {
-            Policies::Named { name, playouts, lookahead, avoid_terminal } => {
-                let agent = pb::Agent {
-                    name: name.clone(),
-                    playouts: *playouts,
-                    lookahead: *lookahead,
-                    terminal: avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
-                    ..Default::default()
-                };
-                (None, vec![agent])
-            }
+            Policies::Named(policies) => (None, policies.iter().map(NamedPolicy::encode).collect()),
             Policies::Matrix { features, rows, avoid_terminal, lookahead } => {
                 let shape = vec![rows.len() as u32, rows.first().map_or(0, Vec::len) as u32];
                 let matrix = pb::WeightMatrix {

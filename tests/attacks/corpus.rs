@@ -61,12 +61,14 @@ pub fn write(folder: &Path) -> Result<()> {
         }
     }
     put(folder, "worlds", "all", &worlds)?;
-    for (name, headers, compressed) in compressed(&samples[0].1)? {
-        let mut request = part(headers);
-        for piece in compressed.chunks(7) {
-            request.extend(part(piece));
-        }
-        put(folder, "requests", name, &request)?;
+    // The headers of a request, and a body of two compressed messages in pieces.
+    let message = &samples[0].1[..];
+    for (name, headers, compressed) in
+        [("gzip", &b"\x01100m"[..], gzip(message)?), ("zstd", b"\x0250m", zstd::encode_all(message, 0)?)]
+    {
+        let framed = [&[1][..], &(compressed.len() as u32).to_be_bytes(), &compressed].concat();
+        let pieces = framed.repeat(2).chunks(7).flat_map(part).collect::<Vec<_>>();
+        put(folder, "requests", name, &[part(headers), pieces].concat())?;
     }
     put(folder, "files", "tokens", TOKENS.as_bytes())?;
     for (number, state) in states.iter().enumerate() {
@@ -78,15 +80,10 @@ pub fn write(folder: &Path) -> Result<()> {
     put(folder, "tensors", "values", &values.encode_to_vec())
 }
 
-/// A message twice in a row, compressed in both ways: a name, the headers in the form of the target `requests`, and the body.
-fn compressed(message: &[u8]) -> Result<[(&'static str, &'static [u8], Vec<u8>); 2]> {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    gzip.write_all(message)?;
-    let twice = |bytes: Vec<u8>| [&[1][..], &(bytes.len() as u32).to_be_bytes(), &bytes].concat().repeat(2);
-    Ok([
-        ("gzip", b"\x01100m", twice(gzip.finish()?)),
-        ("zstd", b"\x0250m", twice(zstd::encode_all(message, 0)?)),
-    ])
+fn gzip(message: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(message)?;
+    Ok(encoder.finish()?)
 }
 
 /// Snapshots of environments of several kinds.

@@ -25,7 +25,7 @@ use super::interrupt::INTERRUPTED;
 use super::numbers::time;
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use crate::client::{Client, EvaluationRequest, Game, Policies, Seeds};
+use crate::client::{Client, EvaluationRequest, Game, NamedPolicy, Policies, Seeds};
 use crate::names::{did_you_mean, unknown};
 
 /// The options of `tetrion reproduce`.
@@ -193,7 +193,7 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
         Player::MonteCarlo { name, playouts } => {
             let name = (*name).to_owned();
             let playouts = Some(*playouts);
-            (Policies::Named { name, playouts, lookahead: None, avoid_terminal: None }, Vec::new())
+            (Policies::Named(vec![NamedPolicy { name, playouts, ..NamedPolicy::default() }]), Vec::new())
         }
         Player::Linear(linear) => (linear.policies(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args, label).await?,
