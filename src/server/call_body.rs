@@ -16,9 +16,10 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::Status;
 use tonic::body::Body;
 
+use super::codes::code_of;
 use super::held::Held;
 use super::panics::drop_caught;
-use super::record::{Record, code_of};
+use super::record::Record;
 use super::statuses::{complete, draining, internal, token_removed};
 use crate::service::Busy;
 

@@ -32,13 +32,14 @@ use tonic::{Code, Status};
 use tower::{BoxError, Layer, Service, ServiceExt};
 
 use super::call_body::{CallBody, Ending};
+use super::codes::code_of;
 use super::connection::{Network, Peer};
 use super::decompress::{Decompressed, Encoding};
 use super::headers::{timeout, wrong_type};
 use super::held::Held;
 use super::panics::caught;
 use super::reception::Reception;
-use super::record::{Method, Record, code_of, methods};
+use super::record::{Method, Record, methods};
 use super::request_id;
 use super::statuses::{complete, draining, internal, with_id};
 use super::token::{Pass, Tokens};

@@ -8,10 +8,10 @@ use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tonic::Code;
 
+use super::codes::CODES;
 use super::connection::CLOSED_FOR;
 use super::incoming::REFUSED_FOR;
 use super::process;
-use super::record::CODES;
 use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
 use crate::service::metrics as names;

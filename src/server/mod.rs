@@ -13,6 +13,7 @@
 
 mod call_body;
 pub mod calls;
+mod codes;
 mod connection;
 mod decompress;
 mod front;

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use axum::http::HeaderMap;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
@@ -13,6 +12,7 @@ use prost::Message;
 use tonic::Code;
 use tracing::{Level, debug, error, info, warn};
 
+use super::codes::CODES;
 use super::metrics::install;
 use super::reception::Takes;
 use super::traces::CallSpan;
@@ -194,30 +194,4 @@ impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Received<B> {
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
     }
-}
-
-/// The canonical names, by number.
-pub(super) const CODES: [&str; 17] = [
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-];
-
-/// The code that an answer ends with: in its trailers, or in its headers if it has no body.
-pub(super) fn code_of(headers: &HeaderMap) -> Option<Code> {
-    headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
 }

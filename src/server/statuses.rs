@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, HeaderValue, Response};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use super::codes::{CODES, code_of};
 use super::panics::{self, Panic};
-use super::record::{CODES, code_of};
 use super::request_id;
 use crate::service::CallContext;
 use crate::service::status::{Refusal, count};
