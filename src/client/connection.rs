@@ -6,8 +6,7 @@ use tonic::Status;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
-use super::error::{error, first, innermost};
-use super::{Client, ClientError, version};
+use super::error::{ClientError, error, innermost};
 use crate::secret::Secret;
 
 /// How long a server may take to answer a short call.
@@ -72,35 +71,14 @@ impl Default for ConnectOptions {
     }
 }
 
-impl Client {
-    /// Connects to every one of these servers: `HOST:PORT`, or a URL.
-    ///
-    /// # Errors
-    /// No address, an invalid one, or one where no server answers within five seconds; a server of another version or
-    /// another kind.
-    pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
-        if addresses.is_empty() {
-            return Err(unreadable(""));
-        }
-        let authorization = match &options.token {
-            Some(token) => {
-                let value = format!("Bearer {}", token.expose()).parse::<MetadataValue<Ascii>>();
-                let mut value =
-                    value.ok().filter(|_| token.is_sendable()).ok_or(ClientError::UnsendableToken)?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-            None => None,
-        };
-        let (mut servers, mut warnings) = (Vec::new(), Vec::new());
-        for address in addresses {
-            let channel = open(address, &options).await?;
-            let server = Server { address: address.clone(), channel, authorization: authorization.clone() };
-            let info = server.info(0).await.map_err(|status| first(address, &status))?;
-            warnings.extend(version::check(address, &info, options.any_version)?);
-            servers.push(server);
-        }
-        Ok(Client { servers, patience: options.patience, warnings })
+impl ConnectOptions {
+    /// What every call says to prove that it may be made.
+    pub(super) fn authorization(&self) -> Result<Option<MetadataValue<Ascii>>, ClientError> {
+        let Some(token) = &self.token else { return Ok(None) };
+        let value = format!("Bearer {}", token.expose()).parse::<MetadataValue<Ascii>>();
+        let mut value = value.ok().filter(|_| token.is_sendable()).ok_or(ClientError::UnsendableToken)?;
+        value.set_sensitive(true);
+        Ok(Some(value))
     }
 }
 

@@ -3,7 +3,6 @@
 use tonic::Status;
 
 use super::connection::{CALL_TIMEOUT, Server};
-use super::{Client, ClientError};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -62,17 +61,6 @@ pub struct FeatureSetInfo {
     pub version: String,
     /// One name a column, in order.
     pub columns: Vec<String>,
-}
-
-impl Client {
-    /// What the first server is and can do; feature sets have the columns for this width, 0 for 10.
-    ///
-    /// # Errors
-    /// [`ClientError::Lost`] if the server does not answer within half a minute.
-    pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
-        let server = &self.servers[0];
-        server.info(width).await.map_err(|status| server.error(&status))
-    }
 }
 
 impl Server {

@@ -32,7 +32,8 @@ pub use version::is_compatible;
 
 use std::time::Duration;
 
-use connection::Server;
+use connection::{Server, open};
+use error::first;
 
 /// Connections to servers that are alike. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -43,9 +44,39 @@ pub struct Client {
 }
 
 impl Client {
+    /// Connects to every one of these servers: `HOST:PORT`, or a URL.
+    ///
+    /// # Errors
+    /// No address, an invalid one, or one where no server answers within five seconds; a server of another version or
+    /// another kind.
+    pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
+        if addresses.is_empty() {
+            return Err(ClientError::Address { address: String::new() });
+        }
+        let authorization = options.authorization()?;
+        let (mut servers, mut warnings) = (Vec::new(), Vec::new());
+        for address in addresses {
+            let channel = open(address, &options).await?;
+            let server = Server { address: address.clone(), channel, authorization: authorization.clone() };
+            let info = server.info(0).await.map_err(|status| first(address, &status))?;
+            warnings.extend(version::check(address, &info, options.any_version)?);
+            servers.push(server);
+        }
+        Ok(Client { servers, patience: options.patience, warnings })
+    }
+
     /// Warnings about the servers for the caller: which of them play by another version of the rules than this client is
     /// made for.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// What the first server is and can do; feature sets have the columns for this width, 0 for 10.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the server does not answer within half a minute.
+    pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
+        let server = &self.servers[0];
+        server.info(width).await.map_err(|status| server.error(&status))
     }
 }
