@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Session;
 use crate::client::ClientError;
 use crate::wire::pb;
 use crate::wire::tensor::{self, Array, Dim, Element};
@@ -111,34 +110,35 @@ pub struct Placements {
     pub preclear_boards: Array<u32>,
 }
 
-impl Session {
-    fn columns(&self, names: &Arc<[String]>, tensors: Vec<pb::Tensor>) -> Result<Columns, ClientError> {
-        if tensors.len() != names.len() {
-            let problem = format!("it has {} columns, expected {}", tensors.len(), names.len());
-            return Err(ClientError::Answer(problem));
-        }
-        Ok(Columns { names: names.clone(), tensors })
-    }
+/// The names of the columns in the answers of a session.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub observations: Arc<[String]>,
+    pub infos: Arc<[String]>,
+}
 
-    pub(super) fn seen(
+impl Names {
+    /// What an answer shows.
+    pub fn seen(
         &self,
         observations: Vec<pb::Tensor>,
         infos: Vec<pb::Tensor>,
         mask: Option<&pb::Tensor>,
     ) -> Result<Seen, ClientError> {
         Ok(Seen {
-            observations: self.columns(&self.observations, observations)?,
-            infos: self.columns(&self.infos, infos)?,
+            observations: columns(&self.observations, observations)?,
+            infos: columns(&self.infos, infos)?,
             action_mask: flags(mask),
         })
     }
 
-    pub(super) fn stepped(&self, answer: pb::StepResponse) -> Result<Stepped, ClientError> {
+    /// The answer of a step.
+    pub fn stepped(&self, answer: pb::StepResponse) -> Result<Stepped, ClientError> {
         let finals = match answer.final_batch {
             Some(finals) => Some(Finals {
                 rows: finals.rows,
-                observations: self.columns(&self.observations, finals.observations)?,
-                infos: self.columns(&self.infos, finals.infos)?,
+                observations: columns(&self.observations, finals.observations)?,
+                infos: columns(&self.infos, finals.infos)?,
             }),
             None => None,
         };
@@ -150,6 +150,14 @@ impl Session {
             finals,
         })
     }
+}
+
+fn columns(names: &Arc<[String]>, tensors: Vec<pb::Tensor>) -> Result<Columns, ClientError> {
+    if tensors.len() != names.len() {
+        let problem = format!("it has {} columns, expected {}", tensors.len(), names.len());
+        return Err(ClientError::Answer(problem));
+    }
+    Ok(Columns { names: names.clone(), tensors })
 }
 
 /// A tensor of any shape.

@@ -15,7 +15,6 @@ pub use answer::{Columns, Finals, Placements, Seen, Stepped};
 pub use request::{Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,7 +27,7 @@ use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 use crate::wire::tensor;
-use answer::{decode, decode_boards, decode_wanted, flags, missing};
+use answer::{Names, decode, decode_boards, decode_wanted, flags, missing};
 use call::call;
 use request::encode;
 
@@ -40,8 +39,7 @@ pub struct Session {
     name: String,
     num_envs: u32,
     num_actions: u32,
-    observations: Arc<[String]>,
-    infos: Arc<[String]>,
+    names: Names,
     /// The number of the last call that changed something.
     sequence: u64,
 }
@@ -73,8 +71,10 @@ impl Client {
             patience: self.patience,
             num_envs: session.config.as_ref().map_or(1, pb::SessionConfig::num_envs),
             num_actions: session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32 + 1),
-            observations: names(&session.observation_specs),
-            infos: names(&session.info_specs),
+            names: Names {
+                observations: names(&session.observation_specs),
+                infos: names(&session.info_specs),
+            },
             sequence: session.sequence,
             name: session.name,
         })
@@ -113,7 +113,7 @@ impl Session {
             pb::ResetRequest { session: self.name.clone(), env_ids, seeds, piece_sequences, sequence };
         let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;
         self.sequence = answer.sequence;
-        self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
+        self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
     /// Does an action in each environment, or in those in `env_ids`.
@@ -124,7 +124,7 @@ impl Session {
         let request = self.step_request(actions, env_ids, self.sequence + 1);
         let answer = self.call(request, async |mut client, request| client.step(request).await).await?;
         self.sequence = answer.sequence;
-        self.stepped(answer)
+        self.names.stepped(answer)
     }
 
     /// Draws environments.
@@ -174,7 +174,7 @@ impl Session {
         let answer =
             self.call(request, async |mut client, request| client.restore_state(request).await).await?;
         self.sequence = answer.sequence;
-        self.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
+        self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
     /// Lists every placement of the current pieces.

@@ -88,7 +88,7 @@ impl StepStream<'_> {
         match answer.and_then(|answer| answer.response) {
             Some(Answered::Step(step)) => {
                 self.session.sequence = step.sequence;
-                self.session.stepped(step).map(Some)
+                self.session.names.stepped(step).map(Some)
             }
             Some(Answered::Error(refused)) => {
                 if self.under_way.is_empty() {
