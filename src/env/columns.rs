@@ -9,7 +9,8 @@ use crate::engine::{
     rules::MAX_PREVIEW,
 };
 
-use super::{EnvConfig, Episodes, NotReset, Rows, Seeding};
+use super::rows::Rows;
+use super::{EnvConfig, Episodes, NotReset, Seeding};
 
 /// Whether an environment can be stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,20 +39,25 @@
 //! A call is checked in full before anything moves. A refused call has changed nothing, in any environment.
 
 mod columns;
+mod config;
 mod moves;
 mod observe;
 mod refusals;
+mod rows;
+mod seeding;
 mod slots;
 mod snapshot;
 mod state;
 mod step;
 
 pub use columns::Statistics;
+pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
     CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
     StepError, WrongLength,
 };
+pub use seeding::{Episodes, Seeding};
 pub use slots::{Slot, SlotsError};
 pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, Position};
@@ -61,92 +66,9 @@ use std::sync::Arc;
 
 use crate::engine::rules::check_points;
 use crate::engine::{CompactPlayfield, FallingPiece, Playfield, Rules, Tetromino};
-use crate::features::FeatureSet;
 use columns::{AnyEnvs, Envs, each_size};
 use moves::Moves;
-
-/// What happens to an environment whose episode has ended. The names and meanings are Gymnasium's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AutoresetMode {
-    /// The next step ignores the row's action, unchecked, and begins a new episode: its first observation, reward 0, both
-    /// flags false.
-    #[default]
-    NextStep,
-    /// The step that ends an episode begins the next one as well. Observations, mask and infos are the new episode's, reward
-    /// and flags the old one's, and [`StepOutcome::finals`] has the old one's last state. Only after a restore can a row
-    /// still have ended; it then behaves as in `NextStep`.
-    SameStep,
-    /// Nothing: the caller resets. Stepping the row before that is refused.
-    Disabled,
-}
-
-/// What becomes of an action that is in range but not in the mask. Every policy refuses an action that is out of range.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum InvalidActionPolicy {
-    /// The whole call is refused.
-    #[default]
-    Reject,
-    /// The row's episode is terminated: the playfield and the pieces stay, the step counts and no piece does, and the reward
-    /// is that of the end of a game.
-    Terminate,
-    /// The row's episode goes on: the playfield and the pieces stay, the step counts and no piece does.
-    Ignore {
-        /// The points of such a step.
-        reward: f64,
-    },
-}
-
-/// What all environments of a batch have in common.
-#[derive(Clone, Debug)]
-pub struct EnvConfig {
-    /// The rules of the game.
-    pub rules: Rules,
-    /// How many environments, at least 1.
-    pub num_envs: u32,
-    /// What happens after the end of an episode.
-    pub autoreset_mode: AutoresetMode,
-    /// What becomes of actions outside the mask.
-    pub invalid_action_policy: InvalidActionPolicy,
-    /// Episodes are truncated after this many steps; 0 for no limit.
-    pub max_episode_steps: u64,
-    /// What [`Field::Features`] shows, spelled out for the width of the rules.
-    pub features: Option<FeatureSet>,
-}
-
-impl Default for EnvConfig {
-    fn default() -> EnvConfig {
-        EnvConfig {
-            rules: Rules::default(),
-            num_envs: 1,
-            autoreset_mode: AutoresetMode::default(),
-            invalid_action_policy: InvalidActionPolicy::default(),
-            max_episode_steps: 0,
-            features: None,
-        }
-    }
-}
-
-/// Where the pieces of each environment come from. An explicit sequence is dealt from its start in every episode.
-#[derive(Clone, Debug)]
-pub enum Seeding {
-    /// Environment i has the seed `word(session seed, Environment, i)`.
-    Session(u64),
-    /// One seed for each environment.
-    Environments(Vec<u64>),
-    /// Explicit pieces, one sequence for each environment or one for all.
-    Sequences(Vec<Arc<[Tetromino]>>),
-}
-
-/// Which episodes a reset begins.
-#[derive(Clone, Copy, Debug)]
-pub enum Episodes<'a> {
-    /// Each environment's next one, the first time its first one.
-    Next,
-    /// Episode 0 of these seeds, one for each row; later episodes are counted from there. Ends an explicit sequence.
-    Seeds(&'a [u64]),
-    /// Explicit pieces for this and all later episodes, one sequence for each row or one for all.
-    Sequences(&'a [Arc<[Tetromino]>]),
-}
+use rows::Rows;
 
 /// What a restore puts into environments: one for each row, or one for all.
 #[derive(Clone, Copy, Debug)]
@@ -408,50 +330,7 @@ impl EnvBatch {
 
     #[inline]
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<Rows<'a>, EnvIdError> {
-        let num_envs = self.config.num_envs;
-        if let Some(env_ids) = env_ids {
-            check_env_ids(env_ids, num_envs)?;
-        }
-        Ok(Rows { env_ids, num_envs })
-    }
-}
-
-/// Checks that each of these environments exists, and none is listed twice.
-fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
-    let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
-    for (&env_id, row) in env_ids.iter().zip(0..) {
-        if env_id >= num_envs {
-            return Err(EnvIdError::Unknown { row, env_id, num_envs });
-        }
-        let (word, bit) = (&mut seen[env_id as usize / 64], 1 << (env_id % 64));
-        if *word & bit != 0 {
-            return Err(EnvIdError::Repeated { row, env_id });
-        }
-        *word |= bit;
-    }
-    Ok(())
-}
-
-/// The environments of a call, in its order; checked.
-#[derive(Clone, Copy, Debug)]
-struct Rows<'a> {
-    env_ids: Option<&'a [u32]>,
-    num_envs: u32,
-}
-
-impl Rows<'_> {
-    fn len(self) -> usize {
-        self.env_ids.map_or(self.num_envs as usize, <[u32]>::len)
-    }
-
-    /// The environment of a row.
-    #[inline]
-    fn env(self, row: usize) -> usize {
-        self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
-    }
-
-    fn envs(self) -> impl ExactSizeIterator<Item = usize> {
-        (0..self.len()).map(move |row| self.env(row))
+        Rows::of(env_ids, self.config.num_envs)
     }
 }
 

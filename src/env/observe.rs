@@ -5,9 +5,10 @@
 use crate::engine::{Column, FallingPiece, Shape, Tetromino};
 use crate::features::{FeatureSet, Seen};
 
+use super::EnvConfig;
 use super::columns::{Envs, LastLanding, Phase, Rest};
 use super::moves::{Drop, Moves};
-use super::{EnvConfig, Rows};
+use super::rows::Rows;
 
 /// The type of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

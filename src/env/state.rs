@@ -6,7 +6,8 @@ use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
 use super::columns::{Envs, EpisodeIndex, InvalidActions, LastLanding, Phase, Statistics, Visible, one_for};
-use super::{EnvConfig, PositionError, Restored, Rows};
+use super::rows::Rows;
+use super::{EnvConfig, PositionError, Restored};
 
 /// Everything that decides the future of an environment, and its statistics.
 ///

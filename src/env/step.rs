@@ -7,9 +7,8 @@ use crate::engine::{ActionModel, Column, Key, Landed, settle};
 
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
 use super::moves::Moves;
-use super::{
-    AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, Rows, StepError, StepOutcome,
-};
+use super::rows::Rows;
+use super::{AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, StepError, StepOutcome};
 
 /// Why an action cannot be done. Of several reasons the first is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,51 @@
+//! The rows of a call: which environment each of them is about.
+
+use super::refusals::EnvIdError;
+
+/// The environments of a call, in its order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows<'a> {
+    pub env_ids: Option<&'a [u32]>,
+    pub num_envs: u32,
+}
+
+impl<'a> Rows<'a> {
+    /// The environments of this list, or all of them. Each must exist, and none may be listed twice.
+    #[inline]
+    pub fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<Rows<'a>, EnvIdError> {
+        if let Some(env_ids) = env_ids {
+            check_env_ids(env_ids, num_envs)?;
+        }
+        Ok(Rows { env_ids, num_envs })
+    }
+
+    pub fn len(self) -> usize {
+        self.env_ids.map_or(self.num_envs as usize, <[u32]>::len)
+    }
+
+    /// The environment of a row.
+    #[inline]
+    pub fn env(self, row: usize) -> usize {
+        self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
+    }
+
+    pub fn envs(self) -> impl ExactSizeIterator<Item = usize> {
+        (0..self.len()).map(move |row| self.env(row))
+    }
+}
+
+/// Checks that each of these environments exists, and none is listed twice.
+fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
+    let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
+    for (&env_id, row) in env_ids.iter().zip(0..) {
+        if env_id >= num_envs {
+            return Err(EnvIdError::Unknown { row, env_id, num_envs });
+        }
+        let (word, bit) = (&mut seen[env_id as usize / 64], 1 << (env_id % 64));
+        if *word & bit != 0 {
+            return Err(EnvIdError::Repeated { row, env_id });
+        }
+        *word |= bit;
+    }
+    Ok(())
+}
