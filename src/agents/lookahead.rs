@@ -6,6 +6,7 @@
 //! minus infinity to a controller that avoids the end. Where that is true of all of them, their scores alone decide, as
 //! without a look ahead: to lose one piece later is better than to lose now.
 
+pub use super::worth::Value;
 use super::{LinearAgent, Sight};
 use crate::engine::{Landing, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
 use crate::features::Seen;
@@ -16,15 +17,6 @@ use crate::features::kernel::{Kernel, TerminalPolicy};
 pub struct LookaheadAgent {
     linear: LinearAgent,
     pieces: u32,
-}
-
-/// What a placement is worth to a controller that looks ahead. The larger one is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Value {
-    /// Its score and those that follow.
-    pub value: f64,
-    /// Its score alone where its value is minus infinity; else 0.
-    pub otherwise: f64,
 }
 
 impl LookaheadAgent {

@@ -16,8 +16,10 @@ pub mod linear;
 pub mod lookahead;
 pub mod monte_carlo;
 mod random;
+mod sight;
 mod table;
 mod thought;
+mod worth;
 
 pub use crate::features::kernel::{Kernel, TerminalPolicy};
 pub use agent_rng::AgentRng;
@@ -25,9 +27,9 @@ pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 pub use lookahead::LookaheadAgent;
 pub use monte_carlo::MonteCarlo;
+pub use sight::Sight;
 pub use table::{
     AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, Decision, KeyAgent, LINEAR, Parameter,
     Parameters,
 };
-use thought::Worth;
-pub use thought::{Sight, Thought};
+pub use thought::Thought;

@@ -16,7 +16,9 @@
 //! piece as well: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w * 7) mod 2^64, chooses among the
 //! placements as w did before. Playouts follow each other, and placements in ascending action order.
 
-use super::{AgentRng, Sight, Worth};
+pub use super::worth::Tally;
+use super::worth::Worth;
+use super::{AgentRng, Sight};
 use crate::engine::rng::below;
 use crate::engine::{Column, Placement, PlayfieldOf, Rules, Tetromino, is_blocked, place, placements};
 use crate::features::kernel::{Job, Kernel, Lanes, dispatch};
@@ -29,15 +31,6 @@ const LONGEST_PLAYOUT: u64 = 10_000;
 pub struct MonteCarlo {
     playouts: u32,
     is_as_coded: bool,
-}
-
-/// The totals of some playouts. The larger one is the better one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tally {
-    /// Lines cleared; they decide.
-    pub lines: u64,
-    /// Pieces placed, the one that ends a game included; they decide between equals.
-    pub pieces: u64,
 }
 
 impl MonteCarlo {
@@ -101,15 +94,6 @@ impl MonteCarlo {
     /// About how many pieces a placement's games have: a random game ends when about half of the cells are full.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
         u64::from(self.playouts) * (1 + u64::from(rules.width) * u64::from(rules.height) / 8)
-    }
-}
-
-impl Tally {
-    /// The two records of the report's program after a placement that is better than `records`, which begin at 0: the pieces
-    /// stay where they are when the lines are more.
-    pub(super) fn recorded_after(self, records: Tally) -> Tally {
-        let pieces = if self.lines > records.lines { records.pieces } else { self.pieces };
-        Tally { pieces, ..self }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The table of agents: what the protocol, the command line and the catalogue say about them, and how each is made and asked.
 
+use super::worth::Worth;
 use super::{
     AgentRng, Controller, ControllerError, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
-    TerminalPolicy, Thought, WeightError, Worth, random,
+    TerminalPolicy, Thought, WeightError, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;

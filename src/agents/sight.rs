@@ -1,0 +1,18 @@
+//! What an agent sees of a game.
+
+use crate::engine::{Playfield, Rules, Tetromino};
+
+/// What an agent sees of a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The cells.
+    pub playfield: &'a Playfield,
+    /// The piece to be placed; it can come into play.
+    pub piece: Tetromino,
+    /// The pieces after it, as far as the rules show them.
+    pub next: &'a [Tetromino],
+    /// Lines cleared so far in the game.
+    pub lines: u64,
+}
