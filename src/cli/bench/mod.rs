@@ -4,13 +4,14 @@
 //! which is this program again. The work itself is in [`workloads`](crate::workloads), shared with the micro-benchmarks in
 //! `benches/`; this module times and reports it.
 
+mod group;
 pub mod groups;
 pub mod measure;
 mod process;
 mod progress;
 pub mod report;
 
-pub use groups::Group;
+pub use group::Group;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -55,7 +56,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     let wanted = |group: &Group| args.only.is_empty() || args.only.contains(group);
     let groups: Vec<Group> = Group::ALL.into_iter().filter(wanted).collect();
     let interrupt = Interrupt::watch()?;
-    let mut progress = BenchProgress::new(&groups, plan, interrupt.clone());
+    let estimates = groups.iter().map(|group| (group.name(), group.estimate(plan))).collect();
+    let mut progress = BenchProgress::new(estimates, interrupt.clone());
     let mut rows = Vec::new();
     let mut unfinished = None;
     for (done, group) in groups.iter().enumerate() {

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Group;
-use super::measure::Plan;
 use crate::cli::interrupt::{Interrupt, Interrupted};
 use crate::cli::numbers::time;
 use crate::cli::output::say;
@@ -16,8 +14,8 @@ use crate::cli::output::say;
 pub struct BenchProgress {
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
-    plan: Plan,
-    groups: Vec<Group>,
+    /// Name and estimate of each.
+    groups: Vec<(&'static str, Duration)>,
     /// Groups begun.
     begun: usize,
     /// How far into the group that was begun last.
@@ -26,15 +24,15 @@ pub struct BenchProgress {
 
 impl BenchProgress {
     /// Nothing has been measured yet.
-    pub fn new(groups: &[Group], plan: Plan, interrupt: Interrupt) -> BenchProgress {
-        let total: Duration = groups.iter().map(|group| group.estimate(plan)).sum();
+    pub fn new(groups: Vec<(&'static str, Duration)>, interrupt: Interrupt) -> BenchProgress {
+        let total: Duration = groups.iter().map(|(_, estimate)| estimate).sum();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").expect("a template");
             let bar = ProgressBar::new(total.as_millis() as u64).with_style(style);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        BenchProgress { bar, interrupt, plan, groups: groups.to_vec(), begun: 0, inside: Duration::ZERO }
+        BenchProgress { bar, interrupt, groups, begun: 0, inside: Duration::ZERO }
     }
 
     /// The next group begins.
@@ -52,7 +50,7 @@ impl BenchProgress {
     /// # Errors
     /// If Ctrl-C was pressed.
     pub fn advance(&mut self, took: Duration) -> Result<(), Interrupted> {
-        let estimate = self.groups[self.begun - 1].estimate(self.plan);
+        let (_, estimate) = self.groups[self.begun - 1];
         self.inside = (self.inside + took).min(estimate);
         self.show();
         self.interrupt.check()
@@ -67,12 +65,12 @@ impl BenchProgress {
 
     fn words(&self) -> String {
         let left = self.sum(self.begun - 1..self.groups.len()) - self.inside;
-        let name = self.groups[self.begun - 1].name();
+        let (name, _) = self.groups[self.begun - 1];
         format!("{name} ({} of {}), about {} left", self.begun, self.groups.len(), time(left))
     }
 
     fn sum(&self, range: std::ops::Range<usize>) -> Duration {
-        self.groups[range].iter().map(|group| group.estimate(self.plan)).sum()
+        self.groups[range].iter().map(|(_, estimate)| estimate).sum()
     }
 }
 

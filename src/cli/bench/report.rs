@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::Group;
+use super::group::Group;
 use super::measure::Samples;
 use crate::cli::numbers::{grouped, short};
 
