@@ -18,6 +18,7 @@ pub mod train;
 
 pub mod access;
 pub mod connection;
+mod failure;
 pub mod interrupt;
 pub mod large_u64;
 pub mod numbers;
@@ -29,9 +30,9 @@ pub mod run_folder;
 pub mod token_file;
 pub mod weights;
 
-use std::process::ExitCode;
+pub use failure::fail;
 
-use crate::client::ClientError;
+use std::process::ExitCode;
 
 /// Runs a subcommand, and returns the exit code.
 ///
@@ -50,14 +51,4 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Completions(args) => completions::run(&args),
         args::Command::Man(args) => man::run(&args),
     }
-}
-
-/// Says what went wrong, and picks the exit code: see `main.rs`.
-pub fn fail(error: &anyhow::Error) -> ExitCode {
-    if error.is::<output::ReaderLeft>() {
-        return ExitCode::from(output::READER_LEFT);
-    }
-    output::say(format_args!("error: {error:#}"));
-    let refused_request = error.downcast_ref().is_some_and(ClientError::is_invalid_request);
-    ExitCode::from(if refused_request || error.is::<args::UsageError>() { 2 } else { 1 })
 }

@@ -130,6 +130,6 @@ mod as_name {
 
     pub fn deserialize<'de, C: Choice, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C>, D::Error> {
         let name = Option::<String>::deserialize(deserializer)?;
-        name.map(|name| super::by_name(&name)).transpose().map_err(D::Error::custom)
+        name.map(|name| crate::cli::rules::by_name(&name)).transpose().map_err(D::Error::custom)
     }
 }

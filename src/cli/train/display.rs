@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Record;
-use super::settings::{Settings, Unit};
+use super::record::Record;
+use super::settings::{NUM_CHOICES, Settings, Unit};
 use crate::cli::numbers::{grouped, short, time};
 use crate::cli::output::say;
 use crate::cli::plot::{Chart, Point, learning_curve};
@@ -164,7 +164,7 @@ fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
         Unit::Lines => last.check.mean * f64::from(settings.width) / 4.0,
         Unit::Points => last.pieces as f64 / last.games as f64,
     };
-    let games = f64::from(settings.final_games) * (1.0 + super::NUM_CHOICES as f64 / 2.0);
+    let games = f64::from(settings.final_games) * (1.0 + NUM_CHOICES as f64 / 2.0);
     let speed = last.pieces.max(1) as f64 / took.as_secs_f64();
     // The server's numbers may be anything.
     let end = Duration::try_from_secs_f64(games * pieces_a_game / speed).unwrap_or_default();

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-use super::{NUM_CHOICES, TrainArgs};
+use super::args::{GameSeeds, Method, TrainArgs};
 use crate::cli::args::UsageError;
 use crate::cli::large_u64;
 use crate::cli::rules::RulesArgs;
@@ -16,15 +16,10 @@ use crate::optimizers::{Config, GeneticConfig, Preset};
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;
-
-/// Which search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Method {
-    /// The cross-entropy method.
-    Cem,
-    /// A genetic algorithm.
-    Genetic,
-}
+/// Generations whose results and best candidates the last choice is among.
+pub const LAST_GENERATIONS: usize = 5;
+/// How many that are at most.
+pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
 
 /// What a game is scored by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,21 +48,6 @@ impl Unit {
             Unit::Points => game.score,
         }
     }
-}
-
-/// Which games the candidates of a generation play.
-///
-/// On common pieces luck favours no candidate. On pieces of its own, luck is part of a candidate's score, as it was in
-/// searches that played like that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum GameSeeds {
-    /// All candidates meet the same pieces.
-    #[default]
-    Common,
-    /// Each candidate meets pieces of its own, in each generation others.
-    PerSlot,
 }
 
 /// Everything that decides what comes out of a run.

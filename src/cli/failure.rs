@@ -1,0 +1,17 @@
+//! The end of a command that failed: its message and its exit code.
+
+use std::process::ExitCode;
+
+use super::args::UsageError;
+use super::output::{READER_LEFT, ReaderLeft, say};
+use crate::client::ClientError;
+
+/// Says what went wrong, and picks the exit code: see `main.rs`.
+pub fn fail(error: &anyhow::Error) -> ExitCode {
+    if error.is::<ReaderLeft>() {
+        return ExitCode::from(READER_LEFT);
+    }
+    say(format_args!("error: {error:#}"));
+    let refused_request = error.downcast_ref().is_some_and(ClientError::is_invalid_request);
+    ExitCode::from(if refused_request || error.is::<UsageError>() { 2 } else { 1 })
+}

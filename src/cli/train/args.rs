@@ -1,0 +1,153 @@
+//! The options of `tetrion train`.
+
+use std::path::PathBuf;
+
+use clap::builder::RangedI64ValueParser;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::args::games_range;
+use crate::cli::connection::ConnectionArgs;
+use crate::cli::rules::RulesArgs;
+use crate::optimizers::cem::PRESETS;
+use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
+
+/// The options of `tetrion train`.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("resume", |arg| arg.conflicts_with_all(RulesArgs::ids())),
+    mut_arg("rules", |arg| {
+        arg.help("The rules preset [default: simplified, or the preset's; genetic for the genetic algorithm]")
+    }),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the rules']")),
+)]
+pub struct TrainArgs {
+    /// Go on with the run in this folder, with the settings that it began with; with --generations, to more generations than
+    /// planned
+    #[arg(long, value_name = "RUN", conflicts_with_all = [
+        "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
+        "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep",
+    ])]
+    pub resume: Option<PathBuf>,
+
+    /// The folder of a new run [default: a new one in `runs`]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Which search
+    #[arg(long, value_name = "METHOD", default_value = "cem")]
+    pub optimizer: Method,
+
+    /// Settings of the cross-entropy method by name: `tetrion` is ours, the others are those of their authors
+    /// [default: tetrion]
+    #[arg(long, value_name = "NAME",
+        value_parser = clap::builder::PossibleValuesParser::new(PRESETS.map(|(name, _)| name)))]
+    pub preset: Option<String>,
+
+    /// The feature set [default: thiery9, or the preset's; lab4 for the genetic algorithm]
+    #[arg(long, value_name = "SET")]
+    pub features: Option<String>,
+
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
+
+    /// Generations [default: 30, or the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub generations: Option<u32>,
+
+    /// Candidates a generation [default: the search's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_POLICIES)))]
+    pub population: Option<u32>,
+
+    /// Games a candidate, and four times as many for those that get a second look [default: 5, or the preset's]
+    #[arg(long, value_name = "N", value_parser = games_range())]
+    pub games: Option<u32>,
+
+    /// Whether the candidates of a generation meet the same pieces, or each has games of its own [default: common, or the
+    /// preset's]
+    #[arg(long, value_name = "WHICH")]
+    pub game_seeds: Option<GameSeeds>,
+
+    /// Games after each generation that score what the search would hand in
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]
+    pub check_games: u32,
+
+    /// Games of the last score; before that, each of the ten candidates for it plays half as many
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = two_games_or_more())]
+    pub final_games: u32,
+
+    /// Cut a game after this many pieces; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(..=MAX_PIECES))]
+    pub max_pieces: u64,
+
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0,
+    /// or the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
+    pub max_steps: Option<u64>,
+
+    /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
+    #[arg(long, value_name = "N")]
+    pub tournament: Option<u32>,
+
+    /// Genetic: probability that two parents are crossed rather than copied [default: 0.5]
+    #[arg(long, value_name = "P")]
+    pub crossover: Option<f64>,
+
+    /// Genetic: how far a child may lie beyond its parents; 0 keeps it between them [default: 0.5]
+    #[arg(long, value_name = "ALPHA")]
+    pub blend: Option<f64>,
+
+    /// Genetic: probability that a weight of a child is changed [default: 0.2]
+    #[arg(long, value_name = "P")]
+    pub mutation: Option<f64>,
+
+    /// Genetic: standard deviation of that change [default: 0.2]
+    #[arg(long, value_name = "SIZE")]
+    pub mutation_std: Option<f64>,
+
+    /// Genetic: best individuals that go on unchanged [default: 1]
+    #[arg(long, value_name = "N")]
+    pub keep: Option<u32>,
+
+    /// The seed of all draws; the same seed gives the same files
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// An interval needs two games.
+fn two_games_or_more() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(2..=MAX_GAMES as i64)
+}
+
+/// Which search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Method {
+    /// The cross-entropy method.
+    Cem,
+    /// A genetic algorithm.
+    Genetic,
+}
+
+/// Which games the candidates of a generation play.
+///
+/// On common pieces luck favours no candidate. On pieces of its own, luck is part of a candidate's score, as it was in
+/// searches that played like that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum GameSeeds {
+    /// All candidates meet the same pieces.
+    #[default]
+    Common,
+    /// Each candidate meets pieces of its own, in each generation others.
+    PerSlot,
+}

@@ -1,0 +1,42 @@
+//! What a run keeps of each generation: the lines of its files, and its checkpoint.
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::Settings;
+use crate::cli::weights::ScoreNote;
+use crate::optimizers::{Generation, State};
+
+/// A line of `generations.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What the optimiser reports about it.
+    #[serde(flatten)]
+    pub generation: Generation,
+    /// Mean score of the elite.
+    pub elite_score: f64,
+    /// What the search would hand in after it, on games of its own.
+    pub check: ScoreNote,
+    /// Games played, those of the check included.
+    pub games: u64,
+    /// Pieces landed in them.
+    pub pieces: u64,
+}
+
+/// A line of `timing.jsonl`.
+#[derive(Serialize)]
+pub struct Timing {
+    pub generation: u32,
+    pub finished_unix_seconds: f64,
+    pub seconds: f64,
+    pub pieces_per_second: f64,
+}
+
+/// What a checkpoint holds beside the number of its generation.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    #[serde(flatten)]
+    pub search: State,
+    /// The settings it was made under; those of older runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+}
