@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use self::experiments::{Experiment, Player, Row, experiments};
-use self::report::{Report, RowReport};
-use self::search::{Step, search};
-use super::args::{UsageError, games_range};
+use self::report::{Outcome, Report, RowReport};
+use self::search::search;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupt::INTERRUPTED;
 use super::numbers::time;
+use super::args::{UsageError, games_range};
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use crate::client::{Client, EvaluationRequest, Game, NamedPolicy, Policies, Seeds};
+use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, Seeds};
 use crate::names::{did_you_mean, unknown};
 
 /// The options of `tetrion reproduce`.
@@ -70,15 +70,6 @@ pub struct ReproduceArgs {
     /// Which servers play.
     #[command(flatten)]
     pub connection: ConnectionArgs,
-}
-
-/// The result of a row.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The games of the row's player; for one that was searched for, those of what the search handed in.
-    pub games: Vec<Game>,
-    /// What was known after each generation of a search.
-    pub steps: Vec<Step>,
 }
 
 /// Plays the experiments that were named, one after the other.
@@ -196,7 +187,7 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
             (Policies::Named(vec![NamedPolicy { name, playouts, ..NamedPolicy::default() }]), Vec::new())
         }
         Player::Linear(linear) => (linear.policies(), Vec::new()),
-        Player::Search(plan) => search(client, row, plan, args, label).await?,
+        Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,
     };
     let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
     let request = EvaluationRequest {

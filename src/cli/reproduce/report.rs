@@ -4,13 +4,22 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::experiments::{Experiment, Figure, Quantity, Row};
+use super::search::Step;
 use super::verdict::{Judgement, Said, Verdict, balances, share_interval};
 use crate::cli::evaluate;
 use crate::cli::numbers::grouped;
 use crate::client::Game;
 use crate::summary::Statistics;
+
+/// The result of a row.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The games of the row's player; for one that was searched for, those of what the search handed in.
+    pub games: Vec<Game>,
+    /// What was known after each generation of a search.
+    pub steps: Vec<Step>,
+}
 
 /// An experiment that was played.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 
 use anyhow::Context;
 
-use super::ReproduceArgs;
 use super::experiments::{Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
 use crate::client::{Client, Evaluated, EvaluationRequest, Features, Game, Policies, Seeds};
@@ -26,16 +25,17 @@ pub async fn search(
     client: &Client,
     row: &Row,
     plan: &SearchPlan,
-    args: &ReproduceArgs,
+    quick: bool,
+    seed: u64,
     label: &str,
 ) -> anyhow::Result<(Policies, Vec<Step>)> {
-    let generations = plan.generations(args.quick);
+    let generations = plan.generations(quick);
     let info = client.server_info(row.rules.width.unwrap_or(0)).await?;
     let set = info.feature_sets.iter().find(|set| set.name == plan.features);
     let num_weights =
         set.with_context(|| format!("the server has no features {}", plan.features))?.columns.len();
     let config = plan.config(generations);
-    let mut optimizer = config.start(num_weights as u32, args.seed)?;
+    let mut optimizer = config.start(num_weights as u32, seed)?;
     let mut steps = Vec::new();
     let players = |rows: Vec<Vec<f64>>, score_terminal: bool| Policies::Matrix {
         features: Features::Set { name: plan.features.to_owned(), version: String::new() },
@@ -49,14 +49,14 @@ pub async fn search(
         let candidates = players(round.candidates, plan.candidates_score_the_end);
         let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
             // Games of their own for each generation, and for each purpose.
-            let seed = word(args.seed, Tag::Game, number);
+            let seed = word(seed, Tag::Game, number);
             number += 1;
             let request = EvaluationRequest {
                 rules: row.rules.clone(),
                 rules_version: String::new(),
                 policies,
                 seeds: Seeds::Common { seed, count: num_games },
-                max_pieces: row.max_pieces(args.quick),
+                max_pieces: row.max_pieces(quick),
                 max_steps: row.max_steps,
             };
             let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
