@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
-use super::args::{UsageError, read_pem, secret};
+use super::options::{UsageError, read_pem, secret};
 use super::token_file::{exposure, follow, read_token, read_tokens};
 use crate::secret::Secret;
 use crate::server::{ServerError, Tls, Tokens};

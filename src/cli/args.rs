@@ -14,19 +14,17 @@
 //! from the file goes through the same checks as one from a flag, and `--help` shows it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use clap::builder::{BoolishValueParser, NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
+use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::options::{UsageError, read_text};
 use super::output::say;
 use super::{bench, completions, evaluate, health, man, perft, reproduce, serve, train};
 use crate::names::unknown;
-use crate::secret::Secret;
-use crate::wire::limits::MAX_GAMES;
 
 /// A Tetris environment server for reinforcement learning, with a gRPC API.
 #[derive(Debug, Parser)]
@@ -120,11 +118,6 @@ fn is_token_visible(matches: &clap::ArgMatches) -> bool {
     SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id))
 }
 
-/// The parser of a secret. It takes any text that is not empty, so that no error shows what it was.
-pub fn secret() -> impl TypedValueParser<Value = Secret> {
-    NonEmptyStringValueParser::new().map(Secret::from)
-}
-
 /// The file is needed before the flags can be parsed, so it is looked for by hand.
 fn config_path(args: &[OsString]) -> Option<PathBuf> {
     let mut args = args.iter().skip(1).take_while(|arg| *arg != "--");
@@ -209,62 +202,4 @@ fn plain(value: &toml::Value) -> Option<String> {
         toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
         _ => None,
     }
-}
-
-/// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UsageError(pub String);
-
-/// Numbers of games: from one to as many as one evaluation may have.
-pub fn games_range() -> RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=MAX_GAMES as i64)
-}
-
-/// The size of a playfield as it is written everywhere: `10x20` is 10 columns and 20 rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Columns.
-    pub width: u8,
-    /// Rows.
-    pub height: u8,
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Size, String> {
-        let size = text.split_once('x').and_then(|(width, height)| {
-            Some(Size { width: width.trim().parse().ok()?, height: height.trim().parse().ok()? })
-        });
-        size.ok_or_else(|| "expected WIDTHxHEIGHT, such as 10x20".to_owned())
-    }
-}
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}x{}", self.width, self.height)
-    }
-}
-
-/// Reads a file named by a flag.
-///
-/// # Errors
-/// With the file's name, if it cannot be read.
-pub fn read_text(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-/// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.
-///
-/// # Errors
-/// With the file's name, if it cannot be read or holds something else.
-pub fn read_pem(path: &Path, label: &str) -> anyhow::Result<String> {
-    let text = read_text(path)?;
-    let begins =
-        |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(&format!("{label}-----"));
-    if !text.lines().any(begins) {
-        bail!("{} holds no {label} in PEM form", path.display());
-    }
-    Ok(text)
 }

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap_complete::Shell;
 
-use super::args;
 use super::output::print;
 
 /// The options of `tetrion completions`.
@@ -15,13 +14,13 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Prints the script.
+/// Prints the script for this program.
 ///
 /// # Errors
 /// If stdout cannot be written.
-pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &CompletionsArgs, mut program: clap::Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut args::command(), "tetrion", &mut script);
+    clap_complete::generate(args.shell, &mut program, "tetrion", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::args::{UsageError, read_pem, secret};
+use super::options::{UsageError, read_pem, secret};
 use super::output::say;
 use super::token_file;
 use crate::client::{Client, ClientIdentity, ConnectOptions};

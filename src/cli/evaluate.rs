@@ -13,10 +13,10 @@ use std::time::Instant;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::args::{UsageError, games_range, read_text};
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupt::INTERRUPTED;
 use super::numbers::{grouped, short};
+use super::options::{UsageError, games_range, read_text};
 use super::output::{print, say};
 use super::progress::GamesProgress;
 use super::rules::RulesArgs;

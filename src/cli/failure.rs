@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::args::UsageError;
+use super::options::UsageError;
 use super::output::{READER_LEFT, ReaderLeft, say};
 use crate::client::ClientError;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::args::read_pem;
 use super::connection::{read_identity, seconds};
+use super::options::read_pem;
 use super::output::print;
 use crate::client::{ConnectOptions, check_health};
 

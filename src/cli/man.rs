@@ -8,8 +8,6 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap_mangen::Man;
 
-use super::args;
-
 /// The options of `tetrion man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
@@ -18,14 +16,14 @@ pub struct ManArgs {
     pub dir: PathBuf,
 }
 
-/// Writes the pages.
+/// Writes the pages of this program.
 ///
 /// # Errors
 /// If the folder or a page cannot be written.
-pub fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ManArgs, program: clap::Command) -> anyhow::Result<ExitCode> {
     let dir = &args.dir;
     fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
-    let mut program = args::command().disable_help_subcommand(true);
+    let mut program = program.disable_help_subcommand(true);
     program.build(); // names the subcommands `tetrion-serve` and so on
     for command in once(&program).chain(program.get_subcommands()) {
         let page = Man::new(with_variables(command.clone()))

@@ -22,6 +22,7 @@ mod failure;
 pub mod interrupt;
 pub mod large_u64;
 pub mod numbers;
+pub mod options;
 pub mod output;
 pub mod plot;
 pub mod progress;
@@ -48,7 +49,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),
         args::Command::Catalogue => catalogue::run(),
-        args::Command::Completions(args) => completions::run(&args),
-        args::Command::Man(args) => man::run(&args),
+        args::Command::Completions(args) => completions::run(&args, args::command()),
+        args::Command::Man(args) => man::run(&args, args::command()),
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::args::{Size, UsageError};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::numbers::{grouped, short, time};
+use super::options::{Size, UsageError};
 use super::output::{print, say};
 use super::progress::{LINE_INTERVAL, fitted, terminal_columns};
 use super::rules::RulesArgs;

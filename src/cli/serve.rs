@@ -11,8 +11,8 @@ use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use super::access::{Access, AccessArgs};
-use super::args::UsageError;
 use super::interrupt::INTERRUPTED;
+use super::options::UsageError;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
 use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};

@@ -22,7 +22,7 @@ use self::search::search;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupt::INTERRUPTED;
 use super::numbers::time;
-use super::args::{UsageError, games_range};
+use super::options::{UsageError, games_range};
 use super::output::{print, say};
 use super::progress::GamesProgress;
 use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, Seeds};

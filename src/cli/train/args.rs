@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::RangedI64ValueParser;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::args::games_range;
 use crate::cli::connection::ConnectionArgs;
+use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
 use crate::optimizers::cem::PRESETS;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};

@@ -4,8 +4,8 @@ use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use super::args::{GameSeeds, Method, TrainArgs};
-use crate::cli::args::UsageError;
 use crate::cli::large_u64;
+use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
