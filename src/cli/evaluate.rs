@@ -19,7 +19,7 @@ use super::numbers::{grouped, short};
 use super::options::{UsageError, games_range, read_text};
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use super::rules::RulesArgs;
+use super::rules::{RulesArgs, changes, in_words};
 use super::weights::{RulesNote, Weights};
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
 use crate::client::{
@@ -437,6 +437,7 @@ fn to_json(
     let started = &first.started;
     json!({
         "rules": started.preset,
+        "rules_changes": changes(&started.preset, &started.rules),
         "rules_version": started.rules_version,
         "width": started.rules.width,
         "height": started.rules.height,
@@ -463,7 +464,7 @@ fn to_text(
         grouped(args.games.into()),
         rules.width,
         rules.height,
-        first.started.preset,
+        in_words(&first.started.preset, rules),
         args.seed,
         "controller",
         "mean lines",

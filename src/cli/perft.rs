@@ -13,7 +13,7 @@ use super::numbers::{grouped, short, time};
 use super::options::{Size, UsageError};
 use super::output::{print, say};
 use super::progress::{LINE_INTERVAL, fitted, terminal_columns};
-use super::rules::RulesArgs;
+use super::rules::{RulesArgs, changes};
 use crate::client::RulesChoice;
 use crate::engine::perft::{MAX_PIECES, Progress};
 use crate::engine::{Perft, Rules, Tetromino, parse_sequence, perft};
@@ -156,6 +156,7 @@ impl Row<'_> {
     fn to_json(&self, preset: &str, rules: &Rules) -> Value {
         json!({
             "rules": preset,
+            "rules_changes": changes(preset, rules),
             "width": rules.width,
             "height": rules.height,
             "sequence": self.sequence,

@@ -1,13 +1,14 @@
-//! The flags for the rules, the same for every subcommand that plays.
+//! The flags for the rules, the same for every subcommand that plays; and what rules change of a preset.
 //!
 //! The values of a choice, and what they mean, come from its definition in the engine.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
-use crate::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, TopOut};
+use crate::engine::{ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, TopOut};
 use crate::names::unknown;
 
 /// The options for the rules: a preset, and the changes to it.
@@ -100,6 +101,37 @@ impl RulesArgs {
             preview: self.preview.or(others.preview),
         }
     }
+}
+
+/// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
+pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
+    let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };
+    let fields = |rules: &Rules| {
+        [
+            (Randomizer::FIELD, json!(rules.randomizer.name())),
+            (ActionModel::FIELD, json!(rules.action_model.name())),
+            (TopOut::FIELD, json!(rules.top_out.name())),
+            (OrientationTable::FIELD, json!(rules.orientations.name())),
+            (Reach::FIELD, json!(rules.reach.name())),
+            ("preview", json!(rules.preview)),
+            ("scoring_piece", json!(rules.scoring.piece)),
+            ("scoring_lines", json!(rules.scoring.lines)),
+            ("scoring_game_end", json!(rules.scoring.game_end)),
+        ]
+    };
+    let pairs = fields(rules).into_iter().zip(fields(&preset.rules));
+    pairs.filter(|(new, old)| new != old).map(|((field, value), _)| (field.to_owned(), value)).collect()
+}
+
+/// A preset and its [`changes`], in words.
+pub fn in_words(preset: &str, rules: &Rules) -> String {
+    let changes = changes(preset, rules);
+    let changes = changes.iter().map(|(field, value)| match value {
+        Value::String(name) => format!("{field} {name}"),
+        number => format!("{field} {number}"),
+    });
+    let changes: Vec<String> = changes.collect();
+    if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
 }
 
 /// The parser of a choice: its values by name, with their meanings in `--help`.

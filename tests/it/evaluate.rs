@@ -273,6 +273,17 @@ fn agents_play_beside_controllers_each_with_the_flags_that_are_for_him() {
 }
 
 #[test]
+fn changes_to_a_preset_are_shown_with_the_results() {
+    let flags =
+        ["--controller", "bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];
+    let changes = serde_json::json!({"randomizer": "bag7", "scoring_piece": 1.0});
+    assert_eq!(json(&flags)["rules_changes"], changes, "the top-out is the preset's own");
+    let text = String::from_utf8(evaluate(&flags).stdout).unwrap();
+    assert!(text.contains(", rules simplified with randomizer bag7, scoring_piece 1.0, seed "), "{text}");
+    assert_eq!(json(&["--controller", "bcts"])["rules_changes"], serde_json::json!({}));
+}
+
+#[test]
 fn flags_can_turn_a_preset_into_any_other() {
     for preset in &PRESETS {
         let Rules { randomizer, action_model, top_out, orientations, reach, scoring, preview, .. } =
