@@ -1,6 +1,6 @@
 //! The arrows between the modules of the crate are the ones that were drawn, and no others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -124,33 +124,187 @@ fn code(path: &Path) -> String {
     text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// The modules named behind `crate::`, alone or in braces.
+/// The rooms named behind `crate::`.
 fn named_rooms(code: &str) -> BTreeSet<String> {
-    let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let mut rooms = BTreeSet::new();
-    for behind in code.split("crate::").skip(1) {
-        let Some(list) = behind.strip_prefix('{') else {
-            rooms.insert(name(behind));
-            continue;
+    let room = |path: &str| path.strip_prefix("crate::")?.split("::").next().map(str::to_owned);
+    paths(code).iter().filter_map(|(_, path)| room(path)).collect()
+}
+
+/// All paths, and whether a `pub use` exports them: `use a::{b, c::d}` names `a::b` and `a::c::d`.
+fn paths(code: &str) -> Vec<(bool, String)> {
+    let all = tokens(code);
+    let (mut tokens, mut paths, mut before, mut exported) = (&all[..], Vec::new(), "", false);
+    while let [token, behind @ ..] = tokens {
+        if *token == "use" {
+            exported = before == "pub" || before == ")"; // of `pub(super)`
+            tokens = behind;
+        } else if is_name(token) {
+            let mut read = Vec::new();
+            tokens = read_path(tokens, "", &mut read);
+            paths.extend(read.into_iter().map(|path| (exported, path)));
+            exported = false;
+        } else {
+            tokens = behind;
+        }
+        before = token;
+    }
+    paths
+}
+
+/// Names, `::`, and all other characters one by one.
+fn tokens(mut code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    while let Some(first) = code.chars().next() {
+        let length = match first {
+            _ if is_name(code) => code.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(code.len()),
+            _ if code.starts_with("::") => 2,
+            other => other.len_utf8(),
         };
-        let mut depth = 0;
-        let mut at_start = true;
-        for (i, c) in list.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => at_start = true,
-                c if c.is_whitespace() => {}
-                _ if at_start => {
-                    rooms.insert(name(&list[i..]));
-                    at_start = false;
-                }
-                _ => {}
+        let (token, behind) = code.split_at(length);
+        if !first.is_whitespace() {
+            tokens.push(token);
+        }
+        code = behind;
+    }
+    tokens
+}
+
+fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// Reads the path that begins here, all of them where it has braces, and returns what follows.
+fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<String>) -> &'t [&'a str] {
+    let mut path = above.to_owned();
+    while let [name, behind @ ..] = tokens
+        && (is_name(name) || *name == "*")
+    {
+        path = join(&path, name);
+        tokens = behind.strip_prefix(&["::"]).unwrap_or(behind);
+        if let ["::", "{", list @ ..] = behind {
+            tokens = list;
+            while !matches!(tokens, [] | ["}", ..]) {
+                tokens = read_path(tokens, &path, paths);
+                let end = tokens.iter().position(|token| [",", "}"].contains(token)); // behind `as name`
+                tokens = &tokens[end.unwrap_or(tokens.len())..];
+                tokens = tokens.strip_prefix(&[","]).unwrap_or(tokens);
             }
+            return tokens.get(1..).unwrap_or_default();
+        }
+        if behind.first() != Some(&"::") {
+            break;
         }
     }
-    rooms
+    paths.push(path);
+    tokens
+}
+
+/// The module of each file, and the modules of those that define what it names.
+type Files = BTreeMap<String, BTreeSet<String>>;
+
+fn files() -> Files {
+    let sources: BTreeMap<String, String> = sources().iter().map(|path| (module(path), code(path))).collect();
+    let is_file = |module: &str| sources.contains_key(module);
+    let (mut named, mut exports) = (Vec::new(), BTreeMap::new());
+    for (from, code) in &sources {
+        for (exported, path) in paths(code) {
+            let Some(to) = absolute(from, &path, is_file) else { continue };
+            if exported {
+                let (_, name) = path.rsplit_once("::").unwrap();
+                exports.insert(join(from, name), to.clone());
+            }
+            named.push((from, exported, to));
+        }
+    }
+    let mut files: Files = sources.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
+    for (from, exported, to) in named {
+        let to = defined_in(to, is_file, &exports);
+        // A module that exports what its own modules define need not know it.
+        if to != *from && !(exported && to.starts_with(&join(from, ""))) {
+            files.get_mut(from).unwrap().insert(to);
+        }
+    }
+    files
+}
+
+/// The module of a file; that of `lib.rs` has no name.
+fn module(path: &Path) -> String {
+    let inside = path.strip_prefix(root()).unwrap().with_extension("");
+    let names = inside.iter().map(|name| name.to_str().unwrap());
+    names.filter(|name| !["mod", "lib"].contains(name)).fold(String::new(), |above, name| join(&above, name))
+}
+
+fn join(above: &str, name: &str) -> String {
+    if above.is_empty() { name.to_owned() } else { format!("{above}::{name}") }
+}
+
+fn above(module: &str) -> &str {
+    module.rsplit_once("::").map_or("", |(above, _)| above)
+}
+
+/// A path as seen from `crate`; none if it begins with another crate or with a name that is imported.
+fn absolute(module: &str, path: &str, is_file: impl Fn(&str) -> bool) -> Option<String> {
+    let (first, rest) = path.split_once("::")?;
+    match first {
+        "crate" => Some(rest.to_owned()),
+        "self" => Some(join(module, rest)),
+        "super" if rest.starts_with("super::") => absolute(above(module), rest, is_file),
+        "super" => Some(join(above(module), rest)),
+        name => is_file(&join(module, name)).then(|| join(module, path)),
+    }
+}
+
+/// The file that defines what a path names, wherever else it is exported.
+fn defined_in(
+    path: String,
+    is_file: impl Fn(&str) -> bool + Copy,
+    exports: &BTreeMap<String, String>,
+) -> String {
+    let mut module = path.as_str();
+    while !is_file(module) {
+        if let Some(to) = exports.get(module) {
+            return defined_in(path.replacen(module, to, 1), is_file, exports);
+        }
+        module = above(module);
+    }
+    module.to_owned()
+}
+
+/// The files that lead to each other and so back to themselves, circle by circle.
+fn circles(files: &Files) -> BTreeSet<Vec<&str>> {
+    fn led_to<'a>(files: &'a Files, from: &'a str) -> BTreeSet<&'a str> {
+        let (mut found, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = open.pop() {
+            open.extend(files[file].iter().map(String::as_str).filter(|to| found.insert(*to)));
+        }
+        found
+    }
+    let led_to: BTreeMap<_, _> = files.keys().map(|file| (file.as_str(), led_to(files, file))).collect();
+    let mut circles = BTreeSet::new();
+    for (file, found) in &led_to {
+        circles.insert(found.iter().copied().filter(|other| led_to[other].contains(file)).collect());
+    }
+    circles.remove(&vec![]);
+    circles
+}
+
+#[test]
+fn no_circle_of_files() {
+    let files = files();
+    assert!(files["cli"].contains("cli::args") && files["rollout::episode"].contains("agents::sight"));
+    assert_eq!(circles(&files), BTreeSet::new());
+}
+
+#[test]
+fn a_circle_is_found_and_paths_are_read_with_their_braces() {
+    let drawn = [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["b", "d"]), ("d", vec![])];
+    let owned =
+        |(from, to): (&str, Vec<&str>)| (from.to_owned(), to.into_iter().map(str::to_owned).collect());
+    assert_eq!(circles(&drawn.map(owned).into()), BTreeSet::from([vec!["b", "c"]]));
+    let code = "pub(super) use a::{b::{self, c as d}, e}; super::g::<u8>(h.i);";
+    let expected = [(true, "a::b::self"), (true, "a::b::c"), (true, "a::e"), (false, "super::g")];
+    let read = paths(code).into_iter().filter(|(_, path)| path.contains("::"));
+    assert_eq!(read.collect::<Vec<_>>(), expected.map(|(exported, path)| (exported, path.to_owned())));
 }
 
 #[test]
