@@ -70,7 +70,7 @@ pub(super) const MAX_COUNT: u64 = 1 << 53;
 
 /// The totals of an episode so far, each counter at most `MAX_COUNT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
+pub struct EpisodeStatistics {
     /// Lines cleared.
     pub lines: u64,
     /// Pieces landed.
@@ -126,7 +126,7 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub dealers: Vec<Dealer>,
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
-    pub statistics: Vec<Statistics>,
+    pub statistics: Vec<EpisodeStatistics>,
     pub invalid_actions: Vec<InvalidActions>,
 }
 
@@ -187,7 +187,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<Dealer>()
         + size_of::<Phase>()
         + size_of::<EpisodeIndex>()
-        + size_of::<Statistics>()
+        + size_of::<EpisodeStatistics>()
         + size_of::<InvalidActions>();
 
     pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
@@ -201,7 +201,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             dealers: Vec::with_capacity(num_envs),
             phases: vec![Phase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
-            statistics: vec![Statistics::default(); num_envs],
+            statistics: vec![EpisodeStatistics::default(); num_envs],
             invalid_actions: vec![InvalidActions::default(); num_envs],
         };
         for i in 0..num_envs {
@@ -313,7 +313,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible[i] = Visible::dealt(&mut self.dealers[i], preview);
         self.phases[i] = Phase::Running;
         self.episodes[i] = episode;
-        self.statistics[i] = Statistics::default();
+        self.statistics[i] = EpisodeStatistics::default();
         self.invalid_actions[i] = InvalidActions::default();
         self.appear(config, i);
     }

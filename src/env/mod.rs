@@ -50,7 +50,7 @@ mod snapshot;
 mod state;
 mod step;
 
-pub use columns::Statistics;
+pub use columns::EpisodeStatistics;
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
@@ -60,7 +60,7 @@ pub use refusals::{
 pub use seeding::{Episodes, Seeding};
 pub use slots::{Slot, SlotsError};
 pub use snapshot::{SharedSequences, SnapshotError};
-pub use state::{EnvState, Position};
+pub use state::{EnvState, StartPosition};
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub enum Restored<'a> {
     /// States: each environment goes on exactly as the saved one did.
     States(&'a [EnvState]),
     /// Positions: each environment begins the episode that a reset would begin, from there.
-    Positions(&'a [Position]),
+    Positions(&'a [StartPosition]),
 }
 
 /// What a step returned, one entry a row of the call.
@@ -310,7 +310,7 @@ impl EnvBatch {
     }
 
     /// The totals of an environment's current episode.
-    pub fn statistics(&self, env_id: u32) -> Statistics {
+    pub fn statistics(&self, env_id: u32) -> EpisodeStatistics {
         each_size!(&self.envs, envs => envs.statistics[env_id as usize])
     }
 

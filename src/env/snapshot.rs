@@ -39,7 +39,9 @@ use crate::engine::{
     Tetromino, is_blocked, settle,
 };
 
-use super::columns::{EpisodeIndex, InvalidActions, LastLanding, MAX_COUNT, Rest, Statistics, Visible};
+use super::columns::{
+    EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
+};
 use super::state::EnvState;
 
 const MAGIC: [u8; 4] = *b"TTRN";
@@ -143,7 +145,7 @@ impl EnvState {
         if let Some(falling) = &self.falling {
             write_pose(falling, &mut out);
         }
-        let Statistics { lines, pieces, length, episode_return } = self.statistics;
+        let EpisodeStatistics { lines, pieces, length, episode_return } = self.statistics;
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
@@ -451,16 +453,16 @@ impl<'a> Reader<'a> {
         Ok(Visible(pieces))
     }
 
-    fn statistics(&mut self) -> Result<Statistics, SnapshotError> {
+    fn statistics(&mut self) -> Result<EpisodeStatistics, SnapshotError> {
         let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
         let episode_return = self.f64()?;
         if !episode_return.is_finite() {
             return Err(Corrupt("its return is no number"));
         }
-        Ok(Statistics { lines, pieces, length, episode_return })
+        Ok(EpisodeStatistics { lines, pieces, length, episode_return })
     }
 
-    fn invalid_actions(&mut self, statistics: &Statistics) -> Result<InvalidActions, SnapshotError> {
+    fn invalid_actions(&mut self, statistics: &EpisodeStatistics) -> Result<InvalidActions, SnapshotError> {
         let [count, last_step] = [self.u64()?, self.u64()?];
         if 0 < count && count <= last_step && last_step <= statistics.length {
             Ok(InvalidActions { count, last_step })

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
 
-use super::columns::{Envs, EpisodeIndex, InvalidActions, LastLanding, Phase, Statistics, Visible, one_for};
+use super::columns::{
+    Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
+};
 use super::rows::Rows;
 use super::{EnvConfig, PositionError, Restored};
 
@@ -23,7 +25,7 @@ pub struct EnvState {
     pub(super) dealer: Dealer,
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
-    pub(super) statistics: Statistics,
+    pub(super) statistics: EpisodeStatistics,
     pub(super) invalid_actions: InvalidActions,
 }
 
@@ -77,7 +79,7 @@ impl EnvState {
 ///
 /// Rows that are full already stay until the next landing, which clears them too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct StartPosition {
     /// The playfield, of the size of the rules.
     pub playfield: Playfield,
     /// The current piece.
@@ -87,7 +89,7 @@ pub struct Position {
     pub queue: Vec<Tetromino>,
 }
 
-impl Position {
+impl StartPosition {
     /// Checks that it can be played from.
     ///
     /// # Errors
@@ -162,7 +164,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.invalid_actions[i] = state.invalid_actions;
     }
 
-    fn begin_from(&mut self, config: &EnvConfig, i: usize, position: &Position) {
+    fn begin_from(&mut self, config: &EnvConfig, i: usize, position: &StartPosition) {
         self.begin_next(config, i);
         self.playfields[i] = position.playfield.resized();
         let given = std::iter::once(&position.piece).chain(&position.queue);

@@ -12,7 +12,7 @@ use super::{AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedActi
 
 /// Why an action cannot be done. Of several reasons the first is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
+enum BadAction {
     NotReset,
     EpisodeEnded,
     OutOfRange,
@@ -21,7 +21,7 @@ enum Fault {
 
 /// How a step ended its episode.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum EpisodeEnd {
     None,
     Terminated,
     Truncated,
@@ -46,18 +46,20 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Why one action cannot be done, if it cannot.
     #[inline]
-    fn fault(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<Fault> {
+    fn fault(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<BadAction> {
         match self.phases[i] {
-            Phase::NotStarted => Some(Fault::NotReset),
-            Phase::Ended => (config.autoreset_mode == AutoresetMode::Disabled).then_some(Fault::EpisodeEnded),
+            Phase::NotStarted => Some(BadAction::NotReset),
+            Phase::Ended => {
+                (config.autoreset_mode == AutoresetMode::Disabled).then_some(BadAction::EpisodeEnded)
+            }
             // A negative action is out of range as well: its bits are those of a large number.
-            Phase::Running if action as u32 as usize >= moves.num_actions() => Some(Fault::OutOfRange),
+            Phase::Running if action as u32 as usize >= moves.num_actions() => Some(BadAction::OutOfRange),
             Phase::Running => {
                 // Every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && config.rules.action_model == ActionModel::Placement;
                 let exists = |piece| moves.drop_on(&self.playfields[i], piece, action as usize).is_some();
-                (is_asked && !self.visible[i].current().is_some_and(exists)).then_some(Fault::Illegal)
+                (is_asked && !self.visible[i].current().is_some_and(exists)).then_some(BadAction::Illegal)
             }
         }
     }
@@ -74,12 +76,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let named = faults.into_iter().filter(|&(fault, ..)| fault == first);
         let (env_ids, actions) = named.map(|(_, env_id, refused)| (env_id, refused)).unzip();
         match first {
-            Fault::NotReset => NotReset { env_ids }.into(),
-            Fault::EpisodeEnded => StepError::EpisodeEnded { env_ids },
-            Fault::OutOfRange => {
+            BadAction::NotReset => NotReset { env_ids }.into(),
+            BadAction::EpisodeEnded => StepError::EpisodeEnded { env_ids },
+            BadAction::OutOfRange => {
                 StepError::ActionOutOfRange { actions, num_actions: moves.num_actions() as u32 }
             }
-            Fault::Illegal => StepError::IllegalAction { actions },
+            BadAction::Illegal => StepError::IllegalAction { actions },
         }
     }
 
@@ -112,7 +114,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         rows: Rows<'_>,
         actions: &[i32],
         outcome: &mut StepOutcome,
-        act: impl Fn(&mut Self, usize, i32) -> (f64, End),
+        act: impl Fn(&mut Self, usize, i32) -> (f64, EpisodeEnd),
     ) where
         Self: OneSize,
     {
@@ -131,9 +133,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             let (reward, end) = act(self, i, action);
             rewards[row] = reward as f32;
-            if end != End::None {
-                terminated[row] = end == End::Terminated;
-                truncated[row] = end == End::Truncated;
+            if end != EpisodeEnd::None {
+                terminated[row] = end == EpisodeEnd::Terminated;
+                truncated[row] = end == EpisodeEnd::Truncated;
                 self.phases[i] = Phase::Ended;
                 if config.autoreset_mode == AutoresetMode::SameStep {
                     finals.rows.push(row as u32);
@@ -146,7 +148,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// One placement in one running environment.
     #[inline]
-    fn place(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, End) {
+    fn place(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, EpisodeEnd) {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
         let drop = match config.invalid_action_policy {
@@ -165,7 +167,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a step whose action did not exist. Nothing else has changed.
     #[cold]
-    fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, End) {
+    fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, EpisodeEnd) {
         let counted = match config.invalid_action_policy {
             InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, false),
             InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
@@ -180,7 +182,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// One key in one running environment.
     #[inline]
-    fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, End) {
+    fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, EpisodeEnd) {
         let playfield = &mut self.playfields[i];
         let falling = self.falling[i].as_mut().expect("a running episode has a piece");
         let fall = falling.step(key, playfield);
@@ -196,7 +198,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a piece that has landed, and deals the next one.
     #[inline]
-    fn count_landing(&mut self, config: &EnvConfig, i: usize, landed: Landed) -> (f64, End) {
+    fn count_landing(&mut self, config: &EnvConfig, i: usize, landed: Landed) -> (f64, EpisodeEnd) {
         let rules = &config.rules;
         self.visible[i].advance(&mut self.dealers[i], rules.preview);
         let next = self.visible[i].current();
@@ -210,17 +212,23 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a step, and returns whether it is the episode's last one.
     #[inline]
-    fn count_step(&mut self, config: &EnvConfig, i: usize, reward: f64, terminated: bool) -> (f64, End) {
+    fn count_step(
+        &mut self,
+        config: &EnvConfig,
+        i: usize,
+        reward: f64,
+        terminated: bool,
+    ) -> (f64, EpisodeEnd) {
         let statistics = &mut self.statistics[i];
         statistics.length = (statistics.length + 1).min(MAX_COUNT);
         statistics.episode_return += reward;
         let limit = config.max_episode_steps;
         let end = if terminated {
-            End::Terminated
+            EpisodeEnd::Terminated
         } else if self.visible[i].current().is_none() || (limit > 0 && statistics.length >= limit) {
-            End::Truncated
+            EpisodeEnd::Truncated
         } else {
-            End::None
+            EpisodeEnd::None
         };
         (reward, end)
     }

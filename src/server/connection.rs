@@ -47,7 +47,7 @@ pub(super) struct Network {
 
 /// A connection over TCP, encrypted or not, whose calls find what they share in their extensions.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct TcpConnection {
     stream: TcpStream,
     peer: Peer,
     /// Fires when the deadlines must be checked next.
@@ -160,12 +160,12 @@ impl Network {
     }
 }
 
-impl Connection {
-    pub(super) fn new(stream: TcpStream, network: &Network, place: Share) -> Connection {
+impl TcpConnection {
+    pub(super) fn new(stream: TcpStream, network: &Network, place: Share) -> TcpConnection {
         let peer = network.peer();
         // The first look says when to look again.
         let alarm = Box::pin(sleep_until(Instant::now().into()));
-        Connection { stream, peer, alarm, _place: place, _counted: Counted::new() }
+        TcpConnection { stream, peer, alarm, _place: place, _counted: Counted::new() }
     }
 
     /// Fails if a deadline has passed; else wakes the task when the next one is due.
@@ -295,7 +295,7 @@ impl Overdue {
     }
 }
 
-impl Connected for Connection {
+impl Connected for TcpConnection {
     type ConnectInfo = Peer;
 
     fn connect_info(&self) -> Peer {
@@ -303,7 +303,7 @@ impl Connected for Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for TcpConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -314,7 +314,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for TcpConnection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.check(cx)?;
         Pin::new(&mut self.stream).poll_write(cx, buf)

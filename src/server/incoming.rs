@@ -17,7 +17,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_stream::Stream;
 use tracing::warn;
 
-use super::connection::{Connection, Network};
+use super::connection::{Network, TcpConnection};
 use crate::service::metrics::CONNECTIONS_REFUSED;
 
 /// How long the server waits before it accepts again when the system refuses.
@@ -80,7 +80,7 @@ impl Incoming {
 }
 
 impl Stream for Incoming {
-    type Item = io::Result<Connection>;
+    type Item = io::Result<TcpConnection>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
@@ -98,7 +98,7 @@ impl Stream for Incoming {
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
-                    return Poll::Ready(Some(Ok(Connection::new(stream, &self.network, place))));
+                    return Poll::Ready(Some(Ok(TcpConnection::new(stream, &self.network, place))));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => self.shed(&error, cx),

@@ -26,7 +26,7 @@ use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;
 use super::metrics::Counters;
-use super::session::State;
+use super::session::SessionState;
 use super::sessions::{NewSession, Prepared, Session, SessionStore};
 use super::status::Refusal;
 use super::world::Door;
@@ -63,7 +63,7 @@ impl Environment for Worlds {
         &self,
         request: Request<Streaming<pb::EnvironmentRequest>>,
     ) -> Result<Response<Self::ProcessStream>, Status> {
-        let connection = Arc::new(Connection {
+        let connection = Arc::new(WorldStream {
             store: self.store.clone(),
             counters: self.counters.clone(),
             caller: Caller::of(request.extensions()),
@@ -84,22 +84,22 @@ impl Environment for Worlds {
 
 /// One stream, and what must be undone when it ends.
 #[derive(Debug)]
-struct Connection {
+struct WorldStream {
     store: Arc<SessionStore>,
     counters: Counters,
     caller: Caller,
     limits: CallerLimits,
-    presence: Mutex<Presence>,
+    presence: Mutex<OwnWorlds>,
 }
 
 /// Worlds by name. Every request looks its world up, so that no connection keeps a world past its lease.
 #[derive(Debug, Default)]
-struct Presence {
+struct OwnWorlds {
     joined: Option<String>,
     made: Vec<String>,
 }
 
-impl Connection {
+impl WorldStream {
     async fn answer(&self, request: pb::EnvironmentRequest) -> Result<Answered, Refusal> {
         match request.payload {
             Some(Asked::CreateWorld(create)) => self.create(&create).map(Answered::CreateWorld),
@@ -133,7 +133,9 @@ impl Connection {
         };
         let world = match self.store.prepare(&new)? {
             Prepared::Made(world) => world,
-            Prepared::Room(room) => room.fill(new, State::new(config, seeding, self.store.memory())?)?,
+            Prepared::Room(room) => {
+                room.fill(new, SessionState::new(config, seeding, self.store.memory())?)?
+            }
         };
         let world_name = world.name();
         let mut presence = self.presence();
@@ -171,7 +173,8 @@ impl Connection {
     async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let world = self.joined()?;
         let dealt = settings::decode_reset(&request.settings)?;
-        let reset = |state: &mut State| state.reset_world(dealt).map(|()| specs::encode(state.batch()));
+        let reset =
+            |state: &mut SessionState| state.reset_world(dealt).map(|()| specs::encode(state.batch()));
         let specs = world.call(reset).await?;
         Ok(pb::ResetResponse { specs: Some(specs) })
     }
@@ -217,12 +220,12 @@ impl Connection {
         }
     }
 
-    fn presence(&self) -> MutexGuard<'_, Presence> {
+    fn presence(&self) -> MutexGuard<'_, OwnWorlds> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Connection {
+impl Drop for WorldStream {
     fn drop(&mut self) {
         self.leave();
         let made = std::mem::take(&mut self.presence().made);

@@ -16,7 +16,7 @@ use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
-use super::session::{State, listed};
+use super::session::{SessionState, listed};
 use super::status::Refusal;
 
 /// Positions, and what the caller wants of their placements.
@@ -41,7 +41,7 @@ struct Size {
 impl Question {
     /// A question about environments of a session.
     pub fn of_session(
-        state: &State,
+        state: &SessionState,
         envs: &pb::SessionEnvs,
         request: &pb::EnumeratePlacementsRequest,
     ) -> Result<Question, Refusal> {
@@ -216,7 +216,7 @@ fn from_state(state: &EnvState) -> Position {
     Position { playfield: *state.playfield(), piece, falling: state.falling() }
 }
 
-fn from_drawing(drawn: &env::Position, rules: &Rules) -> Position {
+fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
     let is_over = drawn.playfield.is_topped_out(rules.top_out);
     Position { playfield: drawn.playfield, piece: (!is_over).then_some(drawn.piece), falling: None }
 }

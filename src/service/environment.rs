@@ -25,7 +25,7 @@ use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
-use super::session::{State, cost_of_new, cost_of_sequences};
+use super::session::{SessionState, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 use super::status::Refusal;
 
@@ -104,7 +104,8 @@ impl Desk {
             Prepared::Room(room) => {
                 let making = cost_of_new(&config);
                 let memory = self.service.store.memory().clone();
-                let state = self.lane.run(making, move || State::new(config, seeding, &memory)).await?;
+                let state =
+                    self.lane.run(making, move || SessionState::new(config, seeding, &memory)).await?;
                 room.fill(new, state)
             }
         }
@@ -166,7 +167,7 @@ impl Desk {
             Some(Source::SessionEnvs(envs)) => {
                 let session = self.session(&envs.session).map_err(|error| error.in_field("session_envs"))?;
                 let reading = session.costs().of_positions(&envs.env_ids);
-                let read = move |state: &mut State| Question::of_session(state, &envs, &request);
+                let read = move |state: &mut SessionState| Question::of_session(state, &envs, &request);
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {

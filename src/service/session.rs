@@ -79,7 +79,7 @@ pub(super) fn cost_of_sequences(sequences: &[String]) -> Duration {
 
 /// The part of a session that calls change.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct SessionState {
     batch: EnvBatch,
     sequence: Sequence,
     layout: Layout,
@@ -89,9 +89,13 @@ pub(super) struct State {
     memory: Memory,
 }
 
-impl State {
+impl SessionState {
     /// Makes the environments, with memory from this budget; no episode begins.
-    pub fn new(config: SessionConfig, mut seeding: Seeding, memory: &Arc<Budget>) -> Result<State, Refusal> {
+    pub fn new(
+        config: SessionConfig,
+        mut seeding: Seeding,
+        memory: &Arc<Budget>,
+    ) -> Result<SessionState, Refusal> {
         let mut memory = Memory::new(memory, &config)?;
         if let Seeding::Sequences(sequences) = &mut seeding {
             for sequence in sequences {
@@ -99,7 +103,7 @@ impl State {
             }
         }
         let batch = EnvBatch::new(config.env.clone(), &seeding)?;
-        State::of(&config, batch, Sequence::default(), memory)
+        SessionState::of(&config, batch, Sequence::default(), memory)
     }
 
     /// The state of a restored session, with these environments, numbers and memory.
@@ -108,14 +112,14 @@ impl State {
         batch: EnvBatch,
         sequence: Sequence,
         memory: Memory,
-    ) -> Result<State, Refusal> {
+    ) -> Result<SessionState, Refusal> {
         let layout = Layout::new(config, &batch);
         let max_response_bytes = config.max_response_bytes;
         let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(State { batch, sequence, layout, max_response_bytes, world: World::default(), memory })
+        Ok(SessionState { batch, sequence, layout, max_response_bytes, world: World::default(), memory })
     }
 
     /// About how long its calls take.
@@ -171,7 +175,7 @@ impl State {
         let max_bytes = self.max_answer_bytes(&request.env_ids);
         let room = answers.room(max_bytes)?;
         let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let State { batch, sequence, layout, memory, .. } = self;
+        let SessionState { batch, sequence, layout, memory, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let rows = num_rows(batch, env_ids);
@@ -214,7 +218,7 @@ impl State {
         let max_bytes = self.max_answer_bytes(&request.env_ids);
         let room = answers.room(max_bytes)?;
         let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let State { batch, sequence, layout, .. } = self;
+        let SessionState { batch, sequence, layout, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let rows = num_rows(batch, env_ids);
@@ -304,7 +308,7 @@ impl State {
         let max_bytes = self.max_answer_bytes(&request.env_ids);
         let room = answers.room(max_bytes)?;
         let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let State { batch, sequence, layout, memory, .. } = self;
+        let SessionState { batch, sequence, layout, memory, .. } = self;
         let answer = sequence.run(request.sequence, request, |sequence| {
             let env_ids = listed(&request.env_ids);
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
@@ -342,7 +346,7 @@ impl State {
         &mut self,
         request: &dm_env_rpc::pb::StepRequest,
     ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
-        let State { batch, sequence, world, .. } = self;
+        let SessionState { batch, sequence, world, .. } = self;
         let answer = sequence.run(0, request, |_| world.step(batch, request));
         self.memory.settle();
         answer
@@ -363,7 +367,7 @@ impl State {
         mut dealt: Option<Dealt>,
         moves: fn(&mut World, Option<Dealt>),
     ) -> Result<(), Refusal> {
-        let State { sequence, world, memory, .. } = self;
+        let SessionState { sequence, world, memory, .. } = self;
         if let Some(Dealt::Pieces(pieces)) = &mut dealt {
             *pieces = memory.share("pieces", pieces)?;
         }

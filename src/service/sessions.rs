@@ -29,7 +29,7 @@ use super::calls::CallLane;
 use super::clock::Clock;
 use super::context::CallContext;
 use super::metrics::Counters;
-use super::session::{Costs, State};
+use super::session::{Costs, SessionState};
 use super::status::{Refusal, Scope};
 use super::world::Door;
 
@@ -123,7 +123,7 @@ pub(super) struct Session {
     config: pb::SessionConfig,
     door: Option<Arc<Door>>,
     costs: Costs,
-    state: Arc<tokio::sync::Mutex<State>>,
+    state: Arc<tokio::sync::Mutex<SessionState>>,
 }
 
 /// A client's name for the request that made a session, and the request's digest.
@@ -365,7 +365,7 @@ pub(super) struct Room<'a> {
 
 impl Room<'_> {
     /// Makes the session. If the same request has made one meanwhile, returns that one.
-    pub fn fill(mut self, new: NewSession, state: State) -> Result<Arc<Session>, Refusal> {
+    pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
         let store = self.store;
         let now = store.clock.elapsed();
@@ -498,7 +498,10 @@ impl Session {
     /// Runs a short job on the session when all calls before it are done.
     ///
     /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in line.
-    pub async fn call<T>(&self, job: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    pub async fn call<T>(
+        &self,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let mut state = self.state.lock().await;
         self.done(&mut state, job)
     }
@@ -508,7 +511,7 @@ impl Session {
         self: &Arc<Session>,
         lane: &CallLane,
         work: Duration,
-        job: impl FnOnce(&mut State) -> Result<T, Refusal> + Send + 'static,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         if CallLane::is_inline(work) {
             return self.call(job).await;
@@ -520,8 +523,8 @@ impl Session {
 
     fn done<T>(
         &self,
-        state: &mut State,
-        job: impl FnOnce(&mut State) -> Result<T, Refusal>,
+        state: &mut SessionState,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         if self.ended.load(Ordering::Acquire) {
             return Err(Refusal::SessionNotFound(self.name()));

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::engine::{Playfield, RULES_VERSION, Rules, Tetromino, parse_sequence};
-use crate::env::{EnvState, Position, SnapshotError};
+use crate::env::{EnvState, SnapshotError, StartPosition};
 use crate::placements::bytes_per_cell_row;
 
 use super::error::{DecodeError, Fault, InField};
@@ -18,7 +18,7 @@ pub enum Positions {
     /// Environments from their snapshots.
     States(Vec<EnvState>),
     /// Playfields and pieces.
-    Drawn(Vec<Position>),
+    Drawn(Vec<StartPosition>),
 }
 
 /// About how long [`decode`] takes, in nanoseconds of one core.
@@ -122,14 +122,14 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
     }
 }
 
-fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Position, DecodeError> {
+fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
     let &[piece] = decode_letters(&drawing.piece, 1).in_field("piece")?.as_slice() else {
         return Err(DecodeError::field("piece", "is not one of the letters I O T Z S J L"));
     };
     let queue = decode_letters(&drawing.queue, rules.preview.into()).in_field("queue")?;
-    Ok(Position { playfield, piece, queue })
+    Ok(StartPosition { playfield, piece, queue })
 }
 
 fn decode_letters(letters: &str, max: usize) -> Result<Vec<Tetromino>, DecodeError> {
@@ -140,7 +140,7 @@ fn decode_letters(letters: &str, max: usize) -> Result<Vec<Tetromino>, DecodeErr
     Ok(pieces)
 }
 
-fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Position>, DecodeError> {
+fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<StartPosition>, DecodeError> {
     let boards = decode_boards(packed.boards.as_ref(), rules)?;
     let count = boards.shape[0];
     if count > MAX_POSITIONS {
@@ -176,7 +176,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Posi
             let problem = "has a piece behind one that is to be dealt";
             return Err(DecodeError::field(format!("queues[{i}]"), problem));
         }
-        positions.push(Position { playfield, piece, queue });
+        positions.push(StartPosition { playfield, piece, queue });
     }
     Ok(positions)
 }

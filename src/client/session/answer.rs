@@ -48,7 +48,7 @@ impl Columns {
 
 /// What environments show after a call.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct Shown {
     /// The observations that the session was made with.
     pub observations: Columns,
     /// Statistics of the episodes.
@@ -61,7 +61,7 @@ pub struct Seen {
 #[derive(Clone, Debug)]
 pub struct Stepped {
     /// What the environments show now.
-    pub seen: Seen,
+    pub seen: Shown,
     /// Points.
     pub rewards: Vec<f32>,
     /// Whether the rules ended the episode.
@@ -124,8 +124,8 @@ impl Names {
         observations: Vec<pb::Tensor>,
         infos: Vec<pb::Tensor>,
         mask: Option<&pb::Tensor>,
-    ) -> Result<Seen, ClientError> {
-        Ok(Seen {
+    ) -> Result<Shown, ClientError> {
+        Ok(Shown {
             observations: columns(&self.observations, observations)?,
             infos: columns(&self.infos, infos)?,
             action_mask: flags(mask),

@@ -11,7 +11,7 @@ mod call;
 mod request;
 mod stream;
 
-pub use answer::{Columns, Finals, Placements, Seen, Stepped};
+pub use answer::{Columns, Finals, Placements, Shown, Stepped};
 pub use request::{Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
@@ -101,7 +101,7 @@ impl Session {
     ///
     /// # Errors
     /// As every call here: if the server refuses, or has not answered for as long as the client is patient.
-    pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Seen, ClientError> {
+    pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Shown, ClientError> {
         let (seeds, piece_sequences) = match start {
             Start::Next => (vec![], vec![]),
             Start::Seeds(seeds) => (seeds, vec![]),
@@ -163,7 +163,7 @@ impl Session {
         env_ids: &[u32],
         states: &[Bytes],
         reseed: Option<u64>,
-    ) -> Result<Seen, ClientError> {
+    ) -> Result<Shown, ClientError> {
         let request = pb::RestoreStateRequest {
             session: self.name.clone(),
             env_ids: env_ids.to_vec(),

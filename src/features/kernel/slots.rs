@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::Lanes;
-use super::sweep::{Basis, Ground, Measure, Needs, Size, Sweep};
+use super::sweep::{Basis, Ground, Measured, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
 /// The features of a set, and what must be measured for them. Clones share one list.
@@ -38,10 +38,10 @@ impl Slots {
         &self,
         size: &Size<L>,
         landing: &Landing<C, N>,
-    ) -> [Measure<L>; 2] {
+    ) -> [Measured<L>; 2] {
         let playfields =
             [(self.locked_needs, landing.locked.words()), (self.after_needs, landing.afterstate.words())];
-        let mut measures = [Measure::default(); 2];
+        let mut measures = [Measured::default(); 2];
         // A loop, so that there is one copy of all that is inlined.
         for (measure, (needs, words)) in measures.iter_mut().zip(playfields) {
             if let Some(needs) = needs {
@@ -58,7 +58,7 @@ impl Kind {
     pub(super) fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         self,
         playfield: &PlayfieldOf<C, N>,
-        measure: &Measure<L>,
+        measure: &Measured<L>,
     ) -> u32 {
         let words = playfield.words();
         match self {
@@ -118,7 +118,7 @@ impl Slot {
         self,
         shape: &Shape,
         landing: &Landing<C, N>,
-        [locked, after]: &[Measure<L>; 2],
+        [locked, after]: &[Measured<L>; 2],
     ) -> f64 {
         let (measure, playfield) =
             if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
@@ -135,7 +135,7 @@ impl Slot {
     }
 }
 
-impl<L: Lanes> Measure<L> {
+impl<L: Lanes> Measured<L> {
     #[inline(always)]
     fn get(&self, basis: Basis) -> u32 {
         match basis {

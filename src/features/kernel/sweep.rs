@@ -14,7 +14,7 @@
 //! | heights | r + t in place of h |
 //!
 //! Only the cumulative wells are counted again, in the columns under and beside the piece. All this holds for placements
-//! that clear nothing; [`Measure`] measures the few that do (about 3 %) one by one, as a whole.
+//! that clear nothing; [`Measured`] measures the few that do (about 3 %) one by one, as a whole.
 //!
 //! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is
 //! rounded on the way.
@@ -224,12 +224,12 @@ pub struct Ground<L: Lanes> {
     left_missing: L,
     right_missing: L,
     /// The features of the playfield itself.
-    whole: Measure<L>,
+    whole: Measured<L>,
 }
 
 /// The features of one playfield, as numbers.
 #[derive(Clone, Copy)]
-pub struct Measure<L: Lanes> {
+pub struct Measured<L: Lanes> {
     pub row_transitions: u32,
     pub column_transitions: u32,
     pub holes: u32,
@@ -242,10 +242,10 @@ pub struct Measure<L: Lanes> {
     pub bumpiness: u32,
 }
 
-impl<L: Lanes> Default for Measure<L> {
+impl<L: Lanes> Default for Measured<L> {
     #[inline(always)]
     fn default() -> Self {
-        Measure {
+        Measured {
             row_transitions: 0,
             column_transitions: 0,
             holes: 0,
@@ -325,7 +325,7 @@ impl<L: Lanes> Ground<L> {
             L::Word::EMPTY
         };
         let left_changes = (words[0] ^ size.wall).count();
-        let whole = Measure {
+        let whole = Measured {
             row_transitions: row_transitions + left_changes + 2 * size.hidden_rows,
             // The lanes beyond the width count one change each, from the floor.
             column_transitions: column_transitions.wrapping_sub(L::LANES as u32 - size.width),
@@ -355,7 +355,7 @@ impl<L: Lanes> Ground<L> {
 
     /// The features of the playfield itself.
     #[inline(always)]
-    pub fn whole(&self) -> &Measure<L> {
+    pub fn whole(&self) -> &Measured<L> {
         &self.whole
     }
 }

@@ -30,7 +30,7 @@ use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
 use crate::service::budget::Budget;
 use crate::service::memory::Memory;
 use crate::service::sequence::{Sequence, WrittenSequence};
-use crate::service::session::State;
+use crate::service::session::SessionState;
 use crate::service::status::Refusal;
 use crate::wire::session::SessionConfig;
 use crate::wire::{pb, session};
@@ -240,7 +240,7 @@ impl SessionStore {
 }
 
 impl Session {
-    fn written(&self, state: &State, now: Duration) -> WrittenSession {
+    fn written(&self, state: &SessionState, now: Duration) -> WrittenSession {
         let mut sequences = SharedSequences::default();
         let batch = state.batch();
         let envs = (0..self.num_envs).map(|env_id| {
@@ -285,7 +285,7 @@ impl WrittenSession {
     }
 
     /// The state; its bytes are not needed any more.
-    fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<State, String> {
+    fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<SessionState, String> {
         let text = |refusal: Refusal| refusal.to_string();
         let mut memory = Memory::new(memory, config).map_err(text)?;
         let mut sequences =
@@ -317,7 +317,7 @@ impl WrittenSession {
             let bytes = answer.bytes.len() as u64;
             memory.keep(Some((memory.room_to_keep(bytes).map_err(text)?, bytes)));
         }
-        State::of(config, batch, numbers, memory).map_err(text)
+        SessionState::of(config, batch, numbers, memory).map_err(text)
     }
 }
 

@@ -4,7 +4,7 @@ use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{Playfield, RULES_VERSION, Randomizer, Rules, Scoring, Tetromino};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, InvalidActionPolicy,
-    Position, PositionError, RestoreError, Restored, Seeding, SnapshotError, WrongLength,
+    PositionError, RestoreError, Restored, Seeding, SnapshotError, StartPosition, WrongLength,
 };
 use tetrion::features::FeatureSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -134,7 +134,7 @@ fn an_episode_can_begin_from_a_drawing() {
     let config = EnvConfig { rules, num_envs: 2, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config, &Seeding::Environments(vec![42, 7])).unwrap();
     let playfield = Playfield::from_drawing(5, 6, "#####\n.####").unwrap();
-    let position = Position { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] };
+    let position = StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] };
     batch.restore(Some(&[0]), Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(batch.playfield(0), playfield, "full rows stay until a landing clears them");
     // 42 deals TLZISIO...: the two pieces given stand for the first two.
@@ -157,7 +157,7 @@ fn a_refused_restore_changes_nothing() {
     let other = batch_of(Rules { preview: 3, ..bag_rules() }, 1).state(0);
     let position = |width, queue: &str| {
         let queue = sequence(queue).to_vec();
-        Position { playfield: Playfield::empty(width, 12), piece: Tetromino::T, queue }
+        StartPosition { playfield: Playfield::empty(width, 12), piece: Tetromino::T, queue }
     };
     #[track_caller]
     fn check(env_ids: Option<&[u32]>, restored: Restored<'_>, expected: RestoreError) {

@@ -5,8 +5,8 @@ use tetrion::engine::{
     Landed, Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Position, PositionError,
-    RestoreError, Restored, Seeding, StepError,
+    AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, PositionError, RestoreError,
+    Restored, Seeding, StartPosition, StepError,
 };
 
 use super::{Dice, random_actions, see};
@@ -75,7 +75,7 @@ fn what_the_playfield_hides_is_no_action() {
     let config = EnvConfig { rules, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config.clone(), &Seeding::Session(1)).unwrap();
     batch.reset(None, Episodes::Next).unwrap();
-    let position = Position { playfield, piece: Tetromino::I, queue: Vec::new() };
+    let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new() };
     batch.restore(None, Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(see(&batch, Field::ActionMask, None)[..6], [0, 0, 0, 1, 1, 1]);
     assert!(matches!(batch.step(&[1], None), Err(StepError::IllegalAction { .. })));
@@ -99,7 +99,7 @@ fn a_position_whose_piece_cannot_come_into_play_is_refused() {
         let mut columns = vec![0; rules.width.into()];
         columns[usize::from(rules.width / 2)] = (1 << rules.height) - 1;
         let playfield = Playfield::from_columns(rules.width, rules.height, &columns);
-        let position = Position { playfield, piece: Tetromino::T, queue: Vec::new() };
+        let position = StartPosition { playfield, piece: Tetromino::T, queue: Vec::new() };
         let refused = batch.restore(None, Restored::Positions(&[position]), None);
         assert_eq!(refused, Err(RestoreError::Position { row: 0, error: PositionError::GameOver }));
     }
