@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
 use crate::engine::{ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, TopOut};
-use crate::names::unknown;
 
 /// The options for the rules: a preset, and the changes to it.
 ///
@@ -142,19 +141,12 @@ fn value<C: Choice>() -> impl TypedValueParser<Value = C> {
     PossibleValuesParser::new(values).map(|name| C::from_name(&name).expect("one of them"))
 }
 
-/// The value of a choice with this name.
-///
-/// # Errors
-/// The known names, if it is not one of them.
-pub fn by_name<C: Choice>(name: &str) -> Result<C, String> {
-    C::from_name(name).ok_or_else(|| unknown(&C::FIELD.replace('_', " "), name, C::names()))
-}
-
 /// A choice in a file, by the name of its value.
 mod as_name {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     use crate::engine::Choice;
+    use crate::wire::rules::by_name;
 
     pub fn serialize<C: Choice, S: Serializer>(value: &Option<C>, serializer: S) -> Result<S::Ok, S::Error> {
         value.map(Choice::name).serialize(serializer)
@@ -162,6 +154,6 @@ mod as_name {
 
     pub fn deserialize<'de, C: Choice, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C>, D::Error> {
         let name = Option::<String>::deserialize(deserializer)?;
-        name.map(|name| crate::cli::rules::by_name(&name)).transpose().map_err(D::Error::custom)
+        name.map(|name| by_name(&name)).transpose().map_err(D::Error::custom)
     }
 }

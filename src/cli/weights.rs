@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::by_name;
-use crate::client::RulesChoice;
+use crate::client::{RulesChoice, Started};
 use crate::engine::Choice;
+use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
@@ -141,6 +141,25 @@ pub enum WeightsError {
 }
 
 impl RulesNote {
+    /// What a server plays.
+    pub fn of(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
+        RulesNote {
+            preset: preset.clone(),
+            rules_version: rules_version.clone(),
+            width: rules.width.into(),
+            height: rules.height.into(),
+            randomizer: rules.randomizer.name().to_owned(),
+            action_model: rules.action_model.name().to_owned(),
+            top_out: rules.top_out.name().to_owned(),
+            orientation_table: rules.orientations.name().to_owned(),
+            reach: rules.reach.name().to_owned(),
+            preview: rules.preview.into(),
+            piece_points: rules.scoring.piece,
+            line_points: rules.scoring.lines,
+            game_end_points: rules.scoring.game_end,
+        }
+    }
+
     /// The rules as a request names them, with every field.
     ///
     /// # Errors

@@ -36,8 +36,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         rows: Rows<'_>,
         actions: &[i32],
     ) -> Result<(), StepError> {
-        let fault = |(i, &action)| self.fault(config, moves, i, action);
-        if rows.envs().zip(actions).all(|row| fault(row).is_none()) {
+        let bad_action = |(i, &action)| self.bad_action(config, moves, i, action);
+        if rows.envs().zip(actions).all(|row| bad_action(row).is_none()) {
             Ok(())
         } else {
             Err(self.refusal(config, moves, rows, actions))
@@ -46,7 +46,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Why one action cannot be done, if it cannot.
     #[inline]
-    fn fault(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<BadAction> {
+    fn bad_action(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<BadAction> {
         match self.phases[i] {
             Phase::NotStarted => Some(BadAction::NotReset),
             Phase::Ended => {
@@ -67,13 +67,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// The refusal of actions not all of which can be done.
     #[cold]
     fn refusal(&self, config: &EnvConfig, moves: &Moves, rows: Rows<'_>, actions: &[i32]) -> StepError {
-        let fault = |(row, (i, &action)): (usize, (usize, &i32))| {
+        let bad_action = |(row, (i, &action)): (usize, (usize, &i32))| {
             let refused = RefusedAction { row: row as u32, action };
-            self.fault(config, moves, i, action).map(|fault| (fault, i as u32, refused))
+            self.bad_action(config, moves, i, action).map(|bad_action| (bad_action, i as u32, refused))
         };
-        let faults: Vec<_> = rows.envs().zip(actions).enumerate().filter_map(fault).collect();
-        let first = faults.iter().map(|&(fault, ..)| fault).min().expect("there is one");
-        let named = faults.into_iter().filter(|&(fault, ..)| fault == first);
+        let bad_actions: Vec<_> = rows.envs().zip(actions).enumerate().filter_map(bad_action).collect();
+        let first = bad_actions.iter().map(|&(bad_action, ..)| bad_action).min().expect("there is one");
+        let named = bad_actions.into_iter().filter(|&(bad_action, ..)| bad_action == first);
         let (env_ids, actions) = named.map(|(_, env_id, refused)| (env_id, refused)).unzip();
         match first {
             BadAction::NotReset => NotReset { env_ids }.into(),

@@ -188,6 +188,14 @@ fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), De
     Ok(())
 }
 
+/// The value of a choice with this name.
+///
+/// # Errors
+/// The known names, if it is not one of them.
+pub fn by_name<C: Choice>(name: &str) -> Result<C, String> {
+    C::from_name(name).ok_or_else(|| names::unknown(&C::FIELD.replace('_', " "), name, C::names()))
+}
+
 /// The value of a choice with this number; zero and numbers of no value are refused.
 fn choice<C: Choice>(number: i32) -> Result<C, DecodeError> {
     let value = u8::try_from(number).ok().and_then(C::from_number);

@@ -9,7 +9,6 @@ use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
-use crate::engine::Choice;
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
 use crate::optimizers::{Config, GeneticConfig, Preset};
@@ -439,27 +438,9 @@ impl Settings {
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
-            rules: rules_note(started),
+            rules: RulesNote::of(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
             score: Some(score),
         }
-    }
-}
-
-fn rules_note(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
-    RulesNote {
-        preset: preset.clone(),
-        rules_version: rules_version.clone(),
-        width: rules.width.into(),
-        height: rules.height.into(),
-        randomizer: rules.randomizer.name().to_owned(),
-        action_model: rules.action_model.name().to_owned(),
-        top_out: rules.top_out.name().to_owned(),
-        orientation_table: rules.orientations.name().to_owned(),
-        reach: rules.reach.name().to_owned(),
-        preview: rules.preview.into(),
-        piece_points: rules.scoring.piece,
-        line_points: rules.scoring.lines,
-        game_end_points: rules.scoring.game_end,
     }
 }

@@ -14,7 +14,7 @@ use crate::names;
 use super::super::error::{DecodeError, Fault, InField};
 use super::super::limits::check_name;
 use super::super::session::{self, SessionConfig};
-use super::super::{pb, sequences};
+use super::super::{pb, rules, sequences};
 use super::{pb as dm, tensor};
 
 /// A setting of a world.
@@ -24,7 +24,7 @@ pub struct Setting {
     pub name: &'static str,
     /// Element type and shape, in words.
     pub takes: &'static str,
-    description: fn() -> String,
+    description: Description,
     /// Whether Reset and ResetWorld take it too.
     pub at_reset: bool,
     put: Put,
@@ -33,10 +33,26 @@ pub struct Setting {
 /// Writes the value of a setting into a draft.
 type Put = fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>;
 
+/// What is said of a setting.
+#[derive(Clone, Copy, Debug)]
+enum Description {
+    Words(&'static str),
+    /// A choice of the rules: the names of its values.
+    Choice(fn() -> Vec<&'static str>),
+}
+use Description::Words;
+
 impl Setting {
     /// Its meaning and its default, in a sentence.
     pub fn description(&self) -> String {
-        (self.description)()
+        match self.description {
+            Words(words) => words.to_owned(),
+            Description::Choice(names) => {
+                let names: Vec<String> = names().iter().map(|name| format!("`{name}`")).collect();
+                let (last, others) = names.split_last().expect("a choice has values");
+                format!("{} or {last}; the preset's", others.join(", "))
+            }
+        }
     }
 }
 
@@ -74,28 +90,28 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "preset",
         takes: "STRING",
-        description: || "the rules that the others change; `simplified`".to_owned(),
+        description: Words("the rules that the others change; `simplified`"),
         at_reset: false,
         put: |tensor, draft| put(tensor::name(tensor), |preset| draft.rules.preset = preset.to_owned()),
     },
     Setting {
         name: "width",
         takes: "an integer",
-        description: || "columns; the preset's".to_owned(),
+        description: Words("columns; the preset's"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |width| draft.rules.width = Some(width)),
     },
     Setting {
         name: "height",
         takes: "an integer",
-        description: || "rows; the preset's".to_owned(),
+        description: Words("rows; the preset's"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |height| draft.rules.height = Some(height)),
     },
     Setting {
         name: "preview",
         takes: "an integer",
-        description: || "next pieces shown; the preset's".to_owned(),
+        description: Words("next pieces shown; the preset's"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |preview| draft.rules.preview = Some(preview)),
     },
@@ -117,7 +133,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "scoring.piece",
         takes: "a number",
-        description: || "points for a piece; the preset's".to_owned(),
+        description: Words("points for a piece; the preset's"),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |points| {
@@ -128,7 +144,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "scoring.lines",
         takes: "numbers [4]",
-        description: || "points for 1, 2, 3 and 4 lines at once; the preset's".to_owned(),
+        description: Words("points for 1, 2, 3 and 4 lines at once; the preset's"),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number_row(tensor, 4), |points| {
@@ -139,7 +155,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "scoring.game_end",
         takes: "a number",
-        description: || "points for the end of a game; the preset's".to_owned(),
+        description: Words("points for the end of a game; the preset's"),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |points| {
@@ -150,9 +166,9 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "features",
         takes: "STRING, or STRING [n]",
-        description: || {
-            "a feature set by name, or a list of features: makes the observation `features`; none".to_owned()
-        },
+        description: Words(
+            "a feature set by name, or a list of features: makes the observation `features`; none",
+        ),
         at_reset: false,
         put: |tensor, draft| {
             let names = tensor::texts(tensor)?.to_vec();
@@ -168,17 +184,17 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "max_episode_steps",
         takes: "an integer",
-        description: || "episodes are interrupted when they have taken so many steps; 0, no limit".to_owned(),
+        description: Words("episodes are interrupted when they have taken so many steps; 0, no limit"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.config.max_episode_steps = steps),
     },
     Setting {
         name: "invalid_action_policy",
         takes: "STRING",
-        description: || {
+        description: Words(
             "what an action does that does not exist: `terminate` the episode, `ignore` it, or `reject` the step; \
-                      `terminate`".to_owned()
-        },
+             `terminate`",
+        ),
         at_reset: false,
         put: |tensor, draft| {
             put(invalid_action_policy(tensor), |policy| draft.config.set_invalid_action_policy(policy))
@@ -187,7 +203,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "invalid_action_reward",
         takes: "a number",
-        description: || "the reward of an action that is ignored; 0".to_owned(),
+        description: Words("the reward of an action that is ignored; 0"),
         at_reset: false,
         put: |tensor, draft| {
             put(tensor::number(tensor), |reward| draft.config.invalid_action_reward = reward)
@@ -196,7 +212,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "ttl_seconds",
         takes: "a number",
-        description: || "how long the world stays without calls, at most a day; 600".to_owned(),
+        description: Words("how long the world stays without calls, at most a day; 600"),
         at_reset: false,
         put: |tensor, draft| {
             let seconds = tensor::number(tensor)?;
@@ -209,18 +225,18 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "seed",
         takes: "an integer",
-        description: || {
-            "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server".to_owned()
-        },
+        description: Words(
+            "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server",
+        ),
         at_reset: true,
         put: |tensor, draft| put(tensor::integer(tensor), |seed| draft.config.env_seeds = vec![seed]),
     },
     Setting {
         name: "pieces",
         takes: "STRING",
-        description: || {
-            "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none".to_owned()
-        },
+        description: Words(
+            "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none",
+        ),
         at_reset: true,
         put: |tensor, draft| {
             put(tensor::text(tensor), |pieces| draft.config.piece_sequences = vec![pieces.to_owned()])
@@ -308,11 +324,7 @@ const fn rules_choice<C: Choice>(put: Put) -> Setting {
     Setting {
         name: C::FIELD,
         takes: "STRING",
-        description: || {
-            let names: Vec<String> = C::names().map(|name| format!("`{name}`")).collect();
-            let (last, others) = names.split_last().expect("a choice has values");
-            format!("{} or {last}; the preset's", others.join(", "))
-        },
+        description: Description::Choice(|| C::names().collect()),
         at_reset: false,
         put,
     }
@@ -320,8 +332,7 @@ const fn rules_choice<C: Choice>(put: Put) -> Setting {
 
 /// The number of a value of a choice by its name.
 fn choice<C: Choice>(tensor: &dm::Tensor) -> Result<i32, DecodeError> {
-    let name = tensor::name(tensor)?;
-    let value = C::from_name(name).ok_or_else(|| unknown_name(C::FIELD, name, C::names()))?;
+    let value = rules::by_name::<C>(tensor::name(tensor)?).map_err(unknown_name)?;
     Ok(value.number().into())
 }
 
@@ -334,12 +345,11 @@ fn invalid_action_policy(tensor: &dm::Tensor) -> Result<pb::InvalidActionPolicy,
         let policies = (1..).map_while(|number| pb::InvalidActionPolicy::try_from(number).ok());
         let known: Vec<_> =
             policies.map(|policy| policy.as_str_name().replace(PREFIX, "").to_lowercase()).collect();
-        unknown_name("invalid_action_policy", name, known.iter().map(String::as_str))
+        unknown_name(names::unknown("invalid action policy", name, known.iter().map(String::as_str)))
     })
 }
 
-fn unknown_name<'a>(field: &str, name: &str, known: impl Iterator<Item = &'a str>) -> DecodeError {
-    let problem = names::unknown(&field.replace('_', " "), name, known);
+fn unknown_name(problem: String) -> DecodeError {
     DecodeError::invalid(Fault::UnknownName, "", problem)
 }
 
