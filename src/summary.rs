@@ -97,6 +97,76 @@ impl Statistics {
     }
 }
 
+/// How long games last, estimated from games of which some were cut: lines a loss.
+///
+/// A good player's stack goes back to much the same heights again and again, so a game is about as likely to be lost at one
+/// piece as at the next, and its length is nearly exponential. Then the lines of all games divided by the losses among them
+/// estimate the mean of whole games, however short the games were cut, as long as that is long after their beginning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinesPerLoss {
+    /// The estimate; `None` without a loss.
+    pub estimate: Option<f64>,
+    /// The lower end of its 95 % interval: that of the number of losses as a Poisson variable (Garwood 1936).
+    pub at_least: f64,
+    /// The upper end; `None` without a loss.
+    pub at_most: Option<f64>,
+}
+
+impl LinesPerLoss {
+    /// From the lines of all games together and how many of these were lost, not cut.
+    ///
+    /// ```
+    /// use tetrion::summary::LinesPerLoss;
+    /// let of = LinesPerLoss::of(1_000_000, 10);
+    /// assert_eq!(of.estimate, Some(100_000.0));
+    /// // Ten losses are compatible with any mean number from 4.80 to 18.39.
+    /// assert_eq!((of.at_least.round(), of.at_most.unwrap().round()), (54_376.0, 208_534.0));
+    /// ```
+    pub fn of(lines: u64, losses: u64) -> LinesPerLoss {
+        let lines = lines as f64;
+        let most = poisson_mean(|mean| poisson_cdf(mean, losses) > 0.025, losses);
+        LinesPerLoss {
+            estimate: (losses > 0).then(|| lines / losses as f64),
+            at_least: lines / most,
+            at_most: (losses > 0)
+                .then(|| lines / poisson_mean(|mean| poisson_cdf(mean, losses - 1) > 0.975, losses)),
+        }
+    }
+}
+
+/// The mean up to which something is true of a Poisson variable that was observed; true of 0, false of large ones.
+fn poisson_mean(is_true: impl Fn(f64) -> bool, observed: u64) -> f64 {
+    let (mut low, mut high) = (0.0, 20.0 + 2.0 * observed as f64);
+    for _ in 0..80 {
+        let middle = (low + high) / 2.0;
+        if is_true(middle) { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The probability that a Poisson variable is at most `count`, added up from its largest term so that no term is lost.
+fn poisson_cdf(mean: f64, count: u64) -> f64 {
+    // Terms relative to the one at `count`: each is the next larger one times k / mean.
+    let (mut term, mut sum, mut k) = (1.0f64, 0.0f64, count as f64);
+    let mut logarithm = -mean + k * mean.max(f64::MIN_POSITIVE).ln() - log_factorial(count);
+    while term > sum * 1e-17 && k >= 0.0 {
+        sum += term;
+        term *= k / mean.max(f64::MIN_POSITIVE);
+        k -= 1.0;
+        // Large ones become the new measure, so that nothing overflows.
+        if term > 1e200 {
+            logarithm += term.ln();
+            sum /= term;
+            term = 1.0;
+        }
+    }
+    (logarithm + sum.ln()).exp().min(1.0)
+}
+
+fn log_factorial(n: u64) -> f64 {
+    (2..=n).map(|k| (k as f64).ln()).sum()
+}
+
 /// All games of one policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolicySummary {

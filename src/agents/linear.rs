@@ -113,6 +113,21 @@ impl LinearAgent {
         self.sum(&features)
     }
 
+    /// The part of the score of a landing that its features of landings add up to, such as the landing height.
+    pub fn landing_score(&self, seen: &Seen<'_>) -> f64 {
+        let mut features = vec![0.0; self.set.len()];
+        self.set.evaluate(seen, &mut features);
+        let terms = self.set.columns().iter().zip(self.weights.iter().zip(&features));
+        terms
+            .filter(|(column, _)| column.feature.is_of_landing())
+            .fold(0.0, |sum, (_, (weight, value))| sum + weight * value)
+    }
+
+    /// The largest weight by size.
+    pub fn largest_weight(&self) -> f64 {
+        self.weights.iter().fold(0.0, |largest, weight| largest.max(weight.abs()))
+    }
+
     fn sum(&self, features: &[f64]) -> f64 {
         self.weights.iter().zip(features).fold(0.0, |sum, (weight, value)| sum + weight * value)
     }
@@ -122,23 +137,29 @@ impl LinearAgent {
     /// # Panics
     /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
     pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
-        let shapes = rules.shapes(piece);
-        let placements = placements(rules, playfield, piece);
-        let first = placements.nth(0).expect("a piece that can be played");
-        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        let first = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
+        let first = Choice { placement: first, score: f64::NEG_INFINITY };
+        let larger = |best: Choice, other: Choice| if other.score > best.score { other } else { best };
+        self.scores(rules, playfield, piece).fold(first, larger)
+    }
+
+    /// The score of every placement of a piece, in ascending action order; without those that end the game, if it avoids
+    /// them.
+    pub fn scores(
+        &self,
+        rules: &Rules,
+        playfield: &Playfield,
+        piece: Tetromino,
+    ) -> impl Iterator<Item = Choice> {
         let mut features = vec![0.0; self.set.len()];
-        for placement in placements.iter() {
-            let shape = &shapes[usize::from(placement.orientation)];
+        placements(rules, playfield, piece).iter().filter_map(move |placement| {
+            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
             let landing = playfield.land(shape, placement.column, rules.top_out);
             if landing.terminal && self.terminal == TerminalPolicy::Avoid {
-                continue;
+                return None;
             }
             self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
-            let score = self.sum(&features);
-            if score > best.score {
-                best = Choice { placement, score };
-            }
-        }
-        best
+            Some(Choice { placement, score: self.sum(&features) })
+        })
     }
 }

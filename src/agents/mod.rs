@@ -11,6 +11,7 @@
 
 mod agent_rng;
 pub mod controllers;
+mod expectation;
 mod flat_stacking;
 pub mod linear;
 pub mod lookahead;
@@ -21,9 +22,10 @@ mod table;
 mod thought;
 mod worth;
 
-pub use crate::features::kernel::{Kernel, TerminalPolicy};
+pub use crate::features::kernel::{Ahead, Expectation, Kernel, TerminalPolicy, Terms};
 pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
+pub use expectation::ExpectationAgent;
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError};
 pub use lookahead::LookaheadAgent;
 pub use monte_carlo::MonteCarlo;

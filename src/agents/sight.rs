@@ -1,6 +1,6 @@
 //! What an agent sees of a game.
 
-use crate::engine::{Playfield, Rules, Tetromino};
+use crate::engine::{Odds, Playfield, Rules, Tetromino};
 
 /// What an agent sees of a game.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub struct Sight<'a> {
     pub piece: Tetromino,
     /// The pieces after it, as far as the rules show them.
     pub next: &'a [Tetromino],
+    /// How likely each tetromino is to follow those.
+    pub odds: Odds,
     /// Lines cleared so far in the game.
     pub lines: u64,
 }

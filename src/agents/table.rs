@@ -2,8 +2,8 @@
 
 use super::worth::Worth;
 use super::{
-    AgentRng, Controller, ControllerError, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
-    TerminalPolicy, Thought, WeightError, random,
+    AgentRng, Controller, ControllerError, Expectation, ExpectationAgent, Kernel, LinearAgent,
+    LookaheadAgent, MonteCarlo, Sight, TerminalPolicy, Thought, WeightError, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -15,6 +15,8 @@ pub enum Agent {
     Linear(LinearAgent),
     /// The same with a look at the next pieces.
     Lookahead(LookaheadAgent),
+    /// The same with what the next pieces can reach, the hidden one by its mean.
+    Expectation(ExpectationAgent),
     /// Every placement played to the end at random.
     MonteCarlo(MonteCarlo),
     /// Every placement with the same chance.
@@ -67,6 +69,8 @@ pub enum Parameter {
     Weights,
     /// How many next pieces are taken into account.
     Lookahead,
+    /// How the next pieces are weighed.
+    Expectation,
     /// What a placement that ends the game is worth.
     Terminal,
     /// Games played for each placement.
@@ -84,6 +88,8 @@ pub struct Parameters {
     pub weights: Vec<f64>,
     /// [`Parameter::Lookahead`].
     pub lookahead: u32,
+    /// [`Parameter::Expectation`], if it is asked for.
+    pub expectation: Option<Expectation>,
     /// [`Parameter::Terminal`].
     pub terminal: TerminalPolicy,
     /// [`Parameter::Playouts`], at least 1.
@@ -105,7 +111,8 @@ pub enum AgentError {
 }
 
 /// What the controllers with a name take.
-pub const CONTROLLER_PARAMETERS: &[Parameter] = &[Parameter::Lookahead, Parameter::Terminal];
+pub const CONTROLLER_PARAMETERS: &[Parameter] =
+    &[Parameter::Lookahead, Parameter::Expectation, Parameter::Terminal];
 
 const NOTEBOOK: &str = "Tetris AI survey notebook";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
@@ -119,13 +126,27 @@ pub const LINEAR: AgentRow = AgentRow {
     build: |given| {
         let features = given.features.ok_or(AgentError::Missing(Parameter::Features))?;
         let agent = LinearAgent::new(features, given.weights, given.terminal)?;
-        Ok(Agent::linear(agent, given.lookahead))
+        Ok(Agent::linear(agent, given.lookahead, given.expectation))
+    },
+};
+
+/// A weight vector that weighs what the next pieces can reach.
+const EXPECTATION: AgentRow = AgentRow {
+    name: "expectation",
+    description: "The placement with the largest terms of its own plus the best score that the next piece can reach, \
+                  the exact mean of that over the seven where the next piece is hidden.",
+    source: "chance nodes: Michie 1966, Ballard 1983; the terms are this project's",
+    parameters: &[Parameter::Features, Parameter::Weights, Parameter::Expectation, Parameter::Terminal],
+    build: |given| {
+        let expectation = given.expectation.unwrap_or_default();
+        (LINEAR.build)(Parameters { expectation: Some(expectation), ..given })
     },
 };
 
 /// Every agent; the linear controllers with a name are in a table of their own.
 pub static AGENTS: &[AgentRow] = &[
     LINEAR,
+    EXPECTATION,
     AgentRow {
         name: "flat_stacking",
         description: "Lines cleared, height reached, holes and shafts weighed; the controller flat-stacking.",
@@ -191,6 +212,7 @@ impl Parameter {
             Parameter::Features => "features",
             Parameter::Weights => "weights",
             Parameter::Lookahead => "lookahead",
+            Parameter::Expectation => "expectation",
             Parameter::Terminal => "terminal",
             Parameter::Playouts => "playouts",
         }
@@ -204,6 +226,9 @@ impl Parameter {
             Parameter::Lookahead => {
                 "How many of the next pieces are taken into account, as far as the rules show them."
             }
+            Parameter::Expectation => {
+                "How what the next pieces can reach is weighed, those that are hidden by their exact mean."
+            }
             Parameter::Terminal => "What a placement that ends the game is worth.",
             Parameter::Playouts => "Games played at random for each placement.",
         }
@@ -214,6 +239,8 @@ impl Parameter {
         match self {
             Parameter::Features | Parameter::Weights => String::new(),
             Parameter::Lookahead => "0".to_owned(),
+            // A message; its fields have the defaults.
+            Parameter::Expectation => "none".to_owned(),
             Parameter::Terminal => "TERMINAL_SCORE_AVOID".to_owned(),
             Parameter::Playouts => MonteCarlo::DEFAULT_PLAYOUTS.to_string(),
         }
@@ -228,11 +255,13 @@ const PLAIN: u64 = 32;
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// A linear controller that looks at this many of the next pieces, as far as they are shown.
-    pub fn linear(agent: LinearAgent, lookahead: u32) -> Agent {
-        match lookahead {
-            0 => Agent::Linear(agent),
-            pieces => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+    /// A linear controller that looks at this many of the next pieces, as far as they are shown; or weighs them by an
+    /// expectation, in place of that.
+    pub fn linear(agent: LinearAgent, lookahead: u32, expectation: Option<Expectation>) -> Agent {
+        match (expectation, lookahead) {
+            (Some(expectation), _) => Agent::Expectation(ExpectationAgent::new(agent, expectation)),
+            (None, 0) => Agent::Linear(agent),
+            (None, pieces) => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
         }
     }
 
@@ -252,6 +281,7 @@ impl Agent {
             Agent::Lookahead(agent) => {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
             }
+            Agent::Expectation(agent) => agent.weigh(kernel, sight, thought)?,
             Agent::MonteCarlo(agent) => {
                 thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))?
             }
@@ -277,6 +307,11 @@ impl Agent {
                 // All but the last of the next pieces are placed wherever they can go.
                 let branches = agent.pieces().saturating_sub(1);
                 cost_of(agent.linear()) * (3 * u64::from(rules.width)).saturating_pow(branches)
+            }
+            Agent::Expectation(agent) => {
+                // A call weighs one of the first piece's placements.
+                let placements = agent.placements_looked_at(rules);
+                cost_of(agent.linear()) * agent.work_of_a_piece(rules) / placements
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
             Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,

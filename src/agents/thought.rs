@@ -9,9 +9,25 @@ use crate::engine::{Placement, placements};
 pub struct Thought {
     weighed: u32,
     best: Option<(Worth, Placement)>,
+    /// Those that it is among; all of them, if this is empty.
+    among: Vec<Placement>,
 }
 
 impl Thought {
+    /// Weighs the next one of some placements, in ascending action order; the choice, when that was the last one. Which they
+    /// are is asked once.
+    pub(super) fn weigh_among(
+        &mut self,
+        among: impl FnOnce() -> Vec<Placement>,
+        worth: impl FnOnce(Placement) -> Worth,
+    ) -> Option<Placement> {
+        if self.among.is_empty() {
+            self.among = among();
+        }
+        let placement = self.among[self.weighed as usize];
+        self.weigh_one(placement, self.among.len() as u32, worth)
+    }
+
     /// Weighs the next placement; the choice, when that was the last one.
     pub(super) fn weigh(
         &mut self,
@@ -20,12 +36,21 @@ impl Thought {
     ) -> Option<Placement> {
         let all = placements(sight.rules, sight.playfield, sight.piece);
         let placement = all.nth(self.weighed).expect("a piece that can be played");
+        self.weigh_one(placement, all.len(), worth)
+    }
+
+    fn weigh_one(
+        &mut self,
+        placement: Placement,
+        all: u32,
+        worth: impl FnOnce(Placement) -> Worth,
+    ) -> Option<Placement> {
         let worth = worth(placement);
         self.weighed += 1;
         let best = self.best.map(|(best, _)| best);
         if best.is_none_or(|best| worth > best) {
             self.best = Some((worth.recorded_after(best), placement));
         }
-        self.best.map(|(_, placement)| placement).filter(|_| self.weighed == all.len())
+        self.best.map(|(_, placement)| placement).filter(|_| self.weighed == all)
     }
 }

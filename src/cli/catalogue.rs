@@ -35,7 +35,7 @@ The random choices of an agent come from the seed of the episode: the n-th draw 
 
 const PARAMETERS_HEAD: &str = "\
 What an agent takes beside its name; anything else is refused.
-The controllers below take `lookahead` and `terminal`.
+The controllers below take `lookahead`, `expectation` and `terminal`; the first two exclude each other.
 ";
 
 const CONTROLLERS_HEAD: &str = "\

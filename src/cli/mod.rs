@@ -18,6 +18,7 @@ pub mod train;
 
 pub mod access;
 pub mod connection;
+pub mod expectation;
 mod failure;
 pub mod interrupt;
 pub mod large_u64;

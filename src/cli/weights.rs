@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::expectation::ExpectationNote;
 use crate::client::{RulesChoice, Started};
 use crate::engine::Choice;
 use crate::wire::rules::by_name;
@@ -28,6 +29,9 @@ pub struct Weights {
     pub weights: Vec<f64>,
     /// How a game-ending placement is valued: `avoid` (last choice) or `score` (by its features).
     pub terminal: String,
+    /// How they weigh what the next pieces can reach, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<ExpectationNote>,
     /// What was played.
     pub rules: RulesNote,
     /// Where the weights, and the games of the score, come from.

@@ -1,5 +1,6 @@
 //! What a client chooses by name: features and policies; and how it encodes them.
 
+pub use crate::wire::pb::Expectation;
 use crate::wire::{pb, tensor};
 
 /// Features by their names in the server's lists.
@@ -42,11 +43,14 @@ pub enum Policies {
         avoid_terminal: bool,
         /// Next pieces that they look ahead.
         lookahead: u32,
+        /// How they weigh what the next pieces can reach, in place of looking ahead; what it leaves out has the server's
+        /// defaults.
+        expectation: Option<Expectation>,
     },
 }
 
 /// An agent or a controller by name; the server fills in what is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedPolicy {
     /// The name.
     pub name: String,
@@ -54,6 +58,8 @@ pub struct NamedPolicy {
     pub playouts: Option<u32>,
     /// Next pieces that a linear controller looks ahead.
     pub lookahead: Option<u32>,
+    /// How a linear controller weighs what the next pieces can reach, in place of looking ahead.
+    pub expectation: Option<Expectation>,
     /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any
     /// other.
     pub avoid_terminal: Option<bool>,
@@ -65,6 +71,7 @@ impl NamedPolicy {
             name: self.name.clone(),
             playouts: self.playouts,
             lookahead: self.lookahead,
+            expectation: self.expectation,
             terminal: self.avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
             ..Default::default()
         }
@@ -88,13 +95,14 @@ impl Policies {
     pub(super) fn encode(&self) -> (Option<pb::WeightMatrix>, Vec<pb::Agent>) {
         match self {
             Policies::Named(policies) => (None, policies.iter().map(NamedPolicy::encode).collect()),
-            Policies::Matrix { features, rows, avoid_terminal, lookahead } => {
+            Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation } => {
                 let shape = vec![rows.len() as u32, rows.first().map_or(0, Vec::len) as u32];
                 let matrix = pb::WeightMatrix {
                     features: Some(features.encode()),
                     weights: Some(tensor::encode(shape, &rows.concat())),
                     terminal: encode_terminal(*avoid_terminal).into(),
                     lookahead: *lookahead,
+                    expectation: *expectation,
                 };
                 (Some(matrix), Vec::new())
             }

@@ -38,7 +38,7 @@ pub use placement::{Placement, PlacementSet};
 pub use playfield::{
     Column, CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf,
 };
-pub use randomizer::{Dealer, Randomizer, episode_seed};
+pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
 pub use reach::{every_placement_always_exists, every_placement_exists, is_blocked, placements};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,

@@ -30,6 +30,41 @@ choice! {
     }
 }
 
+/// How likely each tetromino is to come next: whole numbers, in the order of [`Tetromino::ALL`], not all of them 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Odds([u32; 7]);
+
+impl Odds {
+    /// All seven alike.
+    pub const EVEN: Odds = Odds([1; 7]);
+
+    /// No other than this one.
+    #[inline]
+    pub fn certain(piece: Tetromino) -> Odds {
+        let mut odds = [0; 7];
+        odds[piece as usize] = 1;
+        Odds(odds)
+    }
+
+    /// That of a tetromino.
+    #[inline]
+    pub fn of(self, piece: Tetromino) -> u32 {
+        self.0[piece as usize]
+    }
+
+    /// The mean of a number for each tetromino: odds times number, added up in order from 0, then divided by the sum of the
+    /// odds. Those that cannot come are passed over.
+    #[inline]
+    pub fn mean(self, numbers: [f64; 7]) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (odds, number) in self.0.into_iter().zip(numbers).filter(|(odds, _)| *odds > 0) {
+            sum += f64::from(odds) * number;
+            total += f64::from(odds);
+        }
+        sum / total
+    }
+}
+
 /// The piece sequence of one episode, and how far it has been dealt.
 ///
 /// Cheap to clone: a written sequence is shared.
@@ -125,6 +160,23 @@ impl Dealer {
         Some(piece)
     }
 
+    /// How likely each tetromino is to be dealt next, to one who has seen all pieces before: alike under `uniform`, those still
+    /// in the open bag under `bag7`, by the weights of `balanced`. What a written sequence goes on with is not known; all are
+    /// alike.
+    pub fn odds(&self) -> Odds {
+        match &self.source {
+            Source::Uniform { .. } | Source::Sequence(_) => Odds::EVEN,
+            Source::Bag7 { bag, .. } => {
+                let mut odds = [0; 7];
+                let dealt = (self.dealt % 7) as usize;
+                let left = if dealt == 0 { &Tetromino::ALL[..] } else { &bag[dealt..] };
+                left.iter().for_each(|piece| odds[*piece as usize] = 1);
+                Odds(odds)
+            }
+            Source::Balanced { behind, .. } => Odds(balanced_weights(behind)),
+        }
+    }
+
     /// Goes back to the first piece, of the episode with this seed; a written sequence has no seed and begins again.
     pub fn restart(&mut self, seed: u64) {
         self.dealt = 0;
@@ -192,7 +244,7 @@ const EVEN: [u16; 7] = [0; 7];
 
 /// A tetromino by a word, with weight 5 and one more for each time that it came less often than the most frequent one.
 fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
-    let weights = behind.map(|behind| 5 + u64::from(behind));
+    let weights = balanced_weights(behind).map(u64::from);
     let mut left = below(word, weights.iter().sum());
     let mut piece = 0;
     while left >= weights[piece] {
@@ -200,6 +252,10 @@ fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
         piece += 1;
     }
     Tetromino::ALL[piece]
+}
+
+fn balanced_weights(behind: &[u16; 7]) -> [u32; 7] {
+    behind.map(|behind| 5 + u32::from(behind))
 }
 
 /// Counts a tetromino. One that was behind catches up; one that was not leaves all others one further behind.

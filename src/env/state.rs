@@ -90,6 +90,11 @@ pub struct StartPosition {
 }
 
 impl StartPosition {
+    /// Whether the game is over before the piece, or because it cannot come into play.
+    pub fn is_over(&self, rules: &Rules) -> bool {
+        self.playfield.is_topped_out(rules.top_out) || is_blocked(rules, &self.playfield, self.piece)
+    }
+
     /// Checks that it can be played from.
     ///
     /// # Errors
@@ -101,7 +106,7 @@ impl StartPosition {
         if got != expected {
             return Err(PositionError::Size { got, expected });
         }
-        if self.playfield.is_topped_out(rules.top_out) || is_blocked(rules, &self.playfield, self.piece) {
+        if self.is_over(rules) {
             return Err(PositionError::GameOver);
         }
         if self.queue.len() > usize::from(rules.preview) {

@@ -38,6 +38,9 @@ pub struct CemConfig {
     pub elite_fraction: f64,
     /// Mean of every weight at the start.
     pub initial_mean: f64,
+    /// The mean of each weight at the start, in place of that; scaled to length 1 under `unit_norm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
     /// Standard deviation of every weight at the start, above 0.
     pub initial_std: f64,
     /// Added to the variance of every weight.
@@ -192,6 +195,15 @@ impl Noise {
         }
     }
 
+    /// The same kind with another variance at t = 0; constant in place of none.
+    pub fn with_variance(self, variance: f64) -> Noise {
+        match self {
+            Self::None | Self::Constant { .. } => Self::Constant { variance },
+            Self::Linear { generations, .. } => Self::Linear { variance, generations },
+            Self::Hyperbolic { .. } => Self::Hyperbolic { variance },
+        }
+    }
+
     fn check(self) -> Result<(), InvalidParameter> {
         let check_variance = |variance| super::check("noise.variance", variance, 0.0..=MAX_MAGNITUDE);
         match self {
@@ -212,6 +224,7 @@ impl Preset {
             population: 100,
             elite_fraction: 0.1,
             initial_mean: 0.0,
+            start: None,
             initial_std: 10.0,
             noise: Noise::Constant { variance: 4.0 },
             covariance: Covariance::Diagonal,
@@ -280,8 +293,7 @@ impl CemConfig {
 }
 
 impl Cem {
-    /// A search over vectors of `num_weights`. To start from a known vector, take the [`state`](Self::state), put the
-    /// vector in its `mean`, and [`resume`](Self::resume) from that.
+    /// A search over vectors of `num_weights`.
     ///
     /// # Errors
     ///
@@ -290,7 +302,14 @@ impl Cem {
         config.check()?;
         super::check_count("num_weights", num_weights as usize, 1..=MAX_POPULATION)?;
         let num_weights = num_weights as usize;
-        let mean = vec![config.initial_mean; num_weights];
+        let mut mean = vec![config.initial_mean; num_weights];
+        if let Some(start) = &config.start {
+            super::check_vector("start", start, num_weights)?;
+            mean.clone_from(start);
+            if config.unit_norm {
+                scale_to_unit_norm(&mut mean);
+            }
+        }
         let std = config.initial_std;
         let spread = match config.covariance {
             Covariance::Diagonal => Spread::Diagonal(vec![std * std; num_weights]),

@@ -7,10 +7,12 @@
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
 //! towards its choice. It may not get there: the piece lands where it ends.
 
-use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
+use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
-use crate::engine::{ActionModel, Column, Dealer, FallingPiece, Game, Rules, Tetromino, TopOut};
-use crate::features::kernel::{Job, Lanes, Scorer, Size, dispatch, rows_for};
+use crate::engine::{
+    ActionModel, Column, Dealer, FallingPiece, Game, Placement, PlayfieldOf, Rules, Tetromino, TopOut,
+};
+use crate::features::kernel::{Ahead, Chooser, Foresight, Job, Lanes, Scorer, Size, dispatch, rows_for};
 
 /// An episode that is being played.
 #[derive(Clone, Debug)]
@@ -66,13 +68,14 @@ impl Episode {
     /// # Panics
     /// When the agent cannot play by these rules: see [`Agent::plays`].
     pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds, work: u64) {
-        if let Agent::Linear(agent) = agent
-            && rules.action_model == ActionModel::Placement
-            && let Some(scorer) = agent.scorer_under(rules)
-        {
-            let left = bounds.pieces.min(bounds.steps).saturating_sub(self.game.pieces);
-            self.play_slice(rules, scorer, kernel, left.min(work));
-            return;
+        let left = bounds.pieces.min(bounds.steps).saturating_sub(self.game.pieces);
+        match Fast::of(agent, rules) {
+            Some(Fast::Linear(scorer)) => return self.play_slice(rules, scorer, kernel, left.min(work)),
+            Some(Fast::Foreseeing(player)) => {
+                let pieces = (work / player.agent.work_of_a_piece(rules)).max(1);
+                return self.play_slice(rules, player, kernel, left.min(pieces));
+            }
+            None => {}
         }
         let cost = agent.cost(rules);
         let mut done = 0;
@@ -94,12 +97,13 @@ impl Episode {
         }
     }
 
-    /// Lets a linear controller place this many pieces in a game of placements.
-    fn play_slice(&mut self, rules: &Rules, scorer: &Scorer, kernel: Kernel, pieces: u64) {
+    /// Lets a controller place this many pieces in a game of placements.
+    fn play_slice<P: Player>(&mut self, rules: &Rules, player: P, kernel: Kernel, pieces: u64) {
         let end = self.game.pieces + pieces;
         while self.game.pieces < end && self.game.end.is_none() {
-            let rows = rows_for(rules.width, rules.height, self.game.playfield.occupied_rows().top());
-            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, scorer, end, rows });
+            let stack = self.game.playfield.occupied_rows().top() + player.rows_ahead();
+            let rows = rows_for(rules.width, rules.height, stack);
+            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, player, end, rows });
         }
         // A step is a piece.
         self.steps = self.game.pieces;
@@ -121,9 +125,9 @@ impl Episode {
         mut thought: Thought,
     ) {
         let mut shown = [piece; MAX_PREVIEW as usize];
-        let shown = shown_next(&self.dealer, rules, &mut shown);
+        let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
         let Game { playfield, lines, .. } = &self.game;
-        let sight = Sight { rules, playfield, piece, next: shown, lines: *lines };
+        let sight = Sight { rules, playfield, piece, next, odds, lines: *lines };
         let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
@@ -156,55 +160,151 @@ impl Episode {
     }
 }
 
-/// The pieces after the current one that the rules show, in the room given; fewer at the end of a written sequence.
-fn shown_next<'a>(
-    dealer: &Dealer,
-    rules: &Rules,
-    room: &'a mut [Tetromino; MAX_PREVIEW as usize],
-) -> &'a [Tetromino] {
-    let mut shown = 0;
-    if rules.preview > 0 {
-        let mut dealer = dealer.clone();
-        while shown < usize::from(rules.preview)
-            && let Some(piece) = dealer.deal()
-        {
-            room[shown] = piece;
-            shown += 1;
-        }
+/// What is known of the pieces after the current one: those that the rules show, in the room given, fewer at the end of a
+/// written sequence; and the odds of the one after them.
+#[inline]
+fn ahead<'a>(dealer: &Dealer, rules: &Rules, room: &'a mut [Tetromino; MAX_PREVIEW as usize]) -> Ahead<'a> {
+    if rules.preview == 0 {
+        return Ahead { shown: &[], odds: dealer.odds() };
     }
-    &room[..shown]
+    let mut dealer = dealer.clone();
+    let mut shown = 0;
+    while shown < usize::from(rules.preview)
+        && let Some(piece) = dealer.deal()
+    {
+        room[shown] = piece;
+        shown += 1;
+    }
+    Ahead { shown: &room[..shown], odds: dealer.odds() }
 }
 
-/// Playing on with a linear controller on one kernel, as long as the stack stays about as high as it is: the loop where
-/// evaluations spend their time.
+/// A controller that plays whole slices in a kernel.
+enum Fast<'a> {
+    Linear(&'a Scorer),
+    Foreseeing(Foreseeing<'a>),
+}
+
+impl Fast<'_> {
+    /// That of an agent, if the kernels know all that it looks at.
+    fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
+        match agent {
+            _ if rules.action_model != ActionModel::Placement => None,
+            Agent::Linear(agent) => agent.scorer_under(rules).map(Fast::Linear),
+            Agent::Expectation(agent) => {
+                let foreseeing = |scorer| Fast::Foreseeing(Foreseeing { agent, scorer });
+                agent.linear().scorer_under(rules).map(foreseeing)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// One that plays slices on playfields of any size.
+trait Player: Copy {
+    /// The rows that the pieces need which it places in thought.
+    fn rows_ahead(self) -> u32;
+    /// Prepares it for one size.
+    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L>;
+}
+
+/// One that is prepared for a size. Its function must be `#[inline(always)]`, as that of a [`Job`].
+trait Places<L: Lanes> {
+    /// Places the piece that was dealt last.
+    fn place<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+        dealer: &Dealer,
+    ) -> Placement;
+}
+
+impl Player for &Scorer {
+    fn rows_ahead(self) -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L> {
+        Scorer::on(self, size)
+    }
+}
+
+impl<L: Lanes> Places<L> for Chooser<'_, L> {
+    #[inline(always)]
+    fn place<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+        _: &Dealer,
+    ) -> Placement {
+        Chooser::place(self, playfield, rules.shapes(piece), rules.top_out)
+    }
+}
+
+/// A controller that weighs the pieces to come.
+#[derive(Clone, Copy)]
+struct Foreseeing<'a> {
+    agent: &'a ExpectationAgent,
+    scorer: &'a Scorer,
+}
+
+impl Player for Foreseeing<'_> {
+    fn rows_ahead(self) -> u32 {
+        4 * u32::from(self.agent.expectation().pieces)
+    }
+
+    #[inline(always)]
+    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L> {
+        Foresight::new(self.scorer.on(size), self.agent.expectation(), self.agent.lost())
+    }
+}
+
+impl<L: Lanes> Places<L> for Foresight<'_, L> {
+    #[inline(always)]
+    fn place<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+        dealer: &Dealer,
+    ) -> Placement {
+        let mut room = [piece; MAX_PREVIEW as usize];
+        Foresight::place(self, rules, playfield, piece, &ahead(dealer, rules, &mut room))
+    }
+}
+
+/// Playing on with a controller on one kernel, as long as the stack stays about as high as it is: the loop where evaluations
+/// spend their time.
 ///
 /// A stack is low most of the time, and so the upper rows of the playfield are empty. They are left out then, so that the
 /// others fit into shorter words.
-struct Slice<'a> {
+struct Slice<'a, P> {
     episode: &'a mut Episode,
     rules: &'a Rules,
-    scorer: &'a Scorer,
+    player: P,
     end: u64,
     rows: u8,
 }
 
-impl Job for Slice<'_> {
+impl<P: Player> Job for Slice<'_, P> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
-        let Slice { episode, rules, scorer, end, rows } = self;
-        let chooser = scorer.on(Size::<L>::lowered(rules.width, rules.height, rows));
+        let Slice { episode, rules, player, end, rows } = self;
+        let places = player.on(Size::<L>::lowered(rules.width, rules.height, rows));
         let mut game: Game<C, N> = episode.game.with_height(rows);
         // Where rows are left out, nothing can end.
         let is_lowered = rows < rules.height;
         let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
         let lowered = Rules { height: rows, top_out, ..*rules };
-        let highest = if is_lowered { u32::from(rows) - 4 } else { u32::MAX };
-        let lowest = lowest_stack(rules, rows);
+        let highest = if is_lowered { u32::from(rows) - 4 - player.rows_ahead() } else { u32::MAX };
+        let lowest = lowest_stack(rules, rows, player.rows_ahead());
         while game.pieces < end {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
-            let placement = chooser.place(&game.playfield, lowered.shapes(piece), top_out);
+            let placement = places.place(&lowered, &game.playfield, piece, &episode.dealer);
             game.place(&lowered, piece, placement);
             let stack = game.playfield.occupied_rows().top();
             if game.end.is_some() || stack > highest || stack < lowest {
@@ -217,9 +317,9 @@ impl Job for Slice<'_> {
 
 /// The stack under which fewer rows would do. Two rows under the highest one of which that is true, so that a stack that
 /// goes up and down does not change the words with every piece.
-fn lowest_stack(rules: &Rules, rows: u8) -> u32 {
+fn lowest_stack(rules: &Rules, rows: u8, rows_ahead: u32) -> u32 {
     (0..u32::from(rows))
         .rev()
-        .find(|&stack| rows_for(rules.width, rules.height, stack) < rows)
+        .find(|&stack| rows_for(rules.width, rules.height, stack + rows_ahead) < rows)
         .map_or(0, |stack| stack.saturating_sub(2))
 }

@@ -217,6 +217,6 @@ fn from_state(state: &EnvState) -> Position {
 }
 
 fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
-    let is_over = drawn.playfield.is_topped_out(rules.top_out);
-    Position { playfield: drawn.playfield, piece: (!is_over).then_some(drawn.piece), falling: None }
+    let piece = (!drawn.is_over(rules)).then_some(drawn.piece);
+    Position { playfield: drawn.playfield, piece, falling: None }
 }

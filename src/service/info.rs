@@ -85,10 +85,11 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 14] = [
+const CAPABILITIES: [&str; 15] = [
     "balanced",
     "dm_env_rpc",
     "evaluation",
+    "expectation",
     "gzip",
     "keypress",
     "lookahead",

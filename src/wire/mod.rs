@@ -13,6 +13,7 @@ pub mod limits;
 pub mod dm_env_rpc;
 pub mod duration;
 pub mod evaluation;
+pub mod expectation;
 pub mod features;
 pub mod fields;
 pub mod policies;

@@ -9,10 +9,10 @@ use crate::features::FeatureSet;
 use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
-use super::features;
 use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, check_name};
 use super::pb;
 use super::tensor::{self, Dim};
+use super::{expectation, features};
 
 /// The policies of a request, and how the answer reports them.
 pub(super) struct Policies {
@@ -66,6 +66,7 @@ impl Policies {
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
         let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
         check_lookahead(matrix.lookahead, rules)?;
+        let expectation = expectation::decode(matrix.expectation.as_ref(), rules, matrix.lookahead)?;
         let columns = set.len();
         let weights = decode_weights(matrix.weights.as_ref(), columns as u32).in_field("weights")?;
         let rows = weights.len() / columns;
@@ -80,7 +81,7 @@ impl Policies {
             let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
                 DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
             })?;
-            self.all.push(Agent::linear(agent, matrix.lookahead));
+            self.all.push(Agent::linear(agent, matrix.lookahead, expectation));
         }
         self.features = Some(set);
         self.terminal = encode_terminal(terminal);
@@ -119,6 +120,9 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
             Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
             Parameter::Weights => echo.weights.clone_from(&parameters.weights),
             Parameter::Lookahead => echo.lookahead = Some(parameters.lookahead),
+            Parameter::Expectation => {
+                echo.expectation = parameters.expectation.as_ref().map(expectation::encode)
+            }
             Parameter::Terminal => echo.terminal = encode_terminal(parameters.terminal).into(),
             Parameter::Playouts => echo.playouts = Some(parameters.playouts),
         }
@@ -128,6 +132,9 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
         AgentError::Weights(error) => DecodeError::field("weights", error.to_string()),
         AgentError::Controller(error) => DecodeError::field("name", error.to_string()),
     })?;
+    if let Agent::Expectation(agent) = &agent {
+        echo.expectation = Some(expectation::encode(agent.expectation()));
+    }
     if !agent.plays(rules) {
         let problem = format!("is {name}, which presses keys: the rules have placements");
         return Err(DecodeError::field("name", problem));
@@ -143,6 +150,7 @@ fn decode_parameters(
 ) -> Result<Parameters, DecodeError> {
     let lookahead = message.lookahead.unwrap_or(0);
     check_lookahead(lookahead, rules)?;
+    let expectation = expectation::decode(message.expectation.as_ref(), rules, lookahead)?;
     let terminal = decode_terminal(message.terminal)?;
     let (features, weights, default_terminal) = match controller {
         None => {
@@ -160,6 +168,7 @@ fn decode_parameters(
         features,
         weights,
         lookahead,
+        expectation,
         terminal: terminal.unwrap_or(default_terminal),
         playouts: decode_playouts(message.playouts)?,
     })
@@ -175,6 +184,7 @@ fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<
     let given = [
         (Parameter::Playouts, message.playouts.is_some()),
         (Parameter::Lookahead, message.lookahead.is_some()),
+        (Parameter::Expectation, message.expectation.is_some()),
         (Parameter::Terminal, message.terminal != pb::TerminalScore::Unspecified as i32),
         (Parameter::Features, message.features.is_some()),
         (Parameter::Weights, !message.weights.is_empty()),

@@ -1,6 +1,6 @@
 //! A linear controller that plays on one core.
 
-use crate::agents::{Agent, AgentRng, Controller, Kernel};
+use crate::agents::{Agent, AgentRng, Controller, Expectation, Kernel};
 use crate::engine::{Dealer, Rules};
 use crate::rollout::{Bounds, Episode};
 
@@ -13,10 +13,12 @@ pub struct Case {
     pub width: u8,
     /// Rows.
     pub height: u8,
+    /// Placements looked at where the next piece is weighed by its mean; 0 where it is not.
+    pub looked_at: u8,
 }
 
 const fn case(controller: &'static str, width: u8, height: u8) -> Case {
-    Case { controller, width, height }
+    Case { controller, width, height, looked_at: 0 }
 }
 
 /// One controller for each feature set that requests often name, and a playfield too high for the compact form.
@@ -28,6 +30,12 @@ pub const CASES: [Case; 7] = [
     case("el-tetris", 10, 20),
     case("bdu", 10, 20),
     case("bcts", 10, 30),
+];
+
+/// The exact mean over the next piece, and the pieces a second that are wanted of the fastest kernel.
+pub const EXPECTATIONS: [(Case, f64); 2] = [
+    (Case { looked_at: 4, ..case("dt-10", 10, 10) }, 140_000.0),
+    (Case { looked_at: 8, ..case("dt-10", 10, 10) }, 80_000.0),
 ];
 
 impl Case {
@@ -43,7 +51,9 @@ impl Case {
     /// The case on a kernel.
     pub fn on(&self, kernel: Kernel) -> Play {
         let agent = self.named().agent(self.width).expect("the table names sizes that they play");
-        Play { rules: Rules::simplified(self.width, self.height), agent: Agent::Linear(agent), kernel }
+        let expectation = Expectation { placements: self.looked_at, ..Expectation::default() };
+        let agent = Agent::linear(agent, 0, (self.looked_at > 0).then_some(expectation));
+        Play { rules: Rules::simplified(self.width, self.height), agent, kernel }
     }
 }
 

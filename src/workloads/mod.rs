@@ -16,7 +16,7 @@ pub mod stepping;
 mod latency;
 
 pub use evaluations::Games;
-pub use games::{CASES, Case, Play};
+pub use games::{CASES, Case, EXPECTATIONS, Play};
 pub use placements::Listing;
 pub use remote::{Remote, RemoteError};
 pub use stepping::{RandomPlacements, Stepper};

@@ -10,7 +10,7 @@ use tetrion::agents::{
 };
 use tetrion::engine::rng::{Tag, word as engine_word};
 use tetrion::engine::{
-    Dealer, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
+    Dealer, Odds, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
@@ -242,8 +242,14 @@ fn all_kernels_count_the_same_playouts_under_all_rules() {
         for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
             let rules = Rules { width, height, top_out, ..Rules::preset(preset).unwrap() };
             let playfield = Playfield::empty(width, height);
-            let sight =
-                Sight { rules: &rules, playfield: &playfield, piece: Tetromino::L, next: &[], lines: 0 };
+            let sight = Sight {
+                rules: &rules,
+                playfield: &playfield,
+                piece: Tetromino::L,
+                next: &[],
+                odds: Odds::EVEN,
+                lines: 0,
+            };
             let agent = MonteCarlo::new(20);
             let tally = |kernel| {
                 let mut rng = AgentRng::new(5);
@@ -308,6 +314,7 @@ fn looks_ahead_find_what_their_definition_says() {
                             playfield: &playfield,
                             piece: pieces[0],
                             next: &pieces[1..],
+                            odds: Odds::EVEN,
                             lines: 0,
                         };
                         let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
@@ -429,7 +436,14 @@ fn flat_stacking_chooses_by_the_reports_sum() {
                 let cells: Vec<Vec<bool>> = (0..height)
                     .map(|row| (0..width).map(|column| playfield.is_full(row, column)).collect())
                     .collect();
-                let sight = Sight { rules: &rules, playfield: &playfield, piece, next: &[], lines: 0 };
+                let sight = Sight {
+                    rules: &rules,
+                    playfield: &playfield,
+                    piece,
+                    next: &[],
+                    odds: Odds::EVEN,
+                    lines: 0,
+                };
                 let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
                 assert_eq!(chosen, plain_smart(&rules, &cells, piece), "{piece} on\n{playfield}");
                 choices += 1;

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{AGENTS, Agent, Controller, Kernel, KeyAgent, LookaheadAgent, MonteCarlo, Parameter};
+use tetrion::agents::{
+    AGENTS, Agent, Controller, Expectation, ExpectationAgent, Kernel, KeyAgent, LookaheadAgent, MonteCarlo,
+    Parameter, Terms,
+};
 use tetrion::engine::{Randomizer, Rules};
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::wire::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS};
@@ -49,7 +52,15 @@ fn everybody() -> Vec<pb::Agent> {
             weights: vec![-0.510066, 0.760666, -0.35663, -0.184483],
             ..named("linear")
         },
+        pb::Agent { expectation: Some(pb::Expectation::default()), ..named("dt-10") },
     ]
+}
+
+fn dt_10(expectation: Expectation) -> Agent {
+    Agent::Expectation(ExpectationAgent::new(
+        Controller::named("dt-10").unwrap().agent(8).unwrap(),
+        expectation,
+    ))
 }
 
 fn played(evaluation: &Evaluation) -> Vec<GameResult> {
@@ -71,6 +82,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
             Agent::MonteCarlo(MonteCarlo::as_coded(20)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
+            dt_10(Expectation::default()),
         ],
         deal: Deal::Common(vec![3, 1, 4]),
         episodes_per_seed: 1,
@@ -84,7 +96,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
         let (mut client, _guard) = start(threads).await;
         let answer = ask(&mut client, request(everybody())).await.unwrap();
         assert_eq!(answer.results, expected, "{threads} threads");
-        assert_eq!(answer.summary.policies.len(), 8);
+        assert_eq!(answer.summary.policies.len(), 9);
     }
 }
 
@@ -106,14 +118,15 @@ async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
         let name = &echo.name;
         assert_eq!(echo.playouts.is_some(), takes(Parameter::Playouts), "{name}");
         assert_eq!(echo.lookahead.is_some(), takes(Parameter::Lookahead), "{name}");
+        assert!(echo.expectation.is_none() || takes(Parameter::Expectation), "{name}");
         assert_eq!(echo.terminal != 0, takes(Parameter::Terminal), "{name}");
         assert_eq!(echo.features.is_some(), takes(Parameter::Features), "{name}");
         assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
     }
     assert_eq!(answer.started.agents[4].playouts, Some(20));
-    assert_eq!(answer.started.agents[8].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
+    assert_eq!(answer.started.agents[9].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
     assert_eq!(answer.started.agents[6].lookahead, Some(1));
-    assert_eq!(answer.started.agents[9].lookahead, Some(0));
+    assert_eq!(answer.started.agents[10].lookahead, Some(0));
 }
 
 #[tokio::test]
@@ -126,12 +139,130 @@ async fn a_matrix_looks_ahead_like_an_agent() {
         lookahead: 1,
         ..Default::default()
     };
-    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[7..].to_vec()) };
+    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[7..8].to_vec()) };
     let answer = ask(&mut client, asked).await.unwrap();
     let (row, agent) = answer.results.split_at(3);
     let counts =
         |games: &[GameResult]| games.iter().map(|game| (game.lines, game.pieces)).collect::<Vec<_>>();
     assert_eq!(counts(row), counts(agent));
+}
+
+#[tokio::test]
+async fn an_expectation_is_asked_for_in_three_ways() {
+    let (mut client, _guard) = start(2).await;
+    let expectation = Some(pb::Expectation {
+        pieces: Some(2),
+        placements: Some(3),
+        lost_piece: Some(-10.5),
+        discount: Some(0.75),
+        terms: pb::ExpectationTerms::All.into(),
+    });
+    let dt_10 = Controller::named("dt-10").unwrap();
+    let features = Some(pb::FeatureSelection { set: "thiery9".to_owned(), ..Default::default() });
+    let row = pb::WeightMatrix {
+        features: features.clone(),
+        weights: Some(tensor::encode(vec![1, 9], dt_10.weights)),
+        expectation,
+        ..Default::default()
+    };
+    let weights = dt_10.weights.to_vec();
+    let agents = vec![
+        pb::Agent { expectation, ..named("dt-10") },
+        pb::Agent {
+            features: features.clone(),
+            weights: weights.clone(),
+            expectation,
+            ..named("expectation")
+        },
+        pb::Agent { features, weights, ..named("expectation") },
+    ];
+    let asked = pb::EvaluatePoliciesRequest { weights: Some(row), ..request(agents) };
+    let answer = ask(&mut client, asked).await.unwrap();
+    let counts = |policy: usize| -> Vec<_> {
+        let games = &answer.results[3 * policy..3 * policy + 3];
+        games.iter().map(|game| (game.lines, game.pieces, game.truncated)).collect()
+    };
+    assert_eq!((counts(0), counts(1)), (counts(1), counts(2)));
+    assert_ne!(counts(2), counts(3), "the defaults play another game");
+    let [by_name, with_weights, with_defaults] = &answer.started.agents[..] else { panic!("three agents") };
+    assert_eq!((by_name.expectation, with_weights.expectation), (expectation, expectation));
+    let defaults = with_defaults.expectation.unwrap();
+    let expected = (Some(1), Some(8), Some(-100.0), Some(1.0), pb::ExpectationTerms::Landing);
+    let pb::Expectation { pieces, placements, lost_piece, discount, .. } = defaults;
+    assert_eq!((pieces, placements, lost_piece, discount, defaults.terms()), expected);
+
+    let evaluation = Evaluation {
+        rules: Rules { width: 8, height: 9, preview: 2, ..Rules::preset("leiden").unwrap() },
+        policies: vec![self::dt_10(Expectation {
+            pieces: 2,
+            placements: 3,
+            lost_piece: -10.5,
+            discount: 0.75,
+            terms: Terms::All,
+        })],
+        deal: Deal::Common(vec![3, 1, 4]),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: 50,
+        max_steps: u64::MAX,
+        kernel: Kernel::Portable,
+    };
+    assert_eq!(answer.results[..3], played(&evaluation));
+}
+
+#[tokio::test]
+async fn an_expectation_has_bounds() {
+    let (mut client, _guard) = start(1).await;
+    let mut refused = Refused { client: &mut client };
+    let default = pb::Expectation::default();
+    let edge = pb::Expectation {
+        pieces: Some(2),
+        placements: Some(128),
+        lost_piece: Some(-1e6),
+        discount: Some(0.0),
+        terms: pb::ExpectationTerms::None.into(),
+    };
+    for (preview, expectation, field) in [
+        (2, edge, ""),
+        (1, edge, ""),
+        (0, edge, "pieces"),
+        (
+            0,
+            pb::Expectation { lost_piece: Some(0.0), discount: Some(1.0), placements: Some(1), ..default },
+            "",
+        ),
+        (2, pb::Expectation { pieces: Some(3), ..default }, "pieces"),
+        (2, pb::Expectation { pieces: Some(0), ..default }, "pieces"),
+        (2, pb::Expectation { placements: Some(0), ..default }, "placements"),
+        (2, pb::Expectation { placements: Some(129), ..default }, "placements"),
+        (2, pb::Expectation { lost_piece: Some(-1_000_001.0), ..default }, "lost_piece"),
+        (2, pb::Expectation { lost_piece: Some(0.5), ..default }, "lost_piece"),
+        (2, pb::Expectation { lost_piece: Some(f64::NAN), ..default }, "lost_piece"),
+        (2, pb::Expectation { discount: Some(-0.5), ..default }, "discount"),
+        (2, pb::Expectation { discount: Some(1.5), ..default }, "discount"),
+        (2, pb::Expectation { discount: Some(f64::NAN), ..default }, "discount"),
+        (2, pb::Expectation { terms: 4, ..default }, "terms"),
+    ] {
+        let asked = request(vec![pb::Agent { expectation: Some(expectation), ..named("dt-10") }]);
+        let rules = pb::Rules { preview: Some(preview), ..asked.rules.clone().unwrap() };
+        let asked = pb::EvaluatePoliciesRequest { rules: Some(rules), max_pieces: 1, ..asked };
+        if field.is_empty() {
+            assert!(ask(refused.client, asked).await.is_ok(), "{expectation:?}");
+        } else {
+            refused.check(asked, "INVALID_FIELD", &format!("agents[0].expectation.{field}")).await;
+        }
+    }
+    let both = pb::Agent { lookahead: Some(1), expectation: Some(default), ..named("dt-10") };
+    refused.check(request(vec![both]), "INVALID_FIELD", "agents[0].expectation").await;
+    let both = pb::WeightMatrix {
+        features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+        weights: Some(tensor::encode(vec![1, 4], &[0.0; 4])),
+        lookahead: 1,
+        expectation: Some(default),
+        ..Default::default()
+    };
+    let both = pb::EvaluatePoliciesRequest { weights: Some(both), ..request(Vec::new()) };
+    refused.check(both, "INVALID_FIELD", "weights.expectation").await;
 }
 
 #[tokio::test]
@@ -207,6 +338,10 @@ async fn what_an_agent_does_not_take_is_refused() {
         let given = [
             (Parameter::Playouts, pb::Agent { playouts: Some(5), ..named(row.name) }),
             (Parameter::Lookahead, pb::Agent { lookahead: Some(1), ..named(row.name) }),
+            (
+                Parameter::Expectation,
+                pb::Agent { expectation: Some(pb::Expectation::default()), ..named(row.name) },
+            ),
             (Parameter::Terminal, pb::Agent { terminal: 1, ..named(row.name) }),
             (Parameter::Features, pb::Agent { features: features.clone(), ..named(row.name) }),
             (Parameter::Weights, pb::Agent { weights: vec![1.0], ..named(row.name) }),

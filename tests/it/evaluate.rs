@@ -209,6 +209,40 @@ fn every_game_is_in_the_table() {
 }
 
 #[test]
+fn controllers_weigh_the_pieces_to_come() {
+    let answer = json(&["--controller", "dt-10,random", "--expectation", "--expectation-placements", "4"]);
+    let (result, random) = (&answer["results"][0], &answer["results"][1]);
+    assert_eq!(
+        (result["name"].as_str(), random["name"].as_str()),
+        (Some("dt-10 + expectation"), Some("random"))
+    );
+    let lines = result["mean_lines"].as_f64().unwrap();
+    let greedy = json(&["--controller", "dt-10"])["results"][0]["mean_lines"].as_f64().unwrap();
+    assert!(lines > greedy, "{lines} lines against {greedy}");
+    // The second piece is shown, because it is asked for.
+    let two =
+        json(&["--controller", "dt-10", "--expectation", "--expectation-pieces", "2", "--max-pieces", "300"]);
+    assert_eq!(two["rules_changes"]["preview"], 1, "{two}");
+}
+
+#[test]
+fn cut_games_estimate_whole_ones() {
+    let whole = json(&["--controller", "dt-10"]);
+    let cut = json(&["--controller", "dt-10", "--max-pieces", "300"]);
+    let (whole, cut) = (&whole["results"][0], &cut["results"][0]);
+    assert_eq!(whole["lines_per_loss"], whole["mean_lines"], "a loss each");
+    assert!(cut["truncated_games"].as_u64().unwrap() > 5, "{cut}");
+    assert!(cut["mean_lines"].as_f64() < whole["mean_lines"].as_f64());
+    let interval: Vec<f64> =
+        cut["lines_per_loss_ci95"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
+    let lines = whole["mean_lines"].as_f64().unwrap();
+    assert!(interval[0] < lines && lines < interval[1], "{lines} lines, estimated {interval:?}");
+    let output = evaluate(&["--controller", "dt-10", "--max-pieces", "10"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("games were cut; over ") && text.contains(" lines a loss (95 %)"), "{text}");
+}
+
+#[test]
 fn people_get_a_table() {
     let output = evaluate(&["--controller", "bcts", "--controller", "yiyuan-lee"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -238,6 +272,20 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
     says(&refused(&["--controller", "random_keys"], 2), &["random_keys", "presses keys"]);
     says(&refused(&["--controller", "bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo_coded"]);
     says(&refused(&["--controller", "random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
+    says(&refused(&["--controller", "random", "--expectation"], 2), &["--expectation", "linear"]);
+    says(&refused(&["--controller", "bcts", "--discount", "0.5"], 2), &["--expectation", "--discount"]);
+    says(
+        &refused(&["--controller", "bcts", "--expectation", "--discount", "2"], 2),
+        &["expectation.discount", "is 2, expected 0 to 1"],
+    );
+    says(
+        &refused(&["--controller", "bcts", "--expectation", "--expectation-pieces", "3"], 2),
+        &["3", "1..=2"],
+    );
+    says(
+        &refused(&["--controller", "bcts", "--expectation", "--lookahead", "1"], 2),
+        &["cannot be used with"],
+    );
     says(&refused(&["--controller", "random", "--terminal", "score"], 2), &["--terminal", "linear"]);
     says(&refused(&["--controller", "bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
     says(

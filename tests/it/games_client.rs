@@ -15,6 +15,7 @@ fn request(seeds: Seeds) -> EvaluationRequest {
             rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
             avoid_terminal: true,
             lookahead: 0,
+            expectation: None,
         },
         seeds,
         max_pieces: 2_000,

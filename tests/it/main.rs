@@ -59,6 +59,9 @@ mod kernel;
 /// The agents, each against a slow plain one.
 mod agents;
 
+/// The exact mean over hidden pieces.
+mod expectation;
+
 /// Learning curves, as text and as SVG.
 mod plot;
 /// Whole episodes, alone and in parallel.

@@ -295,6 +295,7 @@ fn bcts_like() -> Weights {
         feature_names: vec!["holes".into(), "landing_height".into()],
         weights: vec![-0.1 - 0.2, 5e-324],
         terminal: "avoid".into(),
+        expectation: None,
         rules: RulesNote {
             preset: "simplified".into(),
             rules_version: "tetrion-rules-1".into(),

@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tetrion::agents::Controller;
 use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::cli::weights::Weights;
 use tetrion::engine::rng::{Tag, word};
@@ -390,6 +391,48 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
 }
 
 #[test]
+fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
+    let folder = empty_folder("expectation");
+    let args = ["--height", "7", "--expectation", "--expectation-placements", "3", "--discount", "0.9"];
+    let around = ["--start", "dt-10", "--initial-std", "0.05", "--noise", "0", "--covariance", "full"];
+    let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
+    let run = tetrion(&["train"]).args(args).args(around).args(short).arg("--out").arg(&folder).output();
+    succeeded(run.unwrap());
+    succeeded(resume(&folder, &["--generations", "2"]).output());
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, expectation, weights, .. } = Weights::read(&path).unwrap();
+    let expectation = expectation.expect("the file says how they are played");
+    assert_eq!((expectation.placements, expectation.discount, expectation.pieces), (3, 0.9, 1));
+    let dt_10 = Controller::named("dt-10").unwrap().weights;
+    let (length, product) = dt_10
+        .iter()
+        .zip(&weights)
+        .fold((0.0, 0.0), |(length, product), (one, other)| (length + one * one, product + one * other));
+    assert!(product / length.sqrt() > 0.95, "unit vectors in about the direction of dt-10: {weights:?}");
+    // The weights are played as they were found, unless the flags say otherwise.
+    let play = |flags: &[&str]| -> Value {
+        let seed = seeds.evaluation.to_string();
+        let command = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"])
+            .arg(&path)
+            .args(flags)
+            .output();
+        serde_json::from_str(&succeeded(command.unwrap())).unwrap()
+    };
+    let mean = |evaluated: &Value| evaluated["results"][0]["mean_lines"].as_f64().unwrap();
+    assert_eq!(mean(&play(&[])), score.unwrap().mean);
+    assert_ne!(mean(&play(&["--expectation"])), mean(&play(&[])), "the defaults are others");
+
+    // A run starts from its own weights too; those of other features are refused.
+    let again = empty_folder("expectation_again");
+    let start = ["--start", path.to_str().unwrap()];
+    let run = tetrion(&["train"]).args(args).args(start).args(short).arg("--out").arg(&again).output();
+    succeeded(run.unwrap());
+    let config: toml::Table = fs::read_to_string(again.join(CONFIG)).unwrap().parse().unwrap();
+    let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();
+    assert_eq!(begun, weights);
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_a_way_out() {
     #[track_caller]
     fn refused(args: &[&str], code: i32, parts: &[&str]) {
@@ -402,13 +445,17 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     let out = folder.to_str().unwrap();
     refused(&["--out", out, "--features", "all"], 2, &["all", "thiery9"]);
     refused(&["--out", out, "--rules", "chess"], 2, &["chess", "simplified"]);
-    refused(
-        &["--out", out, "--preset", "lab", "--optimizer", "genetic"],
-        2,
-        &["--preset lab", "cross-entropy"],
-    );
+    refused(&["--out", out, "--preset", "lab", "--optimizer", "genetic"], 2, &["--preset", "cross-entropy"]);
     refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 2, &["mutation_probability is 2"]);
     refused(&["--out", out, "--crossover", "0.3"], 2, &["--crossover is of the genetic algorithm"]);
+    refused(&["--out", out, "--optimizer", "genetic", "--start", "bcts"], 2, &["--start", "cross-entropy"]);
+    refused(&["--out", out, "--start", "bcts"], 2, &["--start", "bcts8", "thiery9", "--features"]);
+    refused(&["--out", out, "--start", "dt10"], 2, &["--start", "did you mean \"dt-10\"", "file"]);
+    refused(&["--out", out, "--initial-std", "0"], 2, &["initial_std is 0"]);
+    refused(&["--out", out, "--noise", "-1"], 2, &["noise"]);
+    refused(&["--out", out, "--lost-piece", "-1"], 2, &["--expectation"]);
+    refused(&["--out", out, "--expectation", "--lost-piece", "1"], 2, &["lost_piece", "is 1, expected"]);
+    refused(&["--resume", out, "--expectation"], 2, &["--resume", "--expectation"]);
     refused(&["--out", out, "--height", "41"], 2, &["height is 41"]);
     refused(&["--out", out, "--width", "4294967295"], 2, &["width"]);
     refused(&["--out", out, "--max-pieces", "1000000001"], 2, &["--max-pieces", "0..=1000000000"]);

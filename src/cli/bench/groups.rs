@@ -13,7 +13,7 @@ use super::report::{Goal, Row, Unit};
 use crate::agents::Kernel;
 use crate::engine::Rules;
 use crate::pool::Pool;
-use crate::workloads::{CASES, Games, Listing, RandomPlacements, Remote, Stepper, games};
+use crate::workloads::{CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Remote, Stepper, games};
 
 /// Pieces, placements or steps of an environment between two looks at the clock: a millisecond or less, mostly.
 const CHUNK: u64 = 4096;
@@ -30,7 +30,7 @@ impl Group {
     /// How long it takes, about; what the display of the time left begins with.
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
-            Group::Rollouts => CASES.len() * games::kernels().count(),
+            Group::Rollouts => (CASES.len() + EXPECTATIONS.len()) * games::kernels().count(),
             Group::Threads => 3 * thread_counts(all_threads()).len(),
             Group::Stepping => 5,
             Group::Placements => games::kernels().count(),
@@ -120,6 +120,16 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
             let name =
                 format!("`{}` {} x {}, {}", case.feature_set(), case.width, case.height, kernel.name());
             table.add(name, "pieces", move || Ok(play.pieces(CHUNK)));
+        }
+    }
+    for (case, wanted) in &EXPECTATIONS {
+        for kernel in games::kernels() {
+            let play = case.on(kernel);
+            let (set, name) = (case.feature_set(), kernel.name());
+            let name =
+                format!("`{set}` {} x {}, mean over {}, {name}", case.width, case.height, case.looked_at);
+            let goal = (kernel == Kernel::best()).then_some(Goal::AtLeast(*wanted));
+            table.add_with(name, "pieces", goal, move || Ok(play.pieces(CHUNK / 64)));
         }
     }
     table.measure(plan, progress)

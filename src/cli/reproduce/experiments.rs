@@ -159,6 +159,7 @@ impl Linear {
             rows: vec![self.weights.clone()],
             avoid_terminal: !self.score_terminal,
             lookahead: 0,
+            expectation: None,
         }
     }
 }

@@ -42,6 +42,7 @@ pub async fn search(
         rows,
         avoid_terminal: !score_terminal,
         lookahead: 0,
+        expectation: None,
     };
     let mut number = 0;
     while optimizer.generation() < generations {

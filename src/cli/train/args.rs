@@ -6,6 +6,7 @@ use clap::builder::RangedI64ValueParser;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::connection::ConnectionArgs;
+use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
 use crate::optimizers::cem::PRESETS;
@@ -26,7 +27,8 @@ pub struct TrainArgs {
     /// planned
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
-        "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep",
+        "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
+        "start", "initial_std", "noise", "covariance",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -86,6 +88,26 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
     pub max_steps: Option<u64>,
 
+    /// Whether and how candidates weigh what the next pieces can reach.
+    #[command(flatten)]
+    pub expectation: ExpectationArgs,
+
+    /// Cross-entropy: begin around the weights of a controller by name, or of a file [default: around 0]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub start: Option<String>,
+
+    /// Cross-entropy: standard deviation of every weight at the beginning [default: the preset's]
+    #[arg(long, value_name = "SIZE")]
+    pub initial_std: Option<f64>,
+
+    /// Cross-entropy: variance that is added at the beginning, and then as the preset has it [default: the preset's]
+    #[arg(long, value_name = "VARIANCE")]
+    pub noise: Option<f64>,
+
+    /// Cross-entropy: whether weights are drawn one by one, or as the best ones vary together [default: the preset's]
+    #[arg(long, value_name = "KIND")]
+    pub covariance: Option<CovarianceKind>,
+
     /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
     #[arg(long, value_name = "N")]
     pub tournament: Option<u32>,
@@ -135,6 +157,15 @@ pub enum Method {
     Cem,
     /// A genetic algorithm.
     Genetic,
+}
+
+/// How the weights of a candidate are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CovarianceKind {
+    /// Each with its own variance
+    Diagonal,
+    /// With all covariances of the best candidates
+    Full,
 }
 
 /// Which games the candidates of a generation play.

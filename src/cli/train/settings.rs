@@ -1,9 +1,13 @@
 //! What a run is begun with: flags and defaults made into settings, which `config.toml` keeps for good.
 
-use anyhow::bail;
+use std::path::Path;
+
+use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use super::args::{GameSeeds, Method, TrainArgs};
+use super::args::{CovarianceKind, GameSeeds, Method, TrainArgs};
+use crate::agents::Controller;
+use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
 use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
@@ -11,6 +15,7 @@ use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGH
 use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
+use crate::optimizers::cem::{CemConfig, Covariance};
 use crate::optimizers::{Config, GeneticConfig, Preset};
 
 /// How many times as many games a second look is worth.
@@ -94,6 +99,9 @@ pub struct Settings {
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
+    /// How candidates weigh what the next pieces can reach, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<ExpectationNote>,
     /// What else is changed of the preset's rules; nothing in older runs.
     #[serde(default, skip_serializing_if = "RulesArgs::is_empty")]
     pub changes: RulesArgs,
@@ -188,6 +196,49 @@ fn genetic(args: &TrainArgs) -> GeneticConfig {
     }
 }
 
+/// The numbers of the cross-entropy method that flags change. `features` are those of the weights.
+fn change(config: &mut CemConfig, args: &TrainArgs, features: &str) -> anyhow::Result<()> {
+    if let Some(start) = &args.start {
+        config.start = Some(start_weights(start, features)?);
+    }
+    if let Some(std) = args.initial_std {
+        config.initial_std = std;
+    }
+    if let Some(variance) = args.noise {
+        config.noise = config.noise.with_variance(variance);
+    }
+    if let Some(covariance) = args.covariance {
+        config.covariance = match covariance {
+            CovarianceKind::Diagonal => Covariance::Diagonal,
+            CovarianceKind::Full => Covariance::Full,
+        };
+    }
+    Ok(())
+}
+
+/// The weights of a controller by name, or else of a file.
+fn start_weights(start: &str, features: &str) -> anyhow::Result<Vec<f64>> {
+    let (weights, of) = match Controller::named(start) {
+        Ok(controller) => (controller.weights.to_vec(), controller.feature_set.to_owned()),
+        Err(unknown) => {
+            let path = Path::new(start);
+            if !path.exists() {
+                return Err(
+                    UsageError(format!("--start: {unknown}; nor is there a file of that name")).into()
+                );
+            }
+            let weights = Weights::read(path).with_context(|| format!("--start: {}", path.display()))?;
+            (weights.weights, weights.feature_set.name)
+        }
+    };
+    if of != features {
+        let problem =
+            format!("--start: the weights of {start} belong to {of}, not to {features}; see --features");
+        return Err(UsageError(problem).into());
+    }
+    Ok(weights)
+}
+
 /// Refuses options of one search that were given to the other.
 ///
 /// # Errors
@@ -201,16 +252,24 @@ pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
         ("--mutation-std", args.mutation_std.is_some()),
         ("--keep", args.keep.is_some()),
     ];
-    let problem = match (args.optimizer, &args.preset, genetic.iter().find(|(_, given)| *given)) {
-        (Method::Cem, _, Some((flag, _))) => {
+    let cem = [
+        ("--preset", args.preset.is_some()),
+        ("--start", args.start.is_some()),
+        ("--initial-std", args.initial_std.is_some()),
+        ("--noise", args.noise.is_some()),
+        ("--covariance", args.covariance.is_some()),
+    ];
+    let first =
+        |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
+    let problem = match args.optimizer {
+        Method::Cem => first(&genetic).map(|flag| {
             format!("{flag} is of the genetic algorithm; leave it out, or add --optimizer genetic")
-        }
-        (Method::Genetic, Some(name), _) => {
-            format!("--preset {name} is of the cross-entropy method; leave it out with --optimizer genetic")
-        }
-        _ => return Ok(()),
+        }),
+        Method::Genetic => first(&cem).map(|flag| {
+            format!("{flag} is of the cross-entropy method; leave it out with --optimizer genetic")
+        }),
     };
-    Err(UsageError(problem))
+    problem.map_or(Ok(()), |problem| Err(UsageError(problem)))
 }
 
 impl Settings {
@@ -251,6 +310,9 @@ impl Settings {
                 Config::Genetic(config) => config.individuals = population,
             }
         }
+        if let Config::Cem(config) = &mut optimizer {
+            change(config, args, name)?;
+        }
         let games = args.games.unwrap_or(defaults.games);
         if let Err(error) = optimizer.start(features.columns.len() as u32, args.seed) {
             let problem = format!(
@@ -270,6 +332,7 @@ impl Settings {
             max_steps: args.max_steps.unwrap_or(defaults.max_steps),
             unit: defaults.unit,
             score_terminal: defaults.score_terminal,
+            expectation: args.expectation.note(),
             rules: rules.to_owned(),
             rules_version: info.rules_version,
             width,
@@ -416,7 +479,8 @@ impl Settings {
     pub fn policies(&self, rows: Vec<Vec<f64>>) -> Policies {
         let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
         let avoid_terminal = !self.score_terminal;
-        Policies::Matrix { features, rows, avoid_terminal, lookahead: 0 }
+        let expectation = self.expectation.map(|note| note.encode());
+        Policies::Matrix { features, rows, avoid_terminal, lookahead: 0, expectation }
     }
 
     /// Candidates whose mean is reported as the elite's.
@@ -438,6 +502,7 @@ impl Settings {
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
+            expectation: self.expectation,
             rules: RulesNote::of(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
             score: Some(score),

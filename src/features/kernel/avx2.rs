@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes};
 
 /// Sixteen words: the lower eight lanes, the upper eight.
 #[derive(Clone, Copy, Debug)]
@@ -100,12 +100,24 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
     }
 }
 
+/// See [`Lanes::apart`].
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn apart<W: Apart>(work: W) {
+    work.run();
+}
+
 impl Lanes for Avx2 {
     type Word = u32;
     type Doubles = Avx2Doubles;
     type Floats = Avx2Floats;
     const LANES: usize = 16;
 
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: whoever has come here runs on a machine that has all of it.
+        unsafe { apart(work) }
+    }
     #[inline(always)]
     fn splat(word: u32) -> Self {
         let all = unsafe { _mm256_set1_epi32(word as i32) };

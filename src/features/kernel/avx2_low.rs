@@ -8,7 +8,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::{Avx2, Avx2Doubles, Avx2Floats};
-use super::lanes::Lanes;
+use super::lanes::{Apart, Lanes};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -79,12 +79,24 @@ fn expand(mask: u32) -> __m256i {
     }
 }
 
+/// See [`Lanes::apart`].
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn apart<W: Apart>(work: W) {
+    work.run();
+}
+
 impl Lanes for Avx2Low {
     type Word = u16;
     type Doubles = Avx2Doubles;
     type Floats = Avx2Floats;
     const LANES: usize = 16;
 
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: whoever has come here runs on a machine that has all of it.
+        unsafe { apart(work) }
+    }
     #[inline(always)]
     fn splat(word: u16) -> Self {
         Avx2Low(unsafe { _mm256_set1_epi16(word as i16) })

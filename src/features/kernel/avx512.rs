@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +21,26 @@ pub struct Avx512Doubles([__m512d; 2]);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Floats(__m512);
 
+/// See [`Lanes::apart`].
+#[inline(never)]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
+)]
+fn apart<W: Apart>(work: W) {
+    work.run();
+}
+
 impl Lanes for Avx512 {
     type Word = u32;
     type Doubles = Avx512Doubles;
     type Floats = Avx512Floats;
     const LANES: usize = 16;
 
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: whoever has come here runs on a machine that has all of it.
+        unsafe { apart(work) }
+    }
     #[inline(always)]
     fn splat(word: u32) -> Self {
         Avx512(unsafe { _mm512_set1_epi32(word as i32) })

@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 
 use super::avx2_low::Avx2Low;
 use super::avx512::{Avx512, Avx512Doubles, Avx512Floats};
-use super::lanes::Lanes;
+use super::lanes::{Apart, Lanes};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +46,26 @@ const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
     (from, inside)
 }
 
+/// See [`Lanes::apart`].
+#[inline(never)]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
+)]
+fn apart<W: Apart>(work: W) {
+    work.run();
+}
+
 impl Lanes for Avx512Low {
     type Word = u16;
     type Doubles = Avx512Doubles;
     type Floats = Avx512Floats;
     const LANES: usize = 16;
 
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: whoever has come here runs on a machine that has all of it.
+        unsafe { apart(work) }
+    }
     #[inline(always)]
     fn splat(word: u16) -> Self {
         Avx512Low(Avx2Low::splat(word))

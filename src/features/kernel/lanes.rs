@@ -23,6 +23,10 @@ pub trait Lanes: Copy + std::fmt::Debug {
     /// target features, which a function of its own would not have.
     const SHARED: bool = false;
 
+    /// Does work in a function of its own, compiled for the same machine: for what is called from several places, or seldom
+    /// enough that a call costs nothing beside it.
+    fn apart<W: Apart>(work: W);
+
     /// The same word in every lane.
     fn splat(word: Self::Word) -> Self;
     /// The first [`Lanes::LANES`] words of a slice.
@@ -82,6 +86,12 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
     /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
     fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
+}
+
+/// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`Job`](super::Job).
+pub trait Apart {
+    /// Does it.
+    fn run(self);
 }
 
 /// A vector of floats, as many as its [`Lanes`] has words.

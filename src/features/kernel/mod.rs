@@ -22,7 +22,9 @@ mod avx2_low;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512_low;
+mod candidates;
 mod extractor;
+mod foresight;
 mod lanes;
 mod portable;
 mod scorer;
@@ -30,8 +32,9 @@ pub(super) mod slots;
 pub(super) mod sweep;
 
 pub use extractor::{Extractor, Rows};
-pub use lanes::{Doubles, Lanes};
-pub use scorer::{Choice, Scorer, TerminalPolicy};
+pub use foresight::{Ahead, Expectation, Foresight, Terms};
+pub use lanes::{Apart, Doubles, Lanes};
+pub use scorer::{Choice, Chooser, Scorer, TerminalPolicy};
 pub use sweep::Size;
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};

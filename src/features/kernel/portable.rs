@@ -1,6 +1,6 @@
 //! Lanes as plain arrays: right on every machine, and turned into vectors by the compiler where it can.
 
-use super::lanes::{Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes};
 use crate::engine::Column;
 
 /// `N` lanes of one word each. `SHARED` is that of [`Lanes`]: false where vectors are made of them for one machine.
@@ -111,6 +111,12 @@ impl<W: Word, const N: usize, const SHARED: bool> Array<W, N, SHARED> {
     }
 }
 
+/// See [`Lanes::apart`].
+#[inline(never)]
+fn apart<A: Apart>(work: A) {
+    work.run();
+}
+
 impl<W: Word, const N: usize, const SHARED: bool> Lanes for Array<W, N, SHARED> {
     type Word = W;
     type Doubles = DoubleArray<N>;
@@ -118,6 +124,15 @@ impl<W: Word, const N: usize, const SHARED: bool> Lanes for Array<W, N, SHARED> 
     const LANES: usize = N;
     const SHARED: bool = SHARED;
 
+    #[inline(always)]
+    fn apart<A: Apart>(work: A) {
+        if SHARED {
+            apart(work);
+        } else {
+            // Inlined, because only the caller knows for which machine it is compiled.
+            work.run();
+        }
+    }
     #[inline(always)]
     fn splat(word: W) -> Self {
         Array([word; N])

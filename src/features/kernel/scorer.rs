@@ -12,6 +12,7 @@
 //! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
 //! the next look at the playfield reads them all at once.
 
+use super::candidates::{Candidates, index};
 use super::lanes::{Doubles, Floats, Lanes};
 use super::slots::{Kind, Slot, Slots};
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
@@ -34,14 +35,14 @@ pub enum TerminalPolicy {
 /// A weight vector over a feature set, prepared for playing.
 #[derive(Clone, Debug)]
 pub struct Scorer {
-    slots: Slots,
+    pub(super) slots: Slots,
     /// One a slot.
     weights: Vec<f64>,
     /// What the sweep adds up.
     sweep_terms: Vec<Term>,
     /// A power of two that makes the largest weight a number between 1 and 2.
-    scale: f64,
-    terminal: TerminalPolicy,
+    pub(super) scale: f64,
+    pub(super) terminal: TerminalPolicy,
 }
 
 /// A feature in the sum that the sweep adds up; landing height is kept in halves, so its weight is halved here.
@@ -159,6 +160,22 @@ impl Scorer {
         }
         score
     }
+
+    /// The part of the score of a landing that its features of landings add up to.
+    #[inline(always)]
+    pub(super) fn landing_score<C: Column, const N: usize>(
+        &self,
+        shape: &Shape,
+        landing: &Landing<C, N>,
+    ) -> f64 {
+        let mut score = 0.0;
+        for (slot, weight) in self.slots.slots.iter().zip(&self.weights) {
+            if let Some(value) = slot.of_landing(shape, landing) {
+                score += weight * value;
+            }
+        }
+        score
+    }
 }
 
 /// A choice, maybe behind a given placement. One job for both, since each job is compiled for every kernel.
@@ -199,13 +216,39 @@ impl Job for Look<'_> {
 /// A scorer on playfields of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a, L: Lanes> {
-    scorer: &'a Scorer,
-    size: Size<L>,
+    pub(super) scorer: &'a Scorer,
+    pub(super) size: Size<L>,
     /// Scores whose estimates differ by more than this differ in the same direction.
     margin: f32,
 }
 
 impl<L: Lanes> Chooser<'_, L> {
+    /// The same margin in the units of scores.
+    #[inline(always)]
+    pub(super) fn score_margin(&self) -> f64 {
+        f64::from(self.margin) / self.scorer.scale
+    }
+
+    /// The placements of one orientation that the sweep measures right, and those that must be measured whole. Those that
+    /// end the game are in neither if this controller avoids them, unless they must be measured to tell.
+    #[inline(always)]
+    pub(super) fn split(
+        &self,
+        swept: &Sweep<L>,
+        ground: &Ground<L>,
+        shape: &Shape,
+        top_out: TopOut,
+    ) -> (u32, u32) {
+        let ending = swept.ending(ground, shape, top_out);
+        let plain = swept.exist & !swept.clearing & !ending;
+        let whole = match (self.scorer.terminal, top_out) {
+            (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
+            (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
+            (TerminalPolicy::Avoid, _) => swept.clearing,
+        };
+        (plain, whole)
+    }
+
     /// Chooses among all placements of a tetromino, given by its shapes.
     #[inline(always)]
     pub fn choose<const N: usize>(
@@ -286,26 +329,19 @@ impl<L: Lanes> Chooser<'_, L> {
                 let swept = sweep(&ground, shape, scorer.slots.needs);
                 if is_second {
                     let scores = self.scores(&ground, shape, &swept);
-                    for Placement { column, .. } in Candidates(lanes.into()) {
-                        let placement = Placement { orientation: orientation as u8, column };
-                        let score = scores.lane(column.into());
-                        let is_first = order(placement) < order(best.placement);
+                    for placement in Candidates::of_lanes(orientation, lanes) {
+                        let score = scores.lane(placement.column.into());
+                        let is_first = index(placement) < index(best.placement);
                         if score > best.score || score == best.score && is_first {
                             best = Choice { placement, score };
                         }
                     }
                     continue;
                 }
-                let ending = swept.ending(&ground, shape, top_out);
-                let plain = swept.exist & !swept.clearing & !ending;
+                let (plain, whole) = self.split(&swept, &ground, shape, top_out);
                 estimates[orientation] =
                     out_of_question.select(plain, self.estimates(&ground, shape, &swept));
                 highest = highest.max(estimates[orientation]);
-                let whole = match (scorer.terminal, top_out) {
-                    (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
-                    (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
-                    (TerminalPolicy::Avoid, _) => swept.clearing,
-                };
                 apart.add(orientation, whole);
             }
             if is_second {
@@ -345,7 +381,7 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// About what the placements of one orientation score, by the scale.
     #[inline(always)]
-    fn estimates(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Floats {
+    pub(super) fn estimates(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Floats {
         let slots = &self.scorer.slots;
         let mut sums = L::Floats::splat(0.0);
         if slots.uses_columns {
@@ -365,7 +401,7 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// What the placements of one orientation score that neither clear nor end; the rest is noise.
     #[inline(always)]
-    fn scores(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Doubles {
+    pub(super) fn scores(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Doubles {
         let heights = if self.scorer.slots.uses_columns {
             swept.column_heights(ground, shape)
         } else {
@@ -377,48 +413,4 @@ impl<L: Lanes> Chooser<'_, L> {
         }
         scores
     }
-}
-
-/// Some placements of a piece, in ascending action order: 32 bits an orientation, one a column.
-#[derive(Clone, Copy, Default)]
-struct Candidates(u128);
-
-impl Candidates {
-    const ALL: Candidates = Candidates(u128::MAX);
-
-    #[inline(always)]
-    fn add(&mut self, orientation: usize, lanes: u32) {
-        self.0 |= u128::from(lanes) << (32 * orientation);
-    }
-
-    #[inline(always)]
-    fn lanes(self, orientation: usize) -> u32 {
-        (self.0 >> (32 * orientation)) as u32
-    }
-
-    /// The only one, if there are not several.
-    #[inline(always)]
-    fn only(mut self) -> Option<Placement> {
-        let first = self.next();
-        first.filter(|_| self.0 == 0)
-    }
-}
-
-impl Iterator for Candidates {
-    type Item = Placement;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Placement> {
-        if self.0 == 0 {
-            return None;
-        }
-        let first = self.0.trailing_zeros() as u8;
-        self.0 &= self.0 - 1;
-        Some(Placement { orientation: first / 32, column: first % 32 })
-    }
-}
-
-/// The order of placements: by orientation, then by column.
-fn order(placement: Placement) -> u32 {
-    u32::from(placement.orientation) << 8 | u32::from(placement.column)
 }

@@ -120,17 +120,30 @@ impl Slot {
         landing: &Landing<C, N>,
         [locked, after]: &[Measured<L>; 2],
     ) -> f64 {
+        if let Some(value) = self.of_landing(shape, landing) {
+            return value;
+        }
         let (measure, playfield) =
             if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
+        self.kind.of_playfield(playfield, measure).into()
+    }
+
+    /// The feature, if it is one of landings.
+    #[inline(always)]
+    pub fn of_landing<C: Column, const N: usize>(
+        self,
+        shape: &Shape,
+        landing: &Landing<C, N>,
+    ) -> Option<f64> {
         match self.kind {
             Kind::Basis(Basis::LandingHeight) => {
-                f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0
+                Some(f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0)
             }
             Kind::Basis(Basis::ErodedPieceCells) => {
-                f64::from(landing.lines) * f64::from(landing.vanished_cells)
+                Some(f64::from(landing.lines) * f64::from(landing.vanished_cells))
             }
-            Kind::Basis(Basis::LinesCleared) => landing.lines.into(),
-            kind => kind.of_playfield(playfield, measure).into(),
+            Kind::Basis(Basis::LinesCleared) => Some(landing.lines.into()),
+            _ => None,
         }
     }
 }

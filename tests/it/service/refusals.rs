@@ -610,4 +610,13 @@ async fn no_game_goes_on_from_where_it_is_over() {
     let below = w.client.enumerate_placements(enumerate(at(3))).await.unwrap().into_inner();
     assert_eq!(crate::support::numbers(&below.row_offsets.unwrap()), [0.0, 9.0]);
     w.client.restore_state(restore(&name, at(3))).await.expect("one row lower it goes on");
+
+    // Where it ends when a piece cannot appear: the O is in the way of nothing at the left wall.
+    let appears = pb::Rules { top_out: Some(pb::TopOut::SpawnBlocked.into()), ..Default::default() };
+    for (top_row, rows) in [("....##....", [0.0, 0.0]), ("#........#", [0.0, 9.0])] {
+        let drawings = vec![drawing(&[[top_row].as_slice(), &[".........."; 19]].concat(), "O")];
+        let positions = pb::Positions { drawings, rules: Some(appears.clone()), ..Default::default() };
+        let listed = w.client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner();
+        assert_eq!(crate::support::numbers(&listed.row_offsets.unwrap()), rows, "{top_row}");
+    }
 }

@@ -1,0 +1,95 @@
+//! The options of `tetrion evaluate`.
+
+use std::path::PathBuf;
+
+use crate::cli::connection::ConnectionArgs;
+use crate::cli::expectation::ExpectationArgs;
+use crate::cli::options::games_range;
+use crate::cli::rules::RulesArgs;
+
+/// The options of `tetrion evaluate`.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("rules", |arg| arg.help("The rules preset [default: the rules of the first weights.json, else simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the rules']")),
+    mut_arg("preview", |arg| arg.help("Next pieces that are shown [default: the rules', or as many as --lookahead and --expectation-pieces want]")),
+)]
+pub struct EvaluateArgs {
+    /// A controller or an agent by name, such as dt-10 or monte_carlo; give several to compare them on the same pieces
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub controller: Vec<String>,
+
+    /// A file of weights: weights.json of a run, or plain numbers, which need --features
+    #[arg(long, value_name = "FILE")]
+    pub weights: Vec<PathBuf>,
+
+    /// What plain numbers belong to: a feature set, or features of your own with commas between them
+    #[arg(long, value_name = "SET", requires = "weights")]
+    pub features: Option<String>,
+
+    /// Games that monte_carlo and monte_carlo_coded play at random for each placement [default: 50]
+    #[arg(long, value_name = "N")]
+    pub playouts: Option<u32>,
+
+    /// Next pieces that linear controllers take into account
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "expectation")]
+    pub lookahead: u32,
+
+    /// Whether and how they weigh what the next pieces can reach.
+    #[command(flatten)]
+    pub expectation: ExpectationArgs,
+
+    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`, less than
+    /// any other [default: what a weights.json or a controller says of itself, avoid for plain numbers]
+    #[arg(long, value_name = "HOW")]
+    pub terminal: Option<Terminal>,
+
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
+
+    /// Games a controller
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
+    pub games: u32,
+
+    /// The seed from which those of the games are drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Cut a game after this many pieces; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_pieces: u64,
+
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_steps: u64,
+
+    /// Write a line for every game to this file
+    #[arg(long, value_name = "FILE.csv")]
+    pub per_game: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// What a placement that ends the game is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Terminal {
+    /// What its features say.
+    Score,
+    /// Less than any other.
+    Avoid,
+}
+
+impl EvaluateArgs {
+    /// What it says about placements that end the game, if it does.
+    pub fn avoid_terminal(&self) -> Option<bool> {
+        self.terminal.map(|terminal| terminal == Terminal::Avoid)
+    }
+}

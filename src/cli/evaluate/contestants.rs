@@ -1,0 +1,167 @@
+//! Whose games are played: controllers and agents by name, weights from files, and the rules for all of them.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::args::EvaluateArgs;
+use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
+use crate::cli::options::{UsageError, read_text};
+use crate::cli::weights::{RulesNote, Weights};
+use crate::client::{Expectation, Features, NamedPolicy, Policies, RulesChoice};
+use crate::wire::limits::MAX_GAMES;
+
+/// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good
+/// controller plays a single game for minutes or hours.
+const DEFAULT_SIZE: (u32, u32) = (10, 10);
+/// Games of all controllers together. Each takes 64 bytes until the end: 1 GiB of them.
+const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
+/// An agent or a controller whose games are played.
+pub struct Contestant {
+    /// Its name in the results.
+    pub name: String,
+    /// The same as a request says it.
+    pub policies: Policies,
+}
+
+/// The contestants, and the rules they play under.
+pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
+    let mut contestants: Vec<Contestant> = args.controller.iter().map(|name| named(name, args)).collect();
+    check_parameters(args)?;
+    let mut noted: Option<RulesNote> = None;
+    let mut plain_numbers = false;
+    for path in &args.weights {
+        let name = path.display().to_string();
+        let (contestant, rules) = read_weights(path, args).context(name)?;
+        plain_numbers |= rules.is_none();
+        noted = noted.or(rules);
+        contestants.push(contestant);
+    }
+    if args.features.is_some() && !plain_numbers {
+        let problem = "--features is for plain numbers; a weights.json names its features itself";
+        return Err(UsageError(problem.to_owned()).into());
+    }
+    if contestants.is_empty() {
+        let problem = "nothing to evaluate: name a controller, such as --controller dt-10, or --weights FILE";
+        return Err(UsageError(problem.to_owned()).into());
+    }
+    let all_games = contestants.len() as u64 * u64::from(args.games);
+    if all_games > MAX_ALL_GAMES {
+        let problem = format!("{} controllers make {all_games} games", contestants.len());
+        return Err(UsageError(format!("{problem}, expected at most {MAX_ALL_GAMES}: lower --games")).into());
+    }
+    let preset = args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules| rules.preset.clone()));
+    let preset = preset.unwrap_or_default();
+    // What a file says is for the rules of that file.
+    let mut others = match noted.filter(|rules| rules.preset == preset) {
+        Some(rules) => rules.choice()?,
+        None if preset.is_empty() || preset == "simplified" => {
+            let (width, height) = DEFAULT_SIZE;
+            RulesChoice { width: Some(width), height: Some(height), ..Default::default() }
+        }
+        None => RulesChoice::default(),
+    };
+    others.preset = preset;
+    let shown =
+        args.lookahead.max(args.expectation.expectation_pieces.map_or(0, |pieces| u32::from(pieces) - 1));
+    if shown > 0 {
+        others.preview = Some(shown);
+    }
+    Ok((contestants, args.rules.choice(others)))
+}
+
+/// How a controller is called in the results: with its class, if it is not greedy.
+fn titled(name: String, expectation: Option<&Expectation>) -> String {
+    if expectation.is_some() { format!("{name} + expectation") } else { name }
+}
+
+/// The contestant of this name, with those of the flags that apply to it.
+fn named(name: &str, args: &EvaluateArgs) -> Contestant {
+    let policy = NamedPolicy {
+        name: name.to_owned(),
+        playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
+        lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
+        expectation: expectation(args).filter(|_| takes(name, Parameter::Expectation)),
+        avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
+    };
+    let title = titled(name.to_owned(), policy.expectation.as_ref());
+    Contestant { name: title, policies: Policies::Named(vec![policy]) }
+}
+
+fn expectation(args: &EvaluateArgs) -> Option<Expectation> {
+    args.expectation.note().map(|note| note.encode())
+}
+
+/// Refuses parameters that none of the contestants takes.
+fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
+    let linear = "linear controllers; name one with --controller, or give --weights";
+    for (flag, given, parameter, whose) in [
+        (
+            "--playouts",
+            args.playouts.is_some(),
+            Parameter::Playouts,
+            "the agents monte_carlo and monte_carlo_coded; name one with --controller",
+        ),
+        ("--lookahead", args.lookahead > 0, Parameter::Lookahead, linear),
+        ("--expectation", args.expectation.expectation, Parameter::Expectation, linear),
+        ("--terminal", args.terminal.is_some(), Parameter::Terminal, linear),
+    ] {
+        let of_weights = !args.weights.is_empty() && parameter != Parameter::Playouts;
+        if given && !of_weights && !args.controller.iter().any(|name| takes(name, parameter)) {
+            return Err(UsageError(format!("{flag} is for {whose}")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an agent takes a parameter; a name that is not an agent's is a controller's.
+fn takes(name: &str, parameter: Parameter) -> bool {
+    let row = AgentRow::named(name);
+    row.map_or(CONTROLLER_PARAMETERS, |row| row.parameters).contains(&parameter)
+}
+
+/// A controller from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
+fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant, Option<RulesNote>)> {
+    let text = read_text(path)?;
+    let name = path.display().to_string();
+    let lookahead = args.lookahead;
+    if text.trim_start().starts_with('{') {
+        let Weights { feature_set, feature_names, weights, terminal, rules, expectation: noted, .. } =
+            Weights::from_json(&text)?;
+        let features = match feature_set.name {
+            name if name.is_empty() => Features::List(feature_names),
+            name => Features::Set { name, version: feature_set.version },
+        };
+        let avoid_terminal = args.avoid_terminal().unwrap_or(terminal != "score");
+        let rows = vec![weights];
+        // The way of playing that the weights were found for, unless the flags ask for another one.
+        let noted = noted.filter(|_| lookahead == 0).map(|note| note.encode());
+        let expectation = expectation(args).or(noted);
+        let name = titled(name, expectation.as_ref());
+        let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };
+        return Ok((Contestant { name, policies }, Some(rules)));
+    }
+    let Some(features) = &args.features else {
+        let problem =
+            "it holds plain numbers: say with --features what they belong to, such as --features bcts8";
+        return Err(UsageError(problem.to_owned()).into());
+    };
+    let numbers =
+        text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
+    let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
+    let rows = vec![numbers.map(parse).collect::<anyhow::Result<_>>()?];
+    let avoid_terminal = args.avoid_terminal().unwrap_or(true);
+    let (features, expectation) = (read_features(features), expectation(args));
+    let name = titled(name, expectation.as_ref());
+    let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };
+    Ok((Contestant { name, policies }, None))
+}
+
+/// A set by its name; with a comma, a list. So `holes,` is a list of one.
+fn read_features(text: &str) -> Features {
+    if !text.contains(',') {
+        return Features::Set { name: text.to_owned(), version: String::new() };
+    }
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Features::List(names.map(str::to_owned).collect())
+}

@@ -1,0 +1,151 @@
+//! `tetrion evaluate`: how good are these controllers? Many games, means with intervals.
+//!
+//! Controllers are evaluated one after the other, so that each has a speed of its own, and on the same pieces, so that
+//! they can be compared game by game: the difference of two games on the same pieces varies less than the games do.
+
+mod args;
+mod contestants;
+mod report;
+mod score;
+
+pub use args::{EvaluateArgs, Terminal};
+pub use report::{interval, number};
+pub use score::Score;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use self::contestants::{Contestant, contestants};
+use self::report::{to_json, to_text};
+use super::connection::Connection;
+use super::interrupt::INTERRUPTED;
+use super::output::{print, say};
+use super::progress::GamesProgress;
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game, Seeds};
+use crate::summary::Statistics;
+
+/// Evaluates, and prints a table or an object.
+///
+/// # Errors
+/// What the server refuses, with what to do next; a file that cannot be read or written.
+pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        tokio::select! {
+            evaluated = evaluate(&args) => evaluated.map(|()| ExitCode::SUCCESS),
+            _ = tokio::signal::ctrl_c() => {
+                say("stopped; nothing has been written");
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+        }
+    });
+    runtime.shutdown_background();
+    code
+}
+
+async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
+    let (contestants, rules) = contestants(args)?;
+    if let Some(path) = &args.per_game {
+        check_writable(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let connection = Connection::open(&args.connection).await?;
+    let mut rules_version = String::new();
+    let mut evaluations = Vec::new();
+    let mut scores = Vec::new();
+    for Contestant { name, policies } in contestants {
+        let request = EvaluationRequest {
+            rules: rules.clone(),
+            rules_version,
+            policies,
+            seeds: Seeds::Common { seed: args.seed, count: args.games },
+            max_pieces: args.max_pieces,
+            max_steps: args.max_steps,
+        };
+        let start = Instant::now();
+        let evaluated = play(&connection.client, &request, &name).await?;
+        scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
+        // The next contestant plays the same game, or not at all.
+        rules_version = evaluated.started.rules_version.clone();
+        evaluations.push(evaluated);
+    }
+    let differences = differences(&scores, &evaluations);
+    let text = if args.json {
+        format!("{}\n", to_json(args, &scores, &differences, &evaluations[0]))
+    } else {
+        to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
+    };
+    // First the output that a full disk cannot stop.
+    print(&text)?;
+    match &args.per_game {
+        Some(path) => write_games(path, &scores, &evaluations)
+            .with_context(|| format!("cannot write {}", path.display())),
+        None => Ok(()),
+    }
+}
+
+async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyhow::Result<Evaluated> {
+    let mut progress = GamesProgress::new(name);
+    let evaluated = client.evaluate_all(request, |now| progress.show(now)).await;
+    drop(progress);
+    evaluated.map_err(|error| advice(error, name))
+}
+
+/// Says what to do next, where the server cannot know it.
+fn advice(error: ClientError, name: &str) -> anyhow::Error {
+    let ClientError::Refused { reason, .. } = &error else { return error.into() };
+    let hint = match reason.as_str() {
+        "NOT_IMPLEMENTED" => "choose other rules with --rules; this server cannot play these yet",
+        "INVALID_TENSOR" => "a weight is expected for each feature, a finite number",
+        "FEATURE_SET_MISMATCH" => "the weights were made for another version of these features: train again",
+        "RULES_VERSION_MISMATCH" => "the servers are of different versions: use servers of one version",
+        _ => return anyhow::Error::new(error).context(format!("cannot evaluate {name}")),
+    };
+    anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
+}
+
+/// The lines of each but the first minus those of the first, game by game.
+fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Statistics)> {
+    let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
+    let difference = |(other, score): (&Evaluated, &Score)| {
+        let pairs = other.games[0].iter().zip(&first.games[0]);
+        let lines = pairs.map(|(other, first)| other.lines as f64 - first.lines as f64);
+        (score.name.clone(), Statistics::of(lines).expect("at least one game"))
+    };
+    others.iter().zip(&scores[1..]).map(difference).collect()
+}
+
+/// Checks that the games can be written there, before they are played. It changes nothing; an existing file keeps its
+/// content until there is something to put in its place.
+fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
+        Ok(_) => Ok(()), // a pipe or a device, where opening it is something that its reader sees
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            File::create_new(path)?;
+            fs::remove_file(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a line for every game.
+fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
+    let mut csv = BufWriter::new(File::create(path)?);
+    writeln!(csv, "name,game,seed,lines,pieces,steps,score,truncated")?;
+    for (score, evaluated) in scores.iter().zip(evaluations) {
+        let name = match score.name.as_str() {
+            name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
+            name => name.to_owned(),
+        };
+        for Game { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0] {
+            writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
+        }
+    }
+    csv.flush()
+}

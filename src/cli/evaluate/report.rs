@@ -1,0 +1,142 @@
+//! What an evaluation prints: a table for people, an object for programs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::args::EvaluateArgs;
+use super::score::Score;
+use crate::cli::numbers::{grouped, short};
+use crate::cli::rules::{changes, in_words};
+use crate::client::Evaluated;
+use crate::summary::{LinesPerLoss, Statistics};
+
+/// Cells of the longest bar.
+const BAR: usize = 24;
+
+/// The object.
+pub fn to_json(
+    args: &EvaluateArgs,
+    scores: &[Score],
+    differences: &[(String, Statistics)],
+    first: &Evaluated,
+) -> Value {
+    let difference = |(name, lines): &(String, Statistics)| {
+        json!({
+            "name": name,
+            "baseline": scores[0].name,
+            "games": args.games,
+            "mean_lines": lines.mean,
+            "std_lines": lines.spread.map(|spread| spread.std),
+            "ci95": lines.spread.map(|spread| spread.ci95),
+        })
+    };
+    let started = &first.started;
+    json!({
+        "rules": started.preset,
+        "rules_changes": changes(&started.preset, &started.rules),
+        "rules_version": started.rules_version,
+        "width": started.rules.width,
+        "height": started.rules.height,
+        "seed": args.seed,
+        "max_pieces": started.max_pieces,
+        "max_steps": started.max_steps,
+        "results": scores.iter().map(Score::to_json).collect::<Vec<_>>(),
+        "paired_differences": differences.iter().map(difference).collect::<Vec<_>>(),
+    })
+}
+
+/// The table.
+pub fn to_text(
+    args: &EvaluateArgs,
+    scores: &[Score],
+    differences: &[(String, Statistics)],
+    first: &Evaluated,
+    bars: bool,
+) -> String {
+    let rules = &first.started.rules;
+    let longest = |names: &mut dyn Iterator<Item = &String>| names.map(|name| name.chars().count()).max();
+    let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
+    let mut text = format!(
+        "{} games each on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
+        grouped(args.games.into()),
+        rules.width,
+        rules.height,
+        in_words(&first.started.preset, rules),
+        args.seed,
+        "controller",
+        "mean lines",
+        "95 % interval",
+        "std",
+        "mean pieces",
+        "pieces/s"
+    );
+    let best = scores.iter().map(|score| score.lines.mean).fold(0.0, f64::max);
+    for score in scores {
+        let std = score.lines.spread.map_or("-".to_owned(), |spread| grouped(spread.std));
+        let _ = write!(
+            text,
+            "{:column$} {:>11} {:>21} {std:>11} {:>12} {:>9}",
+            score.name,
+            number(score.lines.mean),
+            interval(&score.lines),
+            number(score.pieces.mean),
+            short(score.pieces_per_second)
+        );
+        if bars && best > 0.0 {
+            let _ = write!(text, "  {}", bar(score.lines.mean / best));
+        }
+        if score.truncated > 0 {
+            let (cut, estimate) =
+                (grouped(score.truncated as f64), in_words_per_loss(&score.lines_per_loss()));
+            let _ = write!(text, "  a lower bound: {cut} games were cut; {estimate}");
+        }
+        text.push('\n');
+    }
+    if !differences.is_empty() {
+        let _ = writeln!(text, "\nlines more than {} on the same pieces, game by game", scores[0].name);
+        for (name, lines) in differences {
+            let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(lines.mean), interval(lines));
+        }
+    }
+    text
+}
+
+/// An estimate from games of which some were cut.
+fn in_words_per_loss(estimate: &LinesPerLoss) -> String {
+    match (estimate.estimate, estimate.at_most) {
+        (Some(lines), Some(most)) => format!(
+            "about {} lines a loss (95 % {} to {})",
+            number(lines),
+            number(estimate.at_least),
+            number(most)
+        ),
+        _ => format!("over {} lines a loss (95 %)", number(estimate.at_least)),
+    }
+}
+
+/// Whole numbers, with decimals where whole numbers would say little.
+pub fn number(number: f64) -> String {
+    if number.abs() >= 100.0 {
+        grouped(number)
+    } else if number.abs() < 0.005 {
+        "0.00".to_owned() // and never -0.00
+    } else {
+        format!("{number:.2}")
+    }
+}
+
+/// A 95 % interval, as text.
+pub fn interval(statistics: &Statistics) -> String {
+    match statistics.spread {
+        Some(spread) => format!("{} to {}", number(spread.ci95.0), number(spread.ci95.1)),
+        None => "one game".to_owned(),
+    }
+}
+
+/// A bar as long as a share of the longest, to an eighth of a cell.
+fn bar(share: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}

@@ -1,0 +1,93 @@
+//! The flags for what the pieces to come can reach, and how a file keeps them.
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{Expectation, Terms};
+use crate::wire::{expectation, pb};
+
+/// The options of an expectation: the first asks for one, the others change it.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+#[command(next_help_heading = "Expectation")]
+pub struct ExpectationArgs {
+    /// Let linear controllers weigh what the next piece can reach: as it is shown, or by the exact mean over the seven
+    #[arg(long)]
+    pub expectation: bool,
+
+    /// Next pieces that are weighed; the first N - 1 must be shown [default: 1]
+    #[arg(long, value_name = "N", requires = "expectation",
+        value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PIECES)))]
+    pub expectation_pieces: Option<u8>,
+
+    /// Placements that are looked at for each piece which another one follows: the best by score [default: 8]
+    #[arg(long, value_name = "N", requires = "expectation",
+        value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PLACEMENTS)))]
+    pub expectation_placements: Option<u8>,
+
+    /// What a lost piece counts, in multiples of the largest weight, -1000000 to 0 [default: -100]
+    #[arg(long, value_name = "MULTIPLE", requires = "expectation", allow_negative_numbers = true)]
+    pub lost_piece: Option<f64>,
+
+    /// What is to come is multiplied by it, 0 to 1 [default: 1]
+    #[arg(long, value_name = "FACTOR", requires = "expectation")]
+    pub discount: Option<f64>,
+
+    /// Which terms count of a placement that another piece follows [default: landing]
+    #[arg(long, value_name = "WHICH", requires = "expectation")]
+    pub expectation_terms: Option<TermsName>,
+}
+
+/// Which terms of a placement count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TermsName {
+    /// Those of features of the landing, such as its height
+    Landing,
+    /// All of them
+    All,
+    /// None of them
+    None,
+}
+
+/// An expectation in a file, with every field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectationNote {
+    /// Next pieces that are weighed.
+    pub pieces: u8,
+    /// Placements looked at for each piece that another one follows.
+    pub placements: u8,
+    /// What a lost piece counts, in multiples of the largest weight.
+    pub lost_piece: f64,
+    /// What is to come is multiplied by it.
+    pub discount: f64,
+    /// Which terms count of a placement that another piece follows.
+    pub terms: TermsName,
+}
+
+impl ExpectationArgs {
+    /// The expectation that is asked for, if one is.
+    pub fn note(&self) -> Option<ExpectationNote> {
+        let default = Expectation::default();
+        self.expectation.then(|| ExpectationNote {
+            pieces: self.expectation_pieces.unwrap_or(default.pieces),
+            placements: self.expectation_placements.unwrap_or(default.placements),
+            lost_piece: self.lost_piece.unwrap_or(default.lost_piece),
+            discount: self.discount.unwrap_or(default.discount),
+            terms: self.expectation_terms.unwrap_or(TermsName::Landing),
+        })
+    }
+}
+
+impl ExpectationNote {
+    /// The same as a request says it.
+    pub fn encode(&self) -> pb::Expectation {
+        let ExpectationNote { pieces, placements, lost_piece, discount, terms } = *self;
+        let terms = match terms {
+            TermsName::Landing => Terms::Landing,
+            TermsName::All => Terms::All,
+            TermsName::None => Terms::None,
+        };
+        expectation::encode(&Expectation { pieces, placements, lost_piece, discount, terms })
+    }
+}

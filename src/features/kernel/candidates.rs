@@ -1,0 +1,93 @@
+//! Sets of placements as bits: those of one piece that a choice is among.
+
+use crate::engine::Placement;
+
+/// Some placements of a piece, in ascending action order: 32 bits an orientation, one a column.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Candidates(u128);
+
+impl Candidates {
+    /// Every placement there could be.
+    pub const ALL: Candidates = Candidates(u128::MAX);
+    /// How many there could be: the room for a number each, at its [`index`].
+    pub const ROOM: usize = 128;
+
+    /// Adds the columns of a mask, with this orientation.
+    #[inline(always)]
+    pub fn add(&mut self, orientation: usize, lanes: u32) {
+        self.0 |= u128::from(lanes) << (32 * orientation);
+    }
+
+    /// Adds one.
+    #[inline(always)]
+    pub fn insert(&mut self, placement: Placement) {
+        self.0 |= 1 << index(placement);
+    }
+
+    /// The columns of a mask, with this orientation.
+    #[inline(always)]
+    pub fn of_lanes(orientation: usize, lanes: u32) -> Candidates {
+        let mut candidates = Candidates::default();
+        candidates.add(orientation, lanes);
+        candidates
+    }
+
+    /// The columns with this orientation, as a mask.
+    #[inline(always)]
+    pub fn lanes(self, orientation: usize) -> u32 {
+        (self.0 >> (32 * orientation)) as u32
+    }
+
+    /// The only one, if there are not several.
+    #[inline(always)]
+    pub fn only(mut self) -> Option<Placement> {
+        let first = self.next();
+        first.filter(|_| self.0 == 0)
+    }
+
+    /// Leaves out those for which this is false.
+    #[inline(always)]
+    pub fn retain(&mut self, keep: impl Fn(Placement) -> bool) {
+        for placement in *self {
+            if !keep(placement) {
+                self.0 &= !(1 << index(placement));
+            }
+        }
+    }
+
+    /// Leaves out all but the `count` with the largest scores; of equals the first stay.
+    #[inline(always)]
+    pub fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
+        while self.0.count_ones() > count {
+            let mut smallest = f64::INFINITY;
+            let mut last = 0;
+            for placement in *self {
+                let score = scores[index(placement)];
+                if score <= smallest {
+                    (smallest, last) = (score, index(placement));
+                }
+            }
+            self.0 &= !(1 << last);
+        }
+    }
+}
+
+impl Iterator for Candidates {
+    type Item = Placement;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Placement> {
+        if self.0 == 0 {
+            return None;
+        }
+        let first = self.0.trailing_zeros() as u8;
+        self.0 &= self.0 - 1;
+        Some(Placement { orientation: first / 32, column: first % 32 })
+    }
+}
+
+/// The place of a placement in the order of actions: by orientation, then by column.
+#[inline(always)]
+pub fn index(placement: Placement) -> usize {
+    usize::from(placement.orientation) * 32 + usize::from(placement.column)
+}

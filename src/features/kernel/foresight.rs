@@ -1,0 +1,333 @@
+//! A linear controller that weighs what it cannot see: the best scores that the pieces after this one can reach.
+//!
+//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times what follows: for a
+//! piece that is shown the best it can reach, for one that is hidden the mean of that over the seven, weighted with their
+//! odds. The mean is exact: odds times best are added up in the order of [`Tetromino::ALL`], in doubles, and the sum is
+//! divided by that of the odds. The best that the last piece can reach is a score as [`Scorer`](super::Scorer) defines it,
+//! that of a piece in between is a value. A piece that has no placement, or none that a controller who avoids the end would
+//! choose, counts as lost.
+//!
+//! For every piece that another one follows, only the best placements by score are looked at, of equals the first; the last
+//! piece may go anywhere. The placement with the largest value is chosen, the first of equals in ascending action order.
+//!
+//! A playfield is measured once for all the pieces that may come to it. Values are estimated in floats, and worked out in
+//! doubles only for those placements whose estimates come so near to the largest that they could be it: nearly always there
+//! is one, and then there is nothing to work out. So the choice is the same on every machine.
+
+use super::candidates::{Candidates, index};
+use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::scorer::{Chooser, TerminalPolicy};
+use super::sweep::{Ground, sweep};
+use crate::engine::{Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, is_blocked};
+
+/// How a controller weighs the pieces after the one it places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expectation {
+    /// How many of them it takes into account, 1 to [`Expectation::MAX_PIECES`]. Those that are shown are used as they are
+    /// shown; a hidden one is the last.
+    pub pieces: u8,
+    /// How many placements it looks at for each piece that another one follows: the best by score. At least 1.
+    pub placements: u8,
+    /// What a piece counts that cannot be placed, or only so that the game ends: a multiple of the largest weight by size,
+    /// from [`Expectation::LEAST_LOST_PIECE`] to 0.
+    pub lost_piece: f64,
+    /// What is to come is multiplied by it, 0 to 1.
+    pub discount: f64,
+    /// Which terms count of a placement that another piece follows.
+    pub terms: Terms,
+}
+
+/// The terms of a placement's score that count when more pieces follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Terms {
+    /// Those of features of the landing, such as its height: the playfield is judged once, when the last piece has landed.
+    #[default]
+    Landing,
+    /// All of them, so that every playfield on the way counts.
+    All,
+    /// None of them.
+    None,
+}
+
+impl Expectation {
+    /// The most pieces after the one that is placed.
+    pub const MAX_PIECES: u8 = 2;
+    /// The most placements that are looked at: no piece has more.
+    pub const MAX_PLACEMENTS: u8 = 128;
+    /// The lowest count of a lost piece, in multiples of the largest weight. Doubles still tell scores apart beside it.
+    pub const LEAST_LOST_PIECE: f64 = -1e6;
+}
+
+impl Default for Expectation {
+    fn default() -> Expectation {
+        Expectation { pieces: 1, placements: 8, lost_piece: -100.0, discount: 1.0, terms: Terms::Landing }
+    }
+}
+
+/// What is known of the pieces after the current one.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    /// Those that are shown.
+    pub shown: &'a [Tetromino],
+    /// How likely each tetromino is to follow them.
+    pub odds: Odds,
+}
+
+/// An expectation on playfields of one size.
+#[derive(Clone, Copy, Debug)]
+pub struct Foresight<'a, L: Lanes> {
+    chooser: Chooser<'a, L>,
+    expectation: &'a Expectation,
+    lost: f64,
+}
+
+/// How precisely values are worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Precision {
+    Estimated,
+    Exact,
+}
+
+impl<'a, L: Lanes> Foresight<'a, L> {
+    /// Prepares it; `lost` is what a lost piece counts, in the units of scores.
+    #[inline(always)]
+    pub fn new(chooser: Chooser<'a, L>, expectation: &'a Expectation, lost: f64) -> Foresight<'a, L> {
+        Foresight { chooser, expectation, lost }
+    }
+
+    /// Chooses a placement of a tetromino; the first one if every placement ends the game and the controller avoids that.
+    #[inline(always)]
+    pub fn place<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+        ahead: &Ahead<'_>,
+    ) -> Placement {
+        let mut candidates = self.candidates(rules, playfield, piece);
+        let mut best = Placement { orientation: 0, column: 0 };
+        for precision in [Precision::Estimated, Precision::Exact] {
+            let mut values = [f64::NEG_INFINITY; Candidates::ROOM];
+            let mut largest = f64::NEG_INFINITY;
+            for placement in candidates {
+                let value = self.value(rules, playfield, (piece, placement), ahead, precision);
+                values[index(placement)] = value;
+                if value > largest {
+                    (largest, best) = (value, placement);
+                }
+            }
+            if precision == Precision::Estimated {
+                let limit = largest - self.chooser.score_margin();
+                candidates.retain(|placement| values[index(placement)] >= limit);
+                if candidates.only().is_some() {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// What a placement is worth.
+    #[inline(always)]
+    fn value<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        (piece, placement): (Tetromino, Placement),
+        ahead: &Ahead<'_>,
+        precision: Precision,
+    ) -> f64 {
+        let Expectation { pieces, discount, .. } = *self.expectation;
+        let (terms, landing) = self.land(rules, playfield, piece, placement);
+        let next = match *ahead.shown {
+            _ if landing.terminal => self.after_the_end(ahead),
+            [next, ref shown @ ..] if pieces > 1 => {
+                // The best of the placements of the piece in between.
+                let rest = Ahead { shown: &shown[..shown.len().min(1)], ..*ahead };
+                let mut best = f64::NEG_INFINITY;
+                if !is_blocked(rules, &landing.afterstate, next) {
+                    for placement in self.candidates(rules, &landing.afterstate, next) {
+                        let (terms, landing) = self.land(rules, &landing.afterstate, next, placement);
+                        let last = if landing.terminal {
+                            self.after_the_end(&rest)
+                        } else {
+                            self.last(rules, &landing.afterstate, &rest, precision)
+                        };
+                        best = best.max(terms + discount * last);
+                    }
+                }
+                self.or_lost(best)
+            }
+            _ => self.last(rules, &landing.afterstate, ahead, precision),
+        };
+        terms + discount * next
+    }
+
+    /// Places a piece: the terms that count, and the landing.
+    #[inline(always)]
+    fn land<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+        placement: Placement,
+    ) -> (f64, Landing<L::Word, N>) {
+        let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+        let landing = playfield.land(shape, placement.column, rules.top_out);
+        let terms = match self.expectation.terms {
+            Terms::Landing => self.chooser.scorer.landing_score(shape, &landing),
+            Terms::All => {
+                let mut score = 0.0;
+                L::apart(Scored { chooser: &self.chooser, shape, landing: &landing, score: &mut score });
+                score
+            }
+            Terms::None => 0.0,
+        };
+        (terms, landing)
+    }
+
+    /// The placements of a piece that are looked at.
+    #[inline(always)]
+    fn candidates<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        piece: Tetromino,
+    ) -> Candidates {
+        let mut scores = [f64::NEG_INFINITY; Candidates::ROOM];
+        let mut found = Candidates::default();
+        let what = What::Placements { piece, scores: &mut scores, found: &mut found };
+        L::apart(Look { chooser: &self.chooser, rules, playfield, what });
+        found.keep_largest(&scores, self.expectation.placements.into());
+        found
+    }
+
+    /// What the last piece can reach: the best score where it is shown, else the mean.
+    #[inline(always)]
+    fn last<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        ahead: &Ahead<'_>,
+        precision: Precision,
+    ) -> f64 {
+        let odds = match ahead.shown.first() {
+            Some(&piece) => Odds::certain(piece),
+            None => ahead.odds,
+        };
+        let mut bests = [f64::NEG_INFINITY; 7];
+        let what = What::Bests { odds, precision, bests: &mut bests };
+        L::apart(Look { chooser: &self.chooser, rules, playfield, what });
+        odds.mean(bests.map(|best| self.or_lost(best)))
+    }
+
+    /// What the last piece counts after the end of the game: lost, each of those that could have come.
+    #[inline(always)]
+    fn after_the_end(&self, ahead: &Ahead<'_>) -> f64 {
+        // Not the same number: the mean of equals is rounded.
+        if ahead.shown.is_empty() { ahead.odds.mean([self.lost; 7]) } else { self.lost }
+    }
+
+    /// A best score, unless there was none.
+    #[inline(always)]
+    fn or_lost(&self, best: f64) -> f64 {
+        if best == f64::NEG_INFINITY { self.lost } else { best }
+    }
+}
+
+/// The whole score of a landing.
+struct Scored<'a, L: Lanes, const N: usize> {
+    chooser: &'a Chooser<'a, L>,
+    shape: &'a Shape,
+    landing: &'a Landing<L::Word, N>,
+    score: &'a mut f64,
+}
+
+impl<L: Lanes, const N: usize> Apart for Scored<'_, L, N> {
+    #[inline(always)]
+    fn run(self) {
+        let Scored { chooser, shape, landing, score } = self;
+        *score = chooser.scorer.score(&chooser.size, shape, landing);
+    }
+}
+
+/// A look at all placements on a playfield, of one piece or of several.
+struct Look<'a, L: Lanes, const N: usize> {
+    chooser: &'a Chooser<'a, L>,
+    rules: &'a Rules,
+    playfield: &'a PlayfieldOf<L::Word, N>,
+    what: What<'a>,
+}
+
+/// What a look is for. Placements that end the game are left out if the controller avoids them.
+enum What<'a> {
+    /// The placements of a piece, and their scores by index.
+    Placements { piece: Tetromino, scores: &'a mut [f64; Candidates::ROOM], found: &'a mut Candidates },
+    /// The best score of each piece that can come; minus infinity where there is none.
+    Bests { odds: Odds, precision: Precision, bests: &'a mut [f64; 7] },
+}
+
+impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
+    #[inline(always)]
+    fn run(self) {
+        let Look { chooser, rules, playfield, mut what } = self;
+        let Chooser { scorer, size, .. } = chooser;
+        let ground = Ground::<L>::new(size, playfield.words(), scorer.slots.needs);
+        let odds = match what {
+            What::Placements { piece, .. } => Odds::certain(piece),
+            What::Bests { odds, .. } => odds,
+        };
+        for piece in Tetromino::ALL {
+            if odds.of(piece) == 0 || is_blocked(rules, playfield, piece) {
+                continue;
+            }
+            let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
+            let mut highest = out_of_question;
+            let mut best = f64::NEG_INFINITY;
+            // Placements that are measured whole.
+            let mut apart = Candidates::default();
+            let shapes = rules.shapes(piece);
+            for (orientation, shape) in shapes.iter().enumerate().take(4) {
+                let swept = sweep(&ground, shape, scorer.slots.needs);
+                let (plain, whole) = chooser.split(&swept, &ground, shape, rules.top_out);
+                apart.add(orientation, whole);
+                if let What::Bests { precision: Precision::Estimated, .. } = what {
+                    let estimates = chooser.estimates(&ground, shape, &swept);
+                    highest = highest.max(out_of_question.select(plain, estimates));
+                    continue;
+                }
+                let all = chooser.scores(&ground, shape, &swept);
+                for placement in Candidates::of_lanes(orientation, plain) {
+                    let score = all.lane(placement.column.into());
+                    best = best.max(score);
+                    what.note(placement, score);
+                }
+            }
+            for placement in apart {
+                let shape = &shapes[usize::from(placement.orientation)];
+                let landing = playfield.land(shape, placement.column, rules.top_out);
+                if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+                    continue;
+                }
+                let score = scorer.score(size, shape, &landing);
+                best = best.max(score);
+                what.note(placement, score);
+            }
+            if let What::Bests { bests, .. } = &mut what {
+                let estimated = f64::from(highest.largest()) / scorer.scale;
+                bests[piece as usize] = best.max(estimated);
+            }
+        }
+    }
+}
+
+impl What<'_> {
+    /// Takes down the score of a placement, if that is asked for.
+    #[inline(always)]
+    fn note(&mut self, placement: Placement, score: f64) {
+        if let What::Placements { scores, found, .. } = self {
+            scores[index(placement)] = score;
+            found.insert(placement);
+        }
+    }
+}

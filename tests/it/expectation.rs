@@ -1,0 +1,316 @@
+//! The exact mean over hidden pieces: against its definition on cells, and the kernels' whole games against choices one by
+//! one.
+
+use tetrion::agents::{
+    Agent, AgentRng, Controller, Decision, Expectation, ExpectationAgent, Kernel, LinearAgent, Sight,
+    TerminalPolicy, Terms, Thought,
+};
+use tetrion::engine::{
+    Dealer, Game, Odds, Placement, Playfield, Randomizer, Reach, Rules, Tetromino, TopOut,
+};
+use tetrion::features::FeatureSet;
+use tetrion::rollout::{Bounds, Episode};
+
+use crate::twin::{self, TwinPlacement, TwinPlayfield, bag7_sequence, random_playfield, word};
+
+/// The whole choice of an agent.
+fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
+    let mut thought = Thought::default();
+    loop {
+        match agent.think(kernel, sight, &mut thought, &mut AgentRng::new(0)) {
+            Some(Decision::Place(placement)) => return placement,
+            Some(Decision::Press(agent)) => panic!("{agent:?} presses keys"),
+            None => {}
+        }
+    }
+}
+
+/// A controller on cells, and how it weighs the pieces to come.
+struct Plain<'a> {
+    features: &'a [&'a str],
+    weights: &'a [f64],
+    avoids_the_end: bool,
+    expectation: Expectation,
+}
+
+/// Features that belong to a landing, and not to the playfield it leads to.
+const OF_LANDINGS: [&str; 3] = ["landing_height", "eroded_piece_cells", "lines_cleared"];
+
+impl Plain<'_> {
+    fn lost(&self) -> f64 {
+        self.expectation.lost_piece
+            * self.weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()))
+    }
+
+    /// The placements that another piece follows and that are looked at, in their order.
+    fn looked_at(&self, playfield: &TwinPlayfield, piece: char) -> Vec<TwinPlacement> {
+        let all = twin::placements(playfield, piece);
+        let mut scored: Vec<(usize, f64)> = all
+            .iter()
+            .enumerate()
+            .map(|(index, placement)| (index, twin::land(playfield, placement)))
+            .filter(|(_, landing)| !(landing.terminal && self.avoids_the_end))
+            .map(|(index, landing)| (index, twin::score(self.features, self.weights, playfield, &landing)))
+            .collect();
+        while scored.len() > usize::from(self.expectation.placements) {
+            let smallest = scored.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min);
+            let last = scored.iter().rposition(|(_, score)| *score == smallest).unwrap();
+            scored.remove(last);
+        }
+        scored.into_iter().map(|(index, _)| all[index]).collect()
+    }
+
+    fn value(
+        &self,
+        playfield: &TwinPlayfield,
+        placement: &TwinPlacement,
+        shown: &[char],
+        odds: &[(char, f64)],
+        pieces: u8,
+    ) -> f64 {
+        let landing = twin::land(playfield, placement);
+        let (features, weights): (Vec<&str>, Vec<f64>) = (self.features.iter().zip(self.weights))
+            .filter(|(feature, _)| match self.expectation.terms {
+                Terms::Landing => OF_LANDINGS.contains(feature),
+                Terms::All => true,
+                Terms::None => false,
+            })
+            .unzip();
+        let terms = twin::score(&features, &weights, playfield, &landing);
+        let after = &landing.afterstate;
+        let last = |piece: char| {
+            let landings = twin::placements(after, piece).into_iter().map(|next| twin::land(after, &next));
+            let scores = landings
+                .filter(|next| !landing.terminal && !(next.terminal && self.avoids_the_end))
+                .map(|next| twin::score(self.features, self.weights, after, &next));
+            scores.reduce(f64::max).unwrap_or(self.lost())
+        };
+        let next = match shown {
+            [] => {
+                let total: f64 = odds.iter().map(|(_, odds)| odds).sum();
+                odds.iter().map(|(piece, odds)| odds * last(*piece)).sum::<f64>() / total
+            }
+            [piece, ..] if pieces == 1 || landing.terminal => last(*piece),
+            [piece, rest @ ..] => {
+                let values = self.looked_at(after, *piece);
+                let values = values.iter().map(|next| self.value(after, next, rest, odds, pieces - 1));
+                values.reduce(f64::max).unwrap_or(self.lost())
+            }
+        };
+        terms + self.expectation.discount * next
+    }
+
+    fn choose(
+        &self,
+        playfield: &TwinPlayfield,
+        piece: char,
+        shown: &[char],
+        odds: &[(char, f64)],
+    ) -> Placement {
+        let candidates = self.looked_at(playfield, piece);
+        let values: Vec<f64> = candidates
+            .iter()
+            .map(|placement| self.value(playfield, placement, shown, odds, self.expectation.pieces))
+            .collect();
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let chosen = values.iter().position(|value| *value == largest);
+        let chosen = chosen.map_or(twin::placements(playfield, piece)[0], |chosen| candidates[chosen]);
+        Placement { orientation: chosen.orientation as u8, column: chosen.column as u8 }
+    }
+}
+
+/// Expectations of every kind.
+fn expectations() -> Vec<Expectation> {
+    let default = Expectation::default();
+    vec![
+        default,
+        Expectation { placements: 3, discount: 0.75, ..default },
+        Expectation { placements: 128, terms: Terms::All, ..default },
+        Expectation { placements: 1, terms: Terms::None, lost_piece: 0.0, ..default },
+        Expectation { pieces: 2, placements: 4, ..default },
+        Expectation { pieces: 2, placements: 2, discount: 0.5, terms: Terms::All, ..default },
+    ]
+}
+
+#[test]
+fn a_choice_is_what_the_definition_says() {
+    let features = ["landing_height", "eroded_piece_cells", "row_transitions", "holes", "bumpiness"];
+    // Whole numbers and a few halves, so that sums are exact in any order.
+    let weights = [-1.5, 3.0, -2.0, -5.0, -1.0];
+    let mut choices = 0;
+    for (width, height) in [(5, 6), (10, 10), (10, 20), (6, 30)] {
+        for expectation in expectations() {
+            for (policy, preview) in [(TerminalPolicy::Avoid, 0), (TerminalPolicy::Score, 1)] {
+                if expectation.pieces > preview + 1 {
+                    continue;
+                }
+                let rules = Rules { preview, ..Rules::simplified(width, height) };
+                let set = FeatureSet::custom(&features, width).unwrap();
+                let linear = LinearAgent::new(set, weights.into(), policy).unwrap();
+                let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
+                let avoids_the_end = policy == TerminalPolicy::Avoid;
+                let plain = Plain { features: &features, weights: &weights, avoids_the_end, expectation };
+                for seed in 0..6 {
+                    let cells = random_playfield(width.into(), height.into(), seed);
+                    let playfield = Playfield::from_drawing(width, height, &cells.to_string()).unwrap();
+                    let letter = |n| twin::uniform_tetromino(seed, n);
+                    let (piece, shown) = (letter(0), [letter(1)]);
+                    let shown = &shown[..preview.into()];
+                    let next: Vec<_> =
+                        shown.iter().filter_map(|next| Tetromino::from_letter(*next)).collect();
+                    let sight = Sight {
+                        rules: &rules,
+                        playfield: &playfield,
+                        piece: Tetromino::from_letter(piece).unwrap(),
+                        next: &next,
+                        odds: Odds::EVEN,
+                        lines: 0,
+                    };
+                    let odds: Vec<_> = twin::TETROMINOES.chars().map(|piece| (piece, 1.0)).collect();
+                    let expected = plain.choose(&cells, piece, shown, &odds);
+                    let chosen = choose(&agent, Kernel::best(), &sight);
+                    assert_eq!(chosen, expected, "{expectation:?}, {piece} then {shown:?} on\n{playfield}");
+                    choices += 1;
+                }
+            }
+        }
+    }
+    assert!(choices > 200, "{choices}");
+}
+
+/// Plays a game one choice after the other, by the agent's own plain way, as far as this many pieces.
+fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64, 32> {
+    let mut game = Game::new(rules);
+    let mut dealer = Dealer::seeded(rules.randomizer, seed);
+    while game.pieces < pieces {
+        let Some(piece) = game.deal(rules, &mut dealer) else { break };
+        let mut ahead = dealer.clone();
+        let next: Vec<_> = (0..rules.preview).filter_map(|_| ahead.deal()).collect();
+        let (playfield, odds) = (&game.playfield, ahead.odds());
+        let sight = Sight { rules, playfield, piece, next: &next, odds, lines: game.lines };
+        let placement = choose(agent, Kernel::Portable, &sight);
+        game.place(rules, piece, placement);
+        if game.end.is_some() {
+            break;
+        }
+    }
+    game
+}
+
+#[test]
+fn every_kernel_plays_the_games_of_choices_one_by_one() {
+    let controllers = ["dt-10", "bcts", "rv-ce", "el-tetris"];
+    let (mut pieces, mut ended) = (0, 0);
+    // Sizes of each kind of word, and those that are lowered to shorter ones as long as the stack is low.
+    for (case, (width, height)) in
+        [(10, 10), (4, 5), (6, 12), (10, 20), (16, 16), (7, 40), (18, 8)].into_iter().enumerate()
+    {
+        for (number, expectation) in expectations().into_iter().enumerate() {
+            let seed = word(case as u64, 9, number as u64);
+            let rules = Rules {
+                preview: expectation.pieces - 1 + u8::from(seed.is_multiple_of(3)),
+                randomizer: [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced][number % 3],
+                top_out: [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField]
+                    [(case + number) % 4],
+                ..Rules::simplified(width, height)
+            };
+            let linear = Controller::named(controllers[(case + number) % 4]).unwrap().agent(width).unwrap();
+            let terminal = if number % 4 == 3 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
+            let linear = LinearAgent::new(linear.set().clone(), linear.weights().into(), terminal).unwrap();
+            assert!(linear.scorer_under(&rules).is_some(), "a controller that the kernels know");
+            let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
+            let expected = one_by_one(&rules, &agent, seed, 150);
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let dealer = Dealer::seeded(rules.randomizer, seed);
+                let mut episode = Episode::new(&rules, dealer, AgentRng::new(seed));
+                // In uneven slices: where they end must not matter.
+                let bounds = Bounds { pieces: 150, steps: u64::MAX };
+                let mut slice = 1;
+                while !episode.is_over(bounds) {
+                    episode.advance(&rules, &agent, kernel, bounds, 97 * slice);
+                    slice = slice % 5 + 1;
+                }
+                assert_eq!(episode.game, expected, "{kernel:?}, {rules:?}, {expectation:?}, seed {seed}");
+            }
+            pieces += expected.pieces;
+            ended += u32::from(expected.end.is_some());
+        }
+    }
+    assert!(pieces > 3_000 && ended > 5, "{pieces} pieces, {ended} games that ended");
+}
+
+#[test]
+fn what_shapes_cannot_reach_does_not_count() {
+    // Where pieces walk along the top, the kernels do not know what is in their way: every choice is made one by one.
+    let rules = Rules { width: 7, height: 8, reach: Reach::SidewaysWalk, ..Rules::simplified(7, 8) };
+    let agent = |placements| {
+        let linear = Controller::named("dt-10").unwrap().agent(7).unwrap();
+        let expectation = Expectation { placements, ..Expectation::default() };
+        Agent::Expectation(ExpectationAgent::new(linear, expectation))
+    };
+    for seed in 0..10 {
+        let game = one_by_one(&rules, &agent(8), seed, 300);
+        let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
+        episode.play(&rules, &agent(8), Kernel::best(), Bounds { pieces: 300, steps: u64::MAX });
+        assert_eq!(episode.game, game, "seed {seed}");
+    }
+}
+
+#[test]
+fn odds_are_those_of_one_who_has_seen_all_pieces() {
+    for seed in 0..50 {
+        // Under bag7, exactly what is left of the bag.
+        let pieces: Vec<char> = bag7_sequence(seed, 3).chars().collect();
+        let mut dealer = Dealer::seeded(Randomizer::Bag7, seed);
+        for (n, piece) in pieces.iter().enumerate() {
+            let left: Vec<char> = pieces[n..n / 7 * 7 + 7].to_vec();
+            for letter in twin::TETROMINOES.chars() {
+                let odds = dealer.odds().of(Tetromino::from_letter(letter).unwrap());
+                assert_eq!(odds, u32::from(left.contains(&letter)), "piece {n} of seed {seed}, {letter}");
+            }
+            assert_eq!(dealer.deal(), Tetromino::from_letter(*piece));
+        }
+        // Under balanced, 5 and one more for each time that it came less often than the most frequent one.
+        let mut dealer = Dealer::seeded(Randomizer::Balanced, seed);
+        let mut came = [0; 7];
+        for n in 0..60 {
+            let most = came.into_iter().max().unwrap();
+            for piece in Tetromino::ALL {
+                let expected = 5 + most - came[piece as usize];
+                assert_eq!(dealer.odds().of(piece), expected, "piece {n} of seed {seed}, {piece}");
+            }
+            came[dealer.deal().unwrap() as usize] += 1;
+        }
+        assert_eq!(Dealer::seeded(Randomizer::Uniform, seed).odds(), Odds::EVEN);
+    }
+    assert_eq!(Dealer::sequence(vec![Tetromino::I].into()).odds(), Odds::EVEN, "what follows is not known");
+}
+
+#[test]
+fn a_mean_is_added_up_in_order_and_then_divided() {
+    let numbers = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+    let sum = numbers.iter().fold(0.0, |sum, number| sum + number);
+    assert_eq!(Odds::EVEN.mean(numbers), sum / 7.0);
+    assert_eq!(Odds::certain(Tetromino::Z).mean(numbers), 0.4);
+    // What cannot come is passed over, whatever it would count.
+    assert_eq!(Odds::certain(Tetromino::I).mean([0.1, f64::NAN, f64::NAN, 1.0, 1.0, 1.0, 1.0]), 0.1);
+}
+
+#[test]
+fn it_clears_several_times_the_lines_of_the_greedy_controller() {
+    let rules = Rules::simplified(10, 8);
+    let linear = Controller::named("dt-10").unwrap().agent(10).unwrap();
+    let lines = |agent: &Agent| -> u64 {
+        (0..16)
+            .map(|seed| {
+                let mut episode =
+                    Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
+                episode.play(&rules, agent, Kernel::best(), Bounds { pieces: u64::MAX, steps: u64::MAX });
+                episode.game.lines
+            })
+            .sum()
+    };
+    let greedy = lines(&Agent::Linear(linear.clone()));
+    let weighing = lines(&Agent::Expectation(ExpectationAgent::new(linear, Expectation::default())));
+    assert!(weighing > 2 * greedy, "{weighing} lines against {greedy}");
+}
