@@ -107,6 +107,28 @@ def test_environments_too(client, name):
             "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
         ),
         ({"weights": [1.0], "lookahead": -1}, "lookahead is -1, expected an integer"),
+        ({"expectation": True}, "expectation is given without weights, expected weights; a controller by name takes it in "),
+        (
+            {"weights": [1.0], "expectation": {}, "lookahead": 1},
+            "expectation is given with a lookahead of 1, expected one of the two",
+        ),
+        (
+            {"weights": [1.0], "expectation": 4},
+            "expectation is 4, expected True, or fields by name such as {'placements': 4}",
+        ),
+        ({"weights": [1.0], "expectation": "all"}, "expectation is 'all', expected True, or fields by name"),
+        (
+            {"weights": [1.0], "expectation": {"placement": 4}},
+            "expectation has no field 'placement', did you mean 'placements'? expected one of pieces, placements, ",
+        ),
+        ({"weights": [1.0], "expectation": {"pieces": -1}}, "expectation.pieces is -1, expected an integer"),
+        ({"weights": [1.0], "expectation": {"placements": 2.5}}, "expectation.placements is 2.5, expected an integer"),
+        ({"weights": [1.0], "expectation": {"lost_piece": NAN}}, "expectation.lost_piece is nan, expected a number"),
+        ({"weights": [1.0], "expectation": {"discount": True}}, "expectation.discount is True, expected a number"),
+        (
+            {"weights": [1.0], "expectation": {"terms": "lands"}},
+            "expectation.terms is 'lands', did you mean 'landing'? expected one of landing, all, none",
+        ),
         ({"max_pieces": "100"}, "max_pieces is '100', expected an integer"),
         ({"max_pieces": -1}, "max_pieces is -1, expected an integer"),
         ({"max_steps": 0.5}, "max_steps is 0.5, expected an integer"),

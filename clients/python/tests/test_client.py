@@ -76,6 +76,41 @@ def test_evaluate_weights_and_controllers_on_the_same_seeds(client, bcts):
     assert again.lines.tolist() == lines[0].tolist()
 
 
+def test_evaluate_with_an_expectation(client, bcts):
+    rules = {**RULES, "preview": 1}
+
+    def games(controllers=(), rules=RULES, **options):
+        return client.evaluate(controllers, seeds=tetrion.SeedRange(0, 12), rules=rules, max_pieces=500, **options)
+
+    def lines(rules=RULES, **options):
+        return games(rules=rules, weights=bcts.weights, features="bcts8", **options).lines.tolist()
+
+    weighing = lines(expectation=True)
+    # The same in other words: by name, as a message, with the defaults written out, as an agent.
+    written = {"pieces": 1, "placements": 8.0, "lost_piece": -100, "discount": np.float64(1), "terms": "landing"}
+    for same in ({}, tetrion.Expectation(placements=8), written):
+        assert lines(expectation=same) == weighing
+    message = tetrion.Expectation(terms="EXPECTATION_TERMS_LANDING")
+    named = tetrion.Agent(name="bcts", expectation=message)
+    unnamed = tetrion.Agent(name="expectation", features={"set": "bcts8"}, weights=bcts.weights)
+    agents = games([named, unnamed, "bcts"])
+    assert agents.lines.reshape(3, 12)[:2].tolist() == [weighing, weighing]
+    greedy = agents.lines.reshape(3, 12)[2].tolist()
+    assert sum(weighing) > sum(greedy)
+    # Fields arrive: one placement looked at is the greedy choice, and all of them with all their terms are a lookahead.
+    assert lines(expectation={"placements": 1}) == lines(expectation=False) == lines(expectation=None) == greedy
+    assert lines(rules, expectation={"placements": 128, "terms": "ALL"}) == lines(rules, lookahead=1)
+    assert lines(rules, expectation={"pieces": 2}) != lines(rules, expectation=True) != weighing
+    for given, said in (
+        ({"pieces": 2}, "weights.expectation.pieces: is 2, expected at most 1"),
+        ({"placements": 129}, "weights.expectation.placements: is 129, expected 1 to 128"),
+        ({"lost_piece": 1}, "weights.expectation.lost_piece: is 1, expected -1000000 to 0"),
+        ({"discount": 1.5}, "weights.expectation.discount: is 1.5, expected 0 to 1"),
+    ):
+        with pytest.raises(tetrion.InvalidRequest, match=said):
+            lines(expectation=given)
+
+
 def test_evaluations_travel_between_processes(client):
     result = client.evaluate("bcts", seeds=[1, 2], max_pieces=10)
     again = pickle.loads(pickle.dumps(result))

@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
+import tetrion
+
 CLIENT = Path(__file__).parent.parent
 EXAMPLES = CLIENT / "examples"
 
@@ -60,6 +64,39 @@ def test_afterstate_values(server, tmp_path):
     assert len(curve) == 3
     assert curve == sorted(curve)
     assert curve[-1][1] < curve[0][1]  # SVG counts from the top.
+
+
+@pytest.mark.parametrize(
+    ("rules", "max_pieces", "fields"),
+    [
+        ({"width": 6, "height": 8}, 150, {}),
+        ({"width": 6, "height": 7, "randomizer": "bag7"}, 150, {}),
+        # A piece that is shown may be unable to appear: then it is lost.
+        ({"width": 6, "height": 7, "randomizer": "balanced", "top_out": "spawn_blocked"}, 100, {"lost_piece": -1.0}),
+        ({"width": 10, "height": 5, "preview": 1}, 400, {}),
+        ({"width": 10, "height": 5, "preview": 1, "randomizer": "bag7"}, 100, {"placements": 3, "discount": 0.7}),
+    ],
+)
+def test_the_expectation_makes_the_servers_choices(client, monkeypatch, rules, max_pieces, fields):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import expectation
+
+    agent = tetrion.Agent(name="dt-10", expectation=fields)
+    server = client.evaluate(agent, rules=rules, seeds=tetrion.SeedRange(1, 64), max_pieces=max_pieces)
+    lines, pieces = expectation.play(expectation.Agent(client, "dt-10", rules, **fields), server.seeds.tolist(), max_pieces)
+    # Games end where their choices lead them: one other choice, and a game of some hundred pieces is another one.
+    assert pieces.tolist() == server.pieces.tolist()
+    assert lines.tolist() == server.lines.tolist()
+    assert pieces.sum() > 4000
+    assert 0 < server.truncated.sum() < 64
+
+
+def test_expectation_beside_greedy(server):
+    command = [sys.executable, EXAMPLES / "expectation.py", "--address", server.address]
+    args = ["--height", "4", "--games", "16", "--max-pieces", "100", "--placements", "4", "--preview", "1"]
+    done = subprocess.run([*command, *args], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+    greedy, weighing = re.findall(r"^dt-10 \w+ +([\d.]+) lines a game", done.stdout, re.M)
+    assert float(weighing) > float(greedy) > 0, done.stdout
 
 
 def test_pictures_show_their_logs(monkeypatch):

@@ -13,7 +13,8 @@ Both start a server of their own if they get no address. The package has:
   as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
 - `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, with `EvaluationOptions`,
-  as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on.
+  as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. `Agent` and `Expectation` are messages: a
+  controller or an agent with its parameters, and how one weighs what the next pieces can reach.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
@@ -28,6 +29,7 @@ This package holds no rules of the game. It asks the server for what it needs to
 
 from gymnasium.envs.registration import register
 
+from tetrion._pb.evaluation_service_pb2 import Agent, Expectation
 from tetrion.answers import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
@@ -76,6 +78,7 @@ from tetrion.versions import VERSION, VersionWarning
 __version__ = VERSION
 
 __all__ = [
+    "Agent",
     "Cem",
     "CemConfig",
     "Client",
@@ -86,6 +89,7 @@ __all__ = [
     "Evaluation",
     "EvaluationOptions",
     "EvaluationRun",
+    "Expectation",
     "Flattener",
     "ForeignServer",
     "ForkedClient",

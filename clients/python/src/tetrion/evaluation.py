@@ -14,7 +14,15 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
-from tetrion.requests import FeaturesLike, RulesLike, enum_value, features_message, rules_message
+from tetrion.requests import (
+    ExpectationLike,
+    FeaturesLike,
+    RulesLike,
+    enum_value,
+    expectation_message,
+    features_message,
+    rules_message,
+)
 from tetrion.tensors import from_numpy
 
 if TYPE_CHECKING:
@@ -52,6 +60,9 @@ class EvaluationOptions(TypedDict, total=False):
         terminal: The score of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
             `score`.
         lookahead: Next pieces that the policies of the matrix take into account; by default 0.
+        expectation: How the policies of the matrix weigh what the next pieces can reach, hidden ones by their exact mean:
+            True for the defaults, or fields of the message `Expectation` by name, such as `{"placements": 4}`; by default
+            not at all. Excludes `lookahead`. A controller by name takes it in its `Agent`.
         episodes_per_seed: Episodes of each seed; by default 1.
         pairs: uint32 [G, 2], policy and seed indices to play; by default all.
         max_pieces: Cuts a game after so many pieces; 0, the default, is the server's limit.
@@ -71,6 +82,7 @@ class EvaluationOptions(TypedDict, total=False):
     rules_version: str
     terminal: str | None
     lookahead: int
+    expectation: ExpectationLike
     episodes_per_seed: int
     pairs: npt.ArrayLike | None
     max_pieces: int
@@ -91,7 +103,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
 
     Raises:
         InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-            `seeds` and `piece_sequences` are given.
+            `seeds` and `piece_sequences` are given; an `expectation` comes without `weights`, or with a `lookahead`.
     """
     for name in options:
         if name not in EvaluationOptions.__annotations__:
@@ -99,6 +111,8 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
             raise InvalidArgument(name, f"is not an argument of an evaluation{expected(name, known)}")
     weights, seeds, pairs = options.get("weights"), options.get("seeds"), options.get("pairs")
     terminal, baseline, interval = options.get("terminal"), options.get("baseline"), options.get("progress_interval")
+    lookahead = arguments.integer("lookahead", options.get("lookahead", 0))
+    expectation = _expectation(options.get("expectation"), lookahead, has_weights=weights is not None)
     piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
     if (seeds is None) == (not piece_sequences):
         given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
@@ -122,7 +136,8 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
                 features=features_message(options.get("features")),
                 weights=from_numpy(matrix),
                 terminal=enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None,
-                lookahead=arguments.integer("lookahead", options.get("lookahead", 0)),
+                lookahead=lookahead,
+                expectation=expectation,
             )
         )
     if isinstance(seeds, SeedRange):
@@ -141,6 +156,16 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     if interval is not None:
         request.progress_interval.CopyFrom(arguments.duration("progress_interval", interval))
     return request
+
+
+def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: bool) -> pb.Expectation | None:
+    message = expectation_message(expectation)
+    if message is not None and not has_weights:
+        whose = "expected weights; a controller by name takes it in its message, as in Agent(name='dt-10', expectation={})"
+        raise InvalidArgument("expectation", f"is given without weights, {whose}")
+    if message is not None and lookahead > 0:
+        raise InvalidArgument("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
+    return message
 
 
 def _agents(controllers: Controllers) -> list[pb.Agent]:

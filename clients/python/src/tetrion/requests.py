@@ -1,4 +1,4 @@
-"""From what callers write to messages: rules, features, positions and names of enum values.
+"""From what callers write to messages: rules, features, expectations, positions and names of enum values.
 
 Callers that prefer to write a message themselves may pass it in place of its short form.
 """
@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb import features_pb2, rules_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
@@ -22,6 +23,7 @@ from tetrion.tensors import from_numpy
 
 RulesLike: TypeAlias = "str | Mapping[str, Any] | rules_pb2.Rules | None"
 FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
+ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | evaluation_pb.Expectation | None"
 
 
 class Drawing(NamedTuple):
@@ -162,6 +164,32 @@ def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | 
     if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
         raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
     return features_pb2.FeatureSelection(features=arguments.names("features", features, "holes"))
+
+
+def expectation_message(expectation: ExpectationLike) -> evaluation_pb.Expectation | None:
+    """An expectation from fields of the message by name; the server fills in the others.
+
+    - `pieces`: how many of the next pieces are taken into account, 1 or 2; the first of two must be shown
+    - `placements`: how many placements are looked at for each piece that another one follows, 1 to 128
+    - `lost_piece`: what a piece counts that cannot be placed, in multiples of the largest weight, -1e6 to 0
+    - `discount`: what follows is multiplied by it, 0 to 1
+    - `terms`: which terms of a placement count that another piece follows: `landing`, `all` or `none`
+
+    True is all defaults, `{}` is the same; False and None are no expectation.
+
+    Raises:
+        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
+            an `InvalidRequest`.
+    """
+    if expectation is None or isinstance(expectation, evaluation_pb.Expectation):
+        return expectation
+    if isinstance(expectation, (bool, np.bool_)):
+        return evaluation_pb.Expectation() if expectation else None
+    if not isinstance(expectation, Mapping):
+        raise arguments.wrong("expectation", expectation, "True, or fields by name such as {'placements': 4}")
+    message = evaluation_pb.Expectation()
+    _fill(message, expectation, "expectation")
+    return message
 
 
 def positions_message(positions: PositionsLike, rules: RulesLike = None) -> environment_pb.Positions:
