@@ -29,7 +29,7 @@ class Agent:
     def __init__(self, client, controller, rules, *, placements=8, lost_piece=-100.0, discount=1.0):
         """Takes weights and features of a controller from the server, and the fields of `Expectation` by their names.
 
-        The rules are fields by name. Not `spawn_blocked`: placements do not tell which pieces could not appear at all.
+        The rules are fields by name.
         """
         self.client, self.rules = client, rules
         info = client.server_info(rules.get("width", 0))
