@@ -1,8 +1,12 @@
 # What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python needs cargo and nothing else.
-.PHONY: test test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
+	@$(MAKE) --silent kernels
+
+kernels: ## which kernels the tests ran here, and which ones this machine cannot run
+	@cargo test --quiet --locked --test it -- --exact kernel::the_kernels_that_were_not_tested_are_named --nocapture | grep -o 'kernels tested.*'
 
 # A server program to test the clients with. Without one, it is built.
 TETRION_SERVER ?=
