@@ -8,9 +8,10 @@
 //! no points, and the tree of [`perft`](super::perft()) counts along its paths: they use the functions. All of it is inlined
 //! wherever it is called, so that it is compiled for the processor of the loop it is in.
 
+use super::column::Column;
 use super::keypress::FallingPiece;
 use super::placement::Placement;
-use super::playfield::{Column, Landed, PlayfieldOf};
+use super::playfield::{Landed, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
 use super::rules::Rules;

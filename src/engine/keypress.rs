@@ -12,9 +12,10 @@
 //! room for them, then steps sideways, then the drop. It may fail to get there: every key costs a row, and what stands high
 //! may be in the way.
 
+use super::column::Column;
 use super::key::Key;
 use super::placement::Placement;
-use super::playfield::{Column, PlayfieldOf};
+use super::playfield::PlayfieldOf;
 use super::tetromino::{POSES, Shape, Tetromino};
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor

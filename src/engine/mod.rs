@@ -20,6 +20,7 @@ pub mod choice;
 pub mod randomizer;
 pub mod rules;
 
+pub mod column;
 pub mod distinct;
 pub mod game;
 pub mod key;
@@ -30,14 +31,13 @@ pub mod playfield;
 pub mod reach;
 
 pub use choice::Choice;
+pub use column::Column;
 pub use game::{End, Game, place, settle};
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use perft::{Perft, perft};
 pub use placement::{Placement, PlacementSet};
-pub use playfield::{
-    Column, CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf,
-};
+pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
 pub use reach::{every_placement_always_exists, every_placement_exists, is_blocked, placements};
 pub use rules::{

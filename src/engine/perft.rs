@@ -6,9 +6,10 @@
 
 use std::ops::ControlFlow;
 
+use super::column::Column;
 use super::distinct::{Key, Keys};
 use super::game::place;
-use super::playfield::{Column, Playfield};
+use super::playfield::Playfield;
 use super::reach::{is_blocked, placements};
 use super::rules::Rules;
 use super::tetromino::Tetromino;

@@ -3,8 +3,9 @@
 //! The kernels look at every column in which a shape fits, and tables of masks hold on every playfield, so others ask here
 //! whether [every placement exists](every_placement_exists). They need not know why.
 
+use super::column::Column;
 use super::placement::PlacementSet;
-use super::playfield::{Column, PlayfieldOf};
+use super::playfield::PlayfieldOf;
 use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::tetromino::{Shape, Tetromino};
 
