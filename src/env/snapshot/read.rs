@@ -1,0 +1,354 @@
+//! Bytes as states, or the reason why they are none. The layout stands at the head of [`super`].
+//!
+//! Every field is checked by itself, and then against those before it: a piece must be able to lie, fall or be dealt where
+//! the bytes say it does.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::engine::randomizer::{DealerSource, DealerState};
+use crate::engine::rules::MAX_PREVIEW;
+use crate::engine::{
+    ActionModel, Choice, Dealer, FallingPiece, Placement, Playfield, RULES_VERSION, Rules, Scoring,
+    Tetromino, is_blocked, settle,
+};
+use crate::env::columns::{
+    EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
+};
+use crate::env::state::EnvState;
+
+use super::sequences::SharedSequences;
+use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT};
+
+/// Why bytes are not a state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Not a snapshot, or one that was damaged or made up.
+    #[error("the snapshot is damaged: {0}")]
+    Corrupt(&'static str),
+    /// A layout of bytes that this program does not know.
+    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={FORMAT}")]
+    UnknownFormat(u16),
+    /// Taken where equal actions could give another game.
+    #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
+    OtherRulesVersion {
+        /// The version it names.
+        found: String,
+    },
+}
+
+use SnapshotError::Corrupt;
+
+impl EnvState {
+    /// The state of a snapshot.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] for anything but a snapshot that this program, or another of the same rules version, could have
+    /// made. What passes can be played without harm.
+    pub fn from_bytes(bytes: &[u8]) -> Result<EnvState, SnapshotError> {
+        EnvState::decode(bytes, &SharedSequences::default())
+    }
+
+    /// The state of a snapshot whose explicit sequence is one of `shared`.
+    ///
+    /// # Errors
+    /// As [`EnvState::from_bytes`].
+    pub fn from_bytes_sharing(bytes: &[u8], shared: &SharedSequences) -> Result<EnvState, SnapshotError> {
+        EnvState::decode(bytes, shared)
+    }
+
+    fn decode(bytes: &[u8], shared: &SharedSequences) -> Result<EnvState, SnapshotError> {
+        let Some((content, checksum)) = bytes.split_last_chunk() else {
+            return Err(Corrupt("it is too short"));
+        };
+        let Some(bytes) = content.strip_prefix(&MAGIC) else {
+            return Err(Corrupt("it does not begin as one"));
+        };
+        if xxh3_64(content) != u64::from_le_bytes(*checksum) {
+            return Err(Corrupt("its checksum is wrong"));
+        }
+        let mut reader = Reader { bytes, shared };
+        let format = u16::from_le_bytes(reader.array()?);
+        if !(PLAIN_FORMAT..=FORMAT).contains(&format) {
+            return Err(SnapshotError::UnknownFormat(format));
+        }
+        let length = reader.byte()?.into();
+        let version = reader.take(length)?;
+        if version != RULES_VERSION.as_bytes() {
+            let found = String::from_utf8_lossy(version).into_owned();
+            return Err(SnapshotError::OtherRulesVersion { found });
+        }
+        let state = reader.state(format)?;
+        if !reader.bytes.is_empty() {
+            return Err(Corrupt("it is too long"));
+        }
+        Ok(state)
+    }
+}
+
+/// What is left to read.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    shared: &'a SharedSequences,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or(Corrupt("it is too short"))?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn array<const L: usize>(&mut self) -> Result<[u8; L], SnapshotError> {
+        Ok(self.take(L)?.try_into().expect("as long as was taken"))
+    }
+
+    fn byte(&mut self) -> Result<u8, SnapshotError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn flag(&mut self) -> Result<bool, SnapshotError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Corrupt("a flag is neither 0 nor 1")),
+        }
+    }
+
+    fn u64(&mut self) -> Result<u64, SnapshotError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn count(&mut self) -> Result<u64, SnapshotError> {
+        let count = self.u64()?;
+        if count <= MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
+    }
+
+    fn f64(&mut self) -> Result<f64, SnapshotError> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
+    fn choice<C: Choice>(&mut self) -> Result<C, SnapshotError> {
+        let number = self.byte()?.checked_add(1);
+        number.and_then(C::from_number).ok_or(Corrupt("its rules name something unknown"))
+    }
+
+    fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
+        let rules = self.rules()?;
+        let ended = self.flag()?;
+        let (playfield, last_landing) = self.playfields(&rules)?;
+        let visible = self.visible(&rules)?;
+        let falling = self.falling(&rules, &playfield, &visible, ended)?;
+        let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
+        let statistics = self.statistics()?;
+        let invalid_actions = match format {
+            PLAIN_FORMAT => InvalidActions::default(),
+            _ => self.invalid_actions(&statistics)?,
+        };
+        let dealer = self.dealer(&rules)?;
+        if !ended {
+            let piece = visible.current().ok_or(Corrupt("there is no piece to go on with"))?;
+            if is_blocked(&rules, &playfield, piece) {
+                return Err(Corrupt("the game goes on, but its piece cannot come into play"));
+            }
+        }
+        if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
+            return Err(Corrupt("a piece is missing that could have been dealt"));
+        }
+        Ok(EnvState {
+            rules,
+            playfield,
+            last_landing,
+            visible,
+            falling,
+            dealer,
+            ended,
+            episode,
+            statistics,
+            invalid_actions,
+        })
+    }
+
+    fn rules(&mut self) -> Result<Rules, SnapshotError> {
+        let [width, height] = self.array()?;
+        let rules = Rules {
+            width,
+            height,
+            randomizer: self.choice()?,
+            action_model: self.choice()?,
+            top_out: self.choice()?,
+            orientations: self.choice()?,
+            reach: self.choice()?,
+            preview: self.byte()?,
+            scoring: Scoring {
+                piece: self.f64()?,
+                lines: [self.f64()?, self.f64()?, self.f64()?, self.f64()?],
+                game_end: self.f64()?,
+            },
+        };
+        rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
+        Ok(rules)
+    }
+
+    /// The present playfield, and the landing that led to it.
+    #[allow(clippy::type_complexity)] // said once
+    fn playfields(
+        &mut self,
+        rules: &Rules,
+    ) -> Result<(Playfield, Option<LastLanding<u64, 32>>), SnapshotError> {
+        let has_landed = self.flag()?;
+        let playfield = self.playfield(rules)?;
+        if !has_landed {
+            return Ok((playfield, None));
+        }
+        let piece = self.piece()?;
+        let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
+        let rest = match rules.action_model {
+            ActionModel::Placement => {
+                let action = self.byte()?;
+                let placement = Placement::from_action(action.into(), rules.width);
+                let shape = placement.shape(rules, piece).ok_or(nowhere)?;
+                afterstate.drop(shape, placement.column, rules.top_out);
+                Rest::Placed { piece, action }
+            }
+            ActionModel::Keypress => {
+                let fallen = self.pose(piece)?;
+                if !fallen.is_free(&playfield) || !fallen.rests_on(&playfield) {
+                    return Err(nowhere);
+                }
+                settle(rules, &mut afterstate, fallen);
+                Rest::Fallen(fallen)
+            }
+        };
+        Ok((afterstate, Some(LastLanding { before: playfield, rest })))
+    }
+
+    /// The current piece on its way down: on it, or where it has just appeared.
+    fn falling(
+        &mut self,
+        rules: &Rules,
+        playfield: &Playfield,
+        visible: &Visible,
+        ended: bool,
+    ) -> Result<Option<FallingPiece>, SnapshotError> {
+        let (ActionModel::Keypress, Some(piece)) = (rules.action_model, visible.current()) else {
+            return Ok(None);
+        };
+        let falling = self.pose(piece)?;
+        let has_appeared = falling == FallingPiece::spawn(piece, rules.width, rules.height);
+        let falls = falling.is_free(playfield) && !falling.rests_on(playfield);
+        // Whether one that has just appeared may overlap the playfield is a question of whether the game goes on.
+        if falls || has_appeared && (ended || falling.is_free(playfield)) {
+            Ok(Some(falling))
+        } else {
+            Err(Corrupt("the falling piece is where it cannot be"))
+        }
+    }
+
+    fn pose(&mut self, tetromino: Tetromino) -> Result<FallingPiece, SnapshotError> {
+        let [turns, column, row] = self.array()?;
+        if turns > 3 {
+            return Err(Corrupt("a piece is turned by more than three quarters"));
+        }
+        Ok(FallingPiece { tetromino, turns, column, row })
+    }
+
+    fn playfield(&mut self, rules: &Rules) -> Result<Playfield, SnapshotError> {
+        let mut columns = [0; 32];
+        for column in &mut columns[..rules.width.into()] {
+            *column = self.u64()?;
+            if *column >> rules.height != 0 {
+                return Err(Corrupt("a cell lies above the playfield"));
+            }
+        }
+        Ok(Playfield::from_columns(rules.width, rules.height, &columns))
+    }
+
+    fn piece(&mut self) -> Result<Tetromino, SnapshotError> {
+        Tetromino::from_index(self.byte()?).ok_or(Corrupt("there is no such piece"))
+    }
+
+    fn visible(&mut self, rules: &Rules) -> Result<Visible, SnapshotError> {
+        let mut pieces = [None; MAX_PREVIEW as usize + 1];
+        let mut past_end = false;
+        for slot in &mut pieces[..=usize::from(rules.preview)] {
+            match self.byte()? {
+                NO_PIECE => past_end = true,
+                _ if past_end => return Err(Corrupt("there are pieces past the end of a sequence")),
+                number => {
+                    *slot = Some(Tetromino::from_index(number).ok_or(Corrupt("there is no such piece"))?)
+                }
+            }
+        }
+        Ok(Visible(pieces))
+    }
+
+    fn statistics(&mut self) -> Result<EpisodeStatistics, SnapshotError> {
+        let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
+        let episode_return = self.f64()?;
+        if !episode_return.is_finite() {
+            return Err(Corrupt("its return is no number"));
+        }
+        Ok(EpisodeStatistics { lines, pieces, length, episode_return })
+    }
+
+    fn invalid_actions(&mut self, statistics: &EpisodeStatistics) -> Result<InvalidActions, SnapshotError> {
+        let [count, last_step] = [self.u64()?, self.u64()?];
+        if 0 < count && count <= last_step && last_step <= statistics.length {
+            Ok(InvalidActions { count, last_step })
+        } else {
+            Err(Corrupt("its actions that did not exist do not fit its steps"))
+        }
+    }
+
+    fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
+        let dealt = self.u64()?;
+        let source = match self.byte()? {
+            0 => self.seed()?,
+            1 => self.sequence(dealt)?,
+            2 => self.shared_sequence(dealt)?,
+            _ => return Err(Corrupt("its pieces come from nowhere")),
+        };
+        Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
+    }
+
+    fn seed(&mut self) -> Result<DealerSource, SnapshotError> {
+        let seed = self.u64()?;
+        let mut bag = Tetromino::ALL;
+        for piece in &mut bag {
+            *piece = self.piece()?;
+        }
+        if !Tetromino::ALL.iter().all(|piece| bag.contains(piece)) {
+            return Err(Corrupt("a bag does not hold all seven"));
+        }
+        let mut behind = [0; 7];
+        for behind in &mut behind {
+            *behind = u16::from_le_bytes(self.array()?);
+        }
+        if !behind.contains(&0) {
+            return Err(Corrupt("no piece came most often"));
+        }
+        Ok(DealerSource::Seed { seed, bag, behind })
+    }
+
+    fn shared_sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let number = u32::from_le_bytes(self.array()?);
+        match self.shared.get(number) {
+            Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
+            Some(_) => Err(Corrupt("more was dealt than there is")),
+            None => Err(Corrupt("its sequence is kept elsewhere")),
+        }
+    }
+
+    fn sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let length = u32::from_le_bytes(self.array()?);
+        if length == 0 || dealt > length.into() {
+            return Err(Corrupt("more was dealt than there is"));
+        }
+        // Checks that the bytes are there before it takes memory for them.
+        let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
+        let pieces: Result<Arc<[Tetromino]>, _> = (0..length).map(|_| rest.piece()).collect();
+        Ok(DealerSource::Sequence(pieces?))
+    }
+}

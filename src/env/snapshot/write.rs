@@ -1,0 +1,112 @@
+//! States as bytes. The layout stands at the head of [`super`].
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::engine::randomizer::{DealerSource, DealerState};
+use crate::engine::{Choice, FallingPiece, Playfield, RULES_VERSION, Rules, Scoring};
+use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
+use crate::env::state::EnvState;
+
+use super::sequences::SharedSequences;
+use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT};
+
+impl EnvState {
+    /// The snapshot of this state.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.encode(None)
+    }
+
+    /// The snapshot of this state, its explicit sequence kept in `shared`.
+    pub fn to_bytes_sharing(&self, shared: &mut SharedSequences) -> Vec<u8> {
+        self.encode(Some(shared))
+    }
+
+    fn encode(&self, shared: Option<&mut SharedSequences>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(400);
+        out.extend(MAGIC);
+        let is_plain = self.invalid_actions == InvalidActions::default();
+        out.extend(if is_plain { PLAIN_FORMAT } else { FORMAT }.to_le_bytes());
+        out.push(RULES_VERSION.len() as u8);
+        out.extend(RULES_VERSION.as_bytes());
+        write_rules(&self.rules, &mut out);
+        out.push(self.ended.into());
+        out.push(self.last_landing.is_some().into());
+        match &self.last_landing {
+            None => write_playfield(&self.playfield, &mut out),
+            Some(last) => {
+                write_playfield(&last.before, &mut out);
+                match last.rest {
+                    Rest::Placed { piece, action } => out.extend([piece as u8, action]),
+                    Rest::Fallen(piece) => {
+                        out.push(piece.tetromino as u8);
+                        write_pose(&piece, &mut out);
+                    }
+                }
+            }
+        }
+        let visible = &self.visible.0[..=usize::from(self.rules.preview)];
+        out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece as u8)));
+        if let Some(falling) = &self.falling {
+            write_pose(falling, &mut out);
+        }
+        let EpisodeStatistics { lines, pieces, length, episode_return } = self.statistics;
+        let numbers =
+            [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
+        out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        if !is_plain {
+            let InvalidActions { count, last_step } = self.invalid_actions;
+            out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
+        }
+        write_dealer(&self.dealer.state(), shared, &mut out);
+        out.extend(xxh3_64(&out).to_le_bytes());
+        out
+    }
+}
+
+fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
+    fn code(choice: impl Choice) -> u8 {
+        choice.number() - 1
+    }
+    let Rules { width, height, preview, .. } = *rules;
+    out.extend([
+        width,
+        height,
+        code(rules.randomizer),
+        code(rules.action_model),
+        code(rules.top_out),
+        code(rules.orientations),
+        code(rules.reach),
+        preview,
+    ]);
+    let Scoring { piece, lines: [one, two, three, four], game_end } = rules.scoring;
+    out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
+}
+
+fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
+    out.extend(playfield.columns().iter().flat_map(|column| column.to_le_bytes()));
+}
+
+fn write_pose(&FallingPiece { turns, column, row, .. }: &FallingPiece, out: &mut Vec<u8>) {
+    out.extend([turns, column, row]);
+}
+
+fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out: &mut Vec<u8>) {
+    out.extend(dealer.dealt.to_le_bytes());
+    match (&dealer.source, shared) {
+        (DealerSource::Seed { seed, bag, behind }, _) => {
+            out.push(0);
+            out.extend(seed.to_le_bytes());
+            out.extend(bag.map(|piece| piece as u8));
+            out.extend(behind.iter().flat_map(|behind| behind.to_le_bytes()));
+        }
+        (DealerSource::Sequence(pieces), Some(shared)) => {
+            out.push(2);
+            out.extend(shared.number(pieces).to_le_bytes());
+        }
+        (DealerSource::Sequence(pieces), None) => {
+            out.push(1);
+            out.extend((pieces.len() as u32).to_le_bytes());
+            out.extend(pieces.iter().map(|&piece| piece as u8));
+        }
+    }
+}
