@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tonic::Extensions;
 
 use super::budget::{Budget, Share, Spent};
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// Answers up to this size take no room of their own: each call holds this much from its beginning to its end, which adds up
 /// to 128 MiB for as many calls as a server may have.

@@ -6,7 +6,7 @@ use tonic::Extensions;
 
 use crate::pool::Party;
 
-use super::status::Scope;
+use super::refusal::Scope;
 
 /// The caller of a call: its token, by name. Without tokens, everything belongs to one caller.
 ///

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::pool::{Lane, Party, Pool};
 
 use super::context::CallContext;
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// The longest work that is done where the call arrives.
 const INLINE: Duration = Duration::from_micros(400);

@@ -26,9 +26,9 @@ use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
 use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;
 use super::metrics::Counters;
+use super::refusal::Refusal;
 use super::session::SessionState;
 use super::sessions::{NewSession, Prepared, Session, SessionStore};
-use super::status::Refusal;
 use super::world::Door;
 
 /// The service: worlds in a store of sessions.

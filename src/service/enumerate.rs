@@ -16,8 +16,8 @@ use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
+use super::refusal::Refusal;
 use super::session::{SessionState, listed};
-use super::status::Refusal;
 
 /// Positions, and what the caller wants of their placements.
 #[derive(Debug)]

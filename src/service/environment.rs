@@ -25,9 +25,9 @@ use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
+use super::refusal::Refusal;
 use super::session::{SessionState, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
-use super::status::Refusal;
 
 /// The service: handlers around a store of sessions.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ use super::calls::CallPool;
 use super::context::CallContext;
 use super::games::Games;
 use super::places::{EvaluationLimits, Place, Places};
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
 const MAX_RESULTS: usize = 4096;

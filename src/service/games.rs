@@ -16,7 +16,7 @@ use crate::wire::evaluation::encode_summary;
 use crate::wire::{duration, pb};
 
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// Games that are worth a `results` message at once: 64 KiB.
 const WORTH_SENDING: usize = 1150;

@@ -13,7 +13,7 @@ use crate::env::EnvBatch;
 use crate::wire::session::SessionConfig;
 
 use super::budget::{Budget, Share, Spent};
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// Bytes of a session besides the counted parts: its names, its layout, its place in the table.
 const SESSION_BYTES: u64 = 8 << 10;

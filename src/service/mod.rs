@@ -15,7 +15,7 @@
 //! * [`caller`] identifies the caller of a call.
 //! * [`context`] is what errors and log lines show of the current call; [`brake`] bounds these lines.
 //! * [`metrics`] has the one table of metrics.
-//! * [`status`] has the one table from what went wrong to the error that the caller gets.
+//! * [`refusal`] says what went wrong; [`status`] has the one table from there to the error that the caller gets.
 //!
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the server
 //! either: the server handles those around every call.
@@ -33,6 +33,7 @@ pub mod evaluation;
 pub mod games;
 pub mod info;
 pub mod metrics;
+pub mod refusal;
 pub mod sessions;
 pub mod status;
 

@@ -10,7 +10,7 @@ use crate::pool::Party;
 use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD};
 
 use super::caller::{Caller, CallerLimits};
-use super::status::{Refusal, Scope};
+use super::refusal::{Refusal, Scope};
 
 /// How long a refused caller should wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

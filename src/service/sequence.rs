@@ -9,7 +9,7 @@ use std::fmt;
 use prost::{Message, Name};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// The numbers of a session's mutating calls.
 #[derive(Default)]

@@ -22,8 +22,8 @@ use super::answers::Answers;
 use super::budget::{Budget, Share};
 use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::memory::Memory;
+use super::refusal::Refusal;
 use super::sequence::Sequence;
-use super::status::Refusal;
 use super::world::World;
 
 /// About how long the calls of a session take for each environment, in nanoseconds of one core.

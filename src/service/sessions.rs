@@ -29,8 +29,8 @@ use super::calls::CallLane;
 use super::clock::Clock;
 use super::context::CallContext;
 use super::metrics::Counters;
+use super::refusal::{Refusal, Scope};
 use super::session::{Costs, SessionState};
-use super::status::{Refusal, Scope};
 use super::world::Door;
 
 /// How many expired sessions the store remembers, so that calls on them get the right error.

@@ -12,7 +12,7 @@ use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
 use crate::wire::dm_env_rpc::tensor;
 
-use super::status::Refusal;
+use super::refusal::Refusal;
 
 /// The state of a world between two steps.
 #[derive(Debug, Default)]

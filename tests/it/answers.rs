@@ -7,7 +7,7 @@ use prost::Message;
 use tetrion::server::ServerConfig;
 use tetrion::service::answers::{Answers, SMALL_ANSWER_BYTES};
 use tetrion::service::budget::Budget;
-use tetrion::service::status::Refusal;
+use tetrion::service::refusal::Refusal;
 use tetrion::service::{EvaluationLimits, NetworkLimits};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;

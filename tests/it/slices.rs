@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tetrion::pool::{Party, Pool};
 use tetrion::service::calls::{CallLane, CallPool, SLICE};
-use tetrion::service::status::Refusal;
+use tetrion::service::refusal::Refusal;
 
 fn lane(max_work: Duration) -> CallLane {
     CallPool::new(Pool::new(1).unwrap(), max_work).lane(Party::Own)

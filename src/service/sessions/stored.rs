@@ -29,9 +29,9 @@ use crate::engine::Tetromino;
 use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
 use crate::service::budget::Budget;
 use crate::service::memory::Memory;
+use crate::service::refusal::Refusal;
 use crate::service::sequence::{Sequence, WrittenSequence};
 use crate::service::session::SessionState;
-use crate::service::status::Refusal;
 use crate::wire::session::SessionConfig;
 use crate::wire::{pb, session};
 

@@ -1,0 +1,330 @@
+//! Why a call was refused: every error that a handler can return, as a plain value with a sentence for people.
+//!
+//! The errors of the modules below become refusals here, where the path of the field that is to blame is known. No code, no
+//! reason and no header is in here: [`super::status`] has those.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::env::{
+    CreateError, EnvIdError, NotReset, ReadError, RefusedAction, ResetError, RestoreError, StepError,
+    WrongLength,
+};
+use crate::wire::{DecodeError, Fault, InField};
+
+use super::brake::Brake;
+use super::context::CallContext;
+
+/// Lines about bugs in a second.
+static BUGS: Brake = Brake::new(20);
+
+/// Why a call was refused: every error that a handler can return.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The server cannot understand the request.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The bytes are no message of the type that the call takes, or no message at all.
+    #[error("the request cannot be read: {0}")]
+    Unreadable(String),
+    /// No session has this name.
+    #[error("there is no session {0:?}")]
+    SessionNotFound(String),
+    /// The session's lease ran out.
+    #[error("the lease of session {0:?} has run out")]
+    SessionExpired(String),
+    /// A request_id that came with another request before.
+    #[error("request_id {0:?} came with another request before")]
+    RequestIdReused(String),
+    /// As many sessions as the server or the caller may have.
+    #[error("{scope} has {limit} sessions, as many as it may")]
+    SessionLimit {
+        /// The owner of the limit.
+        scope: Scope,
+        /// The limit.
+        limit: u32,
+        /// When the next lease may run out.
+        retry_after: Duration,
+    },
+    /// As many environments as the server or the caller may have.
+    #[error("{scope} has {used} environments and may have {limit}; {wanted} more were asked for")]
+    EnvLimit {
+        /// The owner of the limit.
+        scope: Scope,
+        /// How many there are.
+        used: u32,
+        /// How many there may be.
+        limit: u32,
+        /// How many more the request needs.
+        wanted: u32,
+        /// When the next lease may run out.
+        retry_after: Duration,
+    },
+    /// As many evaluations as may run.
+    #[error("{scope} has {limit} evaluations running, as many as it may")]
+    EvaluationLimit {
+        /// The owner of the limit.
+        scope: Scope,
+        /// The limit.
+        limit: u32,
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The answer of the evaluation lay unread for so long that it lost its place.
+    #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
+    AnswerUnread(Duration),
+    /// The call would take the threads for too long.
+    #[error(
+        "the call would take about {:.3} s of one core, expected at most {:.3} s",
+        .work.as_secs_f64(),
+        .limit.as_secs_f64()
+    )]
+    TooMuchWork {
+        /// Estimated time of one core.
+        work: Duration,
+        /// The time that a call may take.
+        limit: Duration,
+    },
+    /// No room for what a session would take.
+    #[error("{field} needs {bytes} more bytes: sessions take {taken} of {limit} bytes")]
+    MemoryLimit {
+        /// The part of the request that needs them.
+        field: &'static str,
+        /// Bytes that the call would take.
+        bytes: u64,
+        /// Bytes that all sessions may take.
+        limit: u64,
+        /// Bytes that they take.
+        taken: u64,
+    },
+    /// No room for an answer on its way out.
+    #[error(
+        "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest"
+    )]
+    AnswerLimit {
+        /// Bytes that the answer could take.
+        bytes: u64,
+        /// Bytes that answers of the connection, or of the server, may take.
+        limit: u64,
+        /// Bytes that they take.
+        taken: u64,
+    },
+    /// No room for a request on its way in.
+    #[error(
+        "no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest"
+    )]
+    RequestLimit {
+        /// Bytes that the message takes.
+        bytes: u64,
+        /// Bytes that requests of the connection, or of the server, may take.
+        limit: u64,
+        /// Bytes that they take.
+        taken: u64,
+    },
+    /// The rest of the request did not arrive.
+    #[error("the rest of the request did not come within {} s", .patience.as_secs_f64())]
+    SlowRequest {
+        /// How long the server has waited.
+        patience: Duration,
+    },
+    /// The connection has as many calls as it may, beside those of the others.
+    #[error("of the {limit} calls that may be in progress, this connection has its share")]
+    CallLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// A sequence number that is neither the next one, nor the last one with the last request.
+    #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
+    SequenceMismatch {
+        /// The next number.
+        expected: u64,
+        /// The number in the request.
+        got: u64,
+    },
+    /// The answer could be larger than the client accepts.
+    #[error("the answer could exceed {max_bytes} bytes; {max_rows} rows would fit")]
+    ResponseTooLarge {
+        /// Rows that fit into an answer of that size.
+        max_rows: u64,
+        /// That size: the client's limit, or the server's default.
+        max_bytes: u32,
+    },
+    /// Environments in which no episode has begun.
+    #[error(transparent)]
+    NotReset(#[from] NotReset),
+    /// Environments whose episode has ended.
+    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+    EpisodeEnded {
+        /// These environments; never empty.
+        env_ids: Vec<u32>,
+    },
+    /// Actions outside the action space.
+    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
+    ActionOutOfRange {
+        /// These actions; never empty.
+        actions: Vec<RefusedAction>,
+        /// The size of the action space.
+        num_actions: u32,
+    },
+    /// Actions that the mask forbids.
+    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
+    IllegalAction {
+        /// These actions; never empty.
+        actions: Vec<RefusedAction>,
+    },
+    /// A dm_env_rpc request that needs a joined world.
+    #[error("this connection has joined no world")]
+    NotJoined,
+    /// A dm_env_rpc connection that has joined a world already.
+    #[error("this connection has joined world {0:?} already")]
+    AlreadyJoined(String),
+    /// A dm_env_rpc world that another agent has joined.
+    #[error("a client has joined world {0:?} already")]
+    WorldInUse(String),
+    /// The server requires a token, and the call has none that it knows.
+    #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
+    InvalidToken(&'static str),
+    /// The request names a host that this server is not.
+    #[error(
+        "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
+    )]
+    UnknownHost {
+        /// The host that the request names.
+        host: String,
+    },
+    /// The server is shutting down.
+    #[error("the server is going down")]
+    Draining {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// A bug. The server's log has it, beside the id of the request.
+    #[error("internal error{}", .id.as_ref().map(|id| format!(" in request {id}")).unwrap_or_default())]
+    Internal {
+        /// The id of the request; `None` in a service without a server around it.
+        id: Option<String>,
+    },
+}
+
+/// The owner of the limit that was reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The server: other callers may have taken all of it.
+    Server,
+    /// The caller: a connection, where tokens have no names.
+    Connection,
+    /// The caller: a token with this name.
+    Token(Arc<str>),
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scope::Server => f.write_str("the server"),
+            Scope::Connection => f.write_str("this connection"),
+            Scope::Token(name) => write!(f, "the token {name:?}"),
+        }
+    }
+}
+
+impl Refusal {
+    /// A refusal of an argument by the path of its field.
+    pub fn field(field: impl Into<String>, problem: impl Into<String>) -> Refusal {
+        DecodeError::field(field, problem).into()
+    }
+
+    /// The same refusal for a message that is the field `name` of another one.
+    #[must_use]
+    pub fn in_field(self, name: &str) -> Refusal {
+        match self {
+            Refusal::Decode(error) => Refusal::Decode(error.in_field(name)),
+            other => other,
+        }
+    }
+
+    /// Refuses a call that hit a bug: logs `what` with the id of the request, which the caller gets too.
+    pub fn internal(what: &str) -> Refusal {
+        if let Some(withheld) = BUGS.pass() {
+            CallContext::log(|| tracing::error!(what, withheld, "a bug"));
+        }
+        Refusal::Internal { id: CallContext::current().map(|call| call.request_id().to_owned()) }
+    }
+}
+
+impl From<EnvIdError> for Refusal {
+    fn from(error: EnvIdError) -> Refusal {
+        let (EnvIdError::Unknown { row, .. } | EnvIdError::Repeated { row, .. }) = error;
+        Refusal::field(format!("env_ids[{row}]"), error.to_string())
+    }
+}
+
+impl From<WrongLength> for Refusal {
+    fn from(error: WrongLength) -> Refusal {
+        Refusal::field(error.what.replace(' ', "_"), error.to_string())
+    }
+}
+
+impl From<CreateError> for Refusal {
+    fn from(error: CreateError) -> Refusal {
+        match error {
+            CreateError::Rules(error) => DecodeError::from(error).into(),
+            CreateError::NoEnvironments => Refusal::field("num_envs", error.to_string()),
+            CreateError::FeatureWidth { .. } => Refusal::field("features", error.to_string()),
+            CreateError::WrongLength(error) => error.into(),
+            CreateError::EmptySequence(i) => {
+                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ResetError> for Refusal {
+    fn from(error: ResetError) -> Refusal {
+        match error {
+            ResetError::EnvIds(error) => error.into(),
+            ResetError::WrongLength(error) => error.into(),
+            ResetError::EmptySequence(i) => {
+                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Refusal {
+        match error {
+            ReadError::EnvIds(error) => error.into(),
+            ReadError::NotReset(error) => error.into(),
+        }
+    }
+}
+
+impl From<RestoreError> for Refusal {
+    fn from(error: RestoreError) -> Refusal {
+        let text = error.to_string();
+        match error {
+            RestoreError::EnvIds(error) => error.into(),
+            RestoreError::WrongLength(_) => Refusal::field("positions", text),
+            RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(text).into(),
+            RestoreError::Position { row, error } => {
+                let field = format!("positions.drawings[{row}]");
+                DecodeError::invalid(Fault::Position, field, error.to_string()).into()
+            }
+        }
+    }
+}
+
+impl From<StepError> for Refusal {
+    fn from(error: StepError) -> Refusal {
+        match error {
+            StepError::EnvIds(error) => error.into(),
+            StepError::WrongLength(error) => error.into(),
+            StepError::NotReset(error) => error.into(),
+            StepError::EpisodeEnded { env_ids } => Refusal::EpisodeEnded { env_ids },
+            StepError::ActionOutOfRange { actions, num_actions } => {
+                Refusal::ActionOutOfRange { actions, num_actions }
+            }
+            StepError::IllegalAction { actions } => Refusal::IllegalAction { actions },
+        }
+    }
+}
