@@ -27,7 +27,7 @@ use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;
 use super::metrics::Counters;
 use super::refusal::Refusal;
-use super::session::SessionState;
+use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, Session, SessionStore};
 use super::world::Door;
 

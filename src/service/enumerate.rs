@@ -17,7 +17,7 @@ use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
-use super::session::{SessionState, listed};
+use super::session_state::{SessionState, listed};
 
 /// Positions, and what the caller wants of their placements.
 #[derive(Debug)]

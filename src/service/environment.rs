@@ -26,7 +26,7 @@ use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
 use super::refusal::Refusal;
-use super::session::{SessionState, cost_of_new, cost_of_sequences};
+use super::session_state::{SessionState, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 
 /// The service: handlers around a store of sessions.

@@ -5,7 +5,7 @@
 //! * [`calls`] decides where the work of a call is done.
 //! * [`evaluation`] plays whole games and streams their results; [`games`] has the running games, `places` limits
 //!   evaluations.
-//! * [`sessions`] has the table of sessions; `session` is what one of them does, `memory` what it takes, `sequence` its last
+//! * [`sessions`] has the table of sessions; `session_state` is what one of them does, `memory` what it takes, `sequence` its last
 //!   answer.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
@@ -42,7 +42,7 @@ mod layout;
 mod memory;
 mod places;
 mod sequence;
-mod session;
+mod session_state;
 mod world;
 
 pub use caller::{Caller, CallerLimits};

@@ -7,43 +7,38 @@
 //! forgotten sessions do not take room. A session outlives its server too, if that writes it down when it shuts down and the
 //! next one restores it ([`stored`]).
 //!
-//! Locks: the table is held for moments and never over an `.await`. Each session has a lock of its own that calls get in the
-//! order of arrival. A call does all its work on the session under this lock in one piece, where it arrives or, if the work
-//! is long, on a thread that takes the lock along. So a caller that leaves has either not begun or left a finished call.
+//! The table is held for moments and never over an `.await`. Each session has a lock of its own; `session` says how calls take turns on it.
 
+mod session;
 pub mod stored;
+
+pub(super) use session::{RequestId, Session};
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::engine::RULES_VERSION;
-use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_MEMORY, check_name};
-use crate::wire::{DecodeError, duration, pb};
+use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_MEMORY};
+use crate::wire::{duration, pb};
 
 use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
-use super::calls::CallLane;
 use super::clock::Clock;
 use super::context::CallContext;
 use super::metrics::Counters;
 use super::refusal::{Refusal, Scope};
-use super::session::{Costs, SessionState};
+use super::session_state::SessionState;
 use super::world::Door;
+use session::{SessionId, decode_name, nanoseconds, random_id};
 
 /// How many expired sessions the store remembers, so that calls on them get the right error.
 const REMEMBERED: usize = 4096;
 
 /// How often the store checks all leases.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
-
-/// When the next server may have restored what this one has written down.
-const BACK_AFTER: Duration = Duration::from_secs(1);
-
-/// The prefix of resource names.
-const PREFIX: &str = "sessions/";
 
 /// How much a store may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,41 +91,6 @@ struct Table {
 struct Taken {
     sessions: u32,
     envs: u32,
-}
-
-/// 128 random bits.
-type SessionId = u128;
-
-/// A session: a name, a lease, and a state behind a lock.
-#[derive(Debug)]
-pub(super) struct Session {
-    id: SessionId,
-    owner: Caller,
-    /// Counted up, so that it gives the order of age.
-    serial: u64,
-    request: Option<RequestId>,
-    num_envs: u32,
-    ttl: Duration,
-    made: SystemTime,
-    /// When the lease runs out, on the clock of the store, in nanoseconds.
-    expires: AtomicU64,
-    ended: AtomicBool,
-    /// Whether it is written down for the next server; nothing may change any more.
-    put_away: AtomicBool,
-    /// The sequence number of the last call, for readers without the lock.
-    sequence: AtomicU64,
-    /// The configuration, with every default filled in.
-    config: pb::SessionConfig,
-    door: Option<Arc<Door>>,
-    costs: Costs,
-    state: Arc<tokio::sync::Mutex<SessionState>>,
-}
-
-/// A client's name for the request that made a session, and the request's digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RequestId {
-    pub name: String,
-    pub digest: u128,
 }
 
 /// What a new session is made from.
@@ -472,114 +432,4 @@ impl Table {
             self.reaped_owners.remove(&oldest);
         }
     }
-}
-
-impl Session {
-    /// `sessions/ID`.
-    pub fn name(&self) -> String {
-        format!("{PREFIX}{:032x}", self.id)
-    }
-
-    /// Its door, if it is a world of dm_env_rpc.
-    pub fn door(&self) -> Option<Arc<Door>> {
-        self.door.clone()
-    }
-
-    /// Its place in the order of age.
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-
-    /// About how long calls on it take.
-    pub fn costs(&self) -> Costs {
-        self.costs
-    }
-
-    /// Runs a short job on the session when all calls before it are done.
-    ///
-    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in line.
-    pub async fn call<T>(
-        &self,
-        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let mut state = self.state.lock().await;
-        self.done(&mut state, job)
-    }
-
-    /// The same for a job of about `work`, which runs on the pool if it is long.
-    pub async fn call_on<T: Send + 'static>(
-        self: &Arc<Session>,
-        lane: &CallLane,
-        work: Duration,
-        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        if CallLane::is_inline(work) {
-            return self.call(job).await;
-        }
-        lane.check(work)?;
-        let (session, mut state) = (self.clone(), self.state.clone().lock_owned().await);
-        lane.run_elsewhere(move || session.done(&mut state, job)).await
-    }
-
-    fn done<T>(
-        &self,
-        state: &mut SessionState,
-        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        if self.ended.load(Ordering::Acquire) {
-            return Err(Refusal::SessionNotFound(self.name()));
-        }
-        if self.put_away.load(Ordering::Acquire) {
-            return Err(Refusal::Draining { retry_after: BACK_AFTER });
-        }
-        let broken = EndOnPanic(self);
-        let answer = job(state);
-        drop(broken);
-        self.sequence.store(state.sequence(), Ordering::Relaxed);
-        answer
-    }
-
-    fn renew(&self, now: Duration) {
-        self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
-    }
-
-    /// Whether its lease has run out and no call is using it. The caller holds the table, so no call can begin meanwhile.
-    fn is_over(self: &Arc<Session>, now: Duration) -> bool {
-        self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
-    }
-}
-
-/// Ends a session in which a call panics, because its state is unknown.
-struct EndOnPanic<'a>(&'a Session);
-
-impl Drop for EndOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.ended.store(true, Ordering::Release);
-        }
-    }
-}
-
-/// Reads a resource name; `None` for one that the server never gave.
-fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError> {
-    if name.is_empty() {
-        return Err(DecodeError::missing(field));
-    }
-    check_name(field, name)?;
-    let digits = name.strip_prefix(PREFIX).filter(|digits| {
-        digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    });
-    Ok(digits.and_then(|digits| SessionId::from_str_radix(digits, 16).ok()))
-}
-
-/// A random id from the operating system: no caller can guess it, and no two servers give the same.
-fn random_id() -> SessionId {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the operating system has randomness");
-    SessionId::from_le_bytes(bytes)
-}
-
-/// A running time in nanoseconds; a u64 lasts for 584 years.
-fn nanoseconds(time: Duration) -> u64 {
-    time.as_nanos() as u64
 }

@@ -24,14 +24,15 @@ use std::time::{Duration, SystemTime};
 use prost::{Message, Oneof};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Caller, RequestId, Session, SessionId, SessionStore, nanoseconds};
+use super::session::{RequestId, Session, SessionId, nanoseconds};
+use super::{Caller, SessionStore};
 use crate::engine::Tetromino;
 use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
 use crate::service::budget::Budget;
 use crate::service::memory::Memory;
 use crate::service::refusal::Refusal;
 use crate::service::sequence::{Sequence, WrittenSequence};
-use crate::service::session::SessionState;
+use crate::service::session_state::SessionState;
 use crate::wire::session::SessionConfig;
 use crate::wire::{pb, session};
 

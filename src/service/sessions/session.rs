@@ -1,0 +1,168 @@
+//! One session: a name, an owner, a lease, and a state behind a lock.
+//!
+//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece, where it
+//! arrives or, if the work is long, on a thread that takes the lock along. So a caller that leaves has either not begun or
+//! left a finished call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::service::caller::Caller;
+use crate::service::calls::CallLane;
+use crate::service::refusal::Refusal;
+use crate::service::session_state::{Costs, SessionState};
+use crate::service::world::Door;
+use crate::wire::limits::check_name;
+use crate::wire::{DecodeError, pb};
+
+/// When the next server may have restored what this one has written down.
+const BACK_AFTER: Duration = Duration::from_secs(1);
+
+/// The prefix of resource names.
+const PREFIX: &str = "sessions/";
+
+/// 128 random bits.
+pub(super) type SessionId = u128;
+
+/// A session: a name, a lease, and a state behind a lock.
+#[derive(Debug)]
+pub(in crate::service) struct Session {
+    pub(super) id: SessionId,
+    pub(super) owner: Caller,
+    /// Counted up, so that it gives the order of age.
+    pub(super) serial: u64,
+    pub(super) request: Option<RequestId>,
+    pub(super) num_envs: u32,
+    pub(super) ttl: Duration,
+    pub(super) made: SystemTime,
+    /// When the lease runs out, on the clock of the store, in nanoseconds.
+    pub(super) expires: AtomicU64,
+    pub(super) ended: AtomicBool,
+    /// Whether it is written down for the next server; nothing may change any more.
+    pub(super) put_away: AtomicBool,
+    /// The sequence number of the last call, for readers without the lock.
+    pub(super) sequence: AtomicU64,
+    /// The configuration, with every default filled in.
+    pub(super) config: pb::SessionConfig,
+    pub(super) door: Option<Arc<Door>>,
+    pub(super) costs: Costs,
+    pub(super) state: Arc<tokio::sync::Mutex<SessionState>>,
+}
+
+/// A client's name for the request that made a session, and the request's digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::service) struct RequestId {
+    pub name: String,
+    pub digest: u128,
+}
+
+impl Session {
+    /// `sessions/ID`.
+    pub fn name(&self) -> String {
+        format!("{PREFIX}{:032x}", self.id)
+    }
+
+    /// Its door, if it is a world of dm_env_rpc.
+    pub fn door(&self) -> Option<Arc<Door>> {
+        self.door.clone()
+    }
+
+    /// Its place in the order of age.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// About how long calls on it take.
+    pub fn costs(&self) -> Costs {
+        self.costs
+    }
+
+    /// Runs a short job on the session when all calls before it are done.
+    ///
+    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in line.
+    pub async fn call<T>(
+        &self,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut state = self.state.lock().await;
+        self.done(&mut state, job)
+    }
+
+    /// The same for a job of about `work`, which runs on the pool if it is long.
+    pub async fn call_on<T: Send + 'static>(
+        self: &Arc<Session>,
+        lane: &CallLane,
+        work: Duration,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if CallLane::is_inline(work) {
+            return self.call(job).await;
+        }
+        lane.check(work)?;
+        let (session, mut state) = (self.clone(), self.state.clone().lock_owned().await);
+        lane.run_elsewhere(move || session.done(&mut state, job)).await
+    }
+
+    fn done<T>(
+        &self,
+        state: &mut SessionState,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        if self.ended.load(Ordering::Acquire) {
+            return Err(Refusal::SessionNotFound(self.name()));
+        }
+        if self.put_away.load(Ordering::Acquire) {
+            return Err(Refusal::Draining { retry_after: BACK_AFTER });
+        }
+        let broken = EndOnPanic(self);
+        let answer = job(state);
+        drop(broken);
+        self.sequence.store(state.sequence(), Ordering::Relaxed);
+        answer
+    }
+
+    pub(super) fn renew(&self, now: Duration) {
+        self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
+    }
+
+    /// Whether its lease has run out and no call is using it. The caller holds the table, so no call can begin meanwhile.
+    pub(super) fn is_over(self: &Arc<Session>, now: Duration) -> bool {
+        self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
+    }
+}
+
+/// Ends a session in which a call panics, because its state is unknown.
+struct EndOnPanic<'a>(&'a Session);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.ended.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Reads a resource name; `None` for one that the server never gave.
+pub(super) fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError> {
+    if name.is_empty() {
+        return Err(DecodeError::missing(field));
+    }
+    check_name(field, name)?;
+    let digits = name.strip_prefix(PREFIX).filter(|digits| {
+        digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    });
+    Ok(digits.and_then(|digits| SessionId::from_str_radix(digits, 16).ok()))
+}
+
+/// A random id from the operating system: no caller can guess it, and no two servers give the same.
+pub(super) fn random_id() -> SessionId {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    SessionId::from_le_bytes(bytes)
+}
+
+/// A running time in nanoseconds; a u64 lasts for 584 years.
+pub(super) fn nanoseconds(time: Duration) -> u64 {
+    time.as_nanos() as u64
+}
