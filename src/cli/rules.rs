@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
-use crate::engine::{ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, TopOut};
+use crate::engine::{
+    ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, Scoring, TopOut,
+};
 
 /// The options for the rules: a preset, and the changes to it.
 ///
@@ -84,40 +86,65 @@ impl RulesArgs {
 
     /// The rules as a request names them. Fields that the flags leave open are those of `others`.
     pub fn choice(&self, others: RulesChoice) -> RulesChoice {
-        let lines = &self.scoring_lines;
+        let RulesArgs {
+            rules,
+            width,
+            height,
+            preview,
+            randomizer,
+            action_model,
+            top_out,
+            orientation_table,
+            reach,
+            scoring_piece,
+            scoring_lines,
+            scoring_game_end,
+        } = self.clone();
         RulesChoice {
-            preset: self.rules.clone().unwrap_or(others.preset),
-            width: self.width.or(others.width),
-            height: self.height.or(others.height),
-            randomizer: self.randomizer.or(others.randomizer),
-            action_model: self.action_model.or(others.action_model),
-            top_out: self.top_out.or(others.top_out),
-            orientation_table: self.orientation_table.or(others.orientation_table),
-            reach: self.reach.or(others.reach),
-            scoring_piece: self.scoring_piece.or(others.scoring_piece),
-            scoring_lines: if lines.is_empty() { others.scoring_lines } else { lines.clone() },
-            scoring_game_end: self.scoring_game_end.or(others.scoring_game_end),
-            preview: self.preview.or(others.preview),
+            preset: rules.unwrap_or(others.preset),
+            width: width.or(others.width),
+            height: height.or(others.height),
+            randomizer: randomizer.or(others.randomizer),
+            action_model: action_model.or(others.action_model),
+            top_out: top_out.or(others.top_out),
+            orientation_table: orientation_table.or(others.orientation_table),
+            reach: reach.or(others.reach),
+            scoring_piece: scoring_piece.or(others.scoring_piece),
+            scoring_lines: if scoring_lines.is_empty() { others.scoring_lines } else { scoring_lines },
+            scoring_game_end: scoring_game_end.or(others.scoring_game_end),
+            preview: preview.or(others.preview),
         }
     }
 }
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };
-    let fields = |rules: &Rules| {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 9] {
+        let Rules {
+            width: _,
+            height: _,
+            randomizer,
+            action_model,
+            top_out,
+            orientations,
+            reach,
+            scoring,
+            preview,
+        } = *rules;
+        let Scoring { piece, lines, game_end } = scoring;
         [
-            (Randomizer::FIELD, json!(rules.randomizer.name())),
-            (ActionModel::FIELD, json!(rules.action_model.name())),
-            (TopOut::FIELD, json!(rules.top_out.name())),
-            (OrientationTable::FIELD, json!(rules.orientations.name())),
-            (Reach::FIELD, json!(rules.reach.name())),
-            ("preview", json!(rules.preview)),
-            ("scoring_piece", json!(rules.scoring.piece)),
-            ("scoring_lines", json!(rules.scoring.lines)),
-            ("scoring_game_end", json!(rules.scoring.game_end)),
+            (Randomizer::FIELD, json!(randomizer.name())),
+            (ActionModel::FIELD, json!(action_model.name())),
+            (TopOut::FIELD, json!(top_out.name())),
+            (OrientationTable::FIELD, json!(orientations.name())),
+            (Reach::FIELD, json!(reach.name())),
+            ("preview", json!(preview)),
+            ("scoring_piece", json!(piece)),
+            ("scoring_lines", json!(lines)),
+            ("scoring_game_end", json!(game_end)),
         ]
-    };
+    }
+    let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };
     let pairs = fields(rules).into_iter().zip(fields(&preset.rules));
     pairs.filter(|(new, old)| new != old).map(|((field, value), _)| (field.to_owned(), value)).collect()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
 use crate::client::{RulesChoice, Started};
-use crate::engine::Choice;
+use crate::engine::{Choice, Rules, Scoring};
 use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
@@ -147,20 +147,23 @@ pub enum WeightsError {
 impl RulesNote {
     /// What a server plays.
     pub fn of(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
+        let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
+            *rules;
+        let Scoring { piece, lines, game_end } = scoring;
         RulesNote {
             preset: preset.clone(),
             rules_version: rules_version.clone(),
-            width: rules.width.into(),
-            height: rules.height.into(),
-            randomizer: rules.randomizer.name().to_owned(),
-            action_model: rules.action_model.name().to_owned(),
-            top_out: rules.top_out.name().to_owned(),
-            orientation_table: rules.orientations.name().to_owned(),
-            reach: rules.reach.name().to_owned(),
-            preview: rules.preview.into(),
-            piece_points: rules.scoring.piece,
-            line_points: rules.scoring.lines,
-            game_end_points: rules.scoring.game_end,
+            width: width.into(),
+            height: height.into(),
+            randomizer: randomizer.name().to_owned(),
+            action_model: action_model.name().to_owned(),
+            top_out: top_out.name().to_owned(),
+            orientation_table: orientations.name().to_owned(),
+            reach: reach.name().to_owned(),
+            preview: preview.into(),
+            piece_points: piece,
+            line_points: lines,
+            game_end_points: game_end,
         }
     }
 

@@ -72,43 +72,55 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
     type Error = DecodeError;
 
     fn try_from(message: &pb::Rules) -> Result<ResolvedRules, DecodeError> {
-        check_name("preset", &message.preset)?;
-        let preset = match message.preset.as_str() {
+        let pb::Rules {
+            preset,
+            width,
+            height,
+            randomizer,
+            action_model,
+            top_out,
+            orientation_table,
+            reach,
+            scoring,
+            preview,
+        } = message;
+        check_name("preset", preset)?;
+        let preset = match preset.as_str() {
             "" => &PRESETS[0],
             name => PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| unknown_preset(name))?,
         };
         let mut rules = preset.rules;
-        if let Some(width) = message.width {
+        if let Some(width) = *width {
             rules.width = u8::try_from(width)
                 .ok()
                 .filter(|width| WIDTHS.contains(width))
                 .ok_or(RulesError::Width(width))?;
         }
-        if let Some(height) = message.height {
+        if let Some(height) = *height {
             rules.height = u8::try_from(height)
                 .ok()
                 .filter(|height| HEIGHTS.contains(height))
                 .ok_or(RulesError::Height(height))?;
         }
-        if let Some(number) = message.randomizer {
+        if let Some(number) = *randomizer {
             rules.randomizer = choice(number)?;
         }
-        if let Some(number) = message.action_model {
+        if let Some(number) = *action_model {
             rules.action_model = choice(number)?;
         }
-        if let Some(number) = message.top_out {
+        if let Some(number) = *top_out {
             rules.top_out = choice(number)?;
         }
-        if let Some(number) = message.orientation_table {
+        if let Some(number) = *orientation_table {
             rules.orientations = choice(number)?;
         }
-        if let Some(number) = message.reach {
+        if let Some(number) = *reach {
             rules.reach = choice(number)?;
         }
-        if let Some(scoring) = &message.scoring {
+        if let Some(scoring) = scoring {
             change_scoring(&mut rules.scoring, scoring)?;
         }
-        if let Some(preview) = message.preview {
+        if let Some(preview) = *preview {
             rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
         }
         rules.check()?;
@@ -141,19 +153,22 @@ impl From<&RulesChoice> for pb::Rules {
 /// The choice of exactly these rules, with every field.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
+        let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
+            rules;
+        let Scoring { piece, lines, game_end } = scoring;
         RulesChoice {
             preset: preset.to_owned(),
-            width: Some(rules.width.into()),
-            height: Some(rules.height.into()),
-            randomizer: Some(rules.randomizer),
-            action_model: Some(rules.action_model),
-            top_out: Some(rules.top_out),
-            orientation_table: Some(rules.orientations),
-            reach: Some(rules.reach),
-            scoring_piece: Some(rules.scoring.piece),
-            scoring_lines: rules.scoring.lines.to_vec(),
-            scoring_game_end: Some(rules.scoring.game_end),
-            preview: Some(rules.preview.into()),
+            width: Some(width.into()),
+            height: Some(height.into()),
+            randomizer: Some(randomizer),
+            action_model: Some(action_model),
+            top_out: Some(top_out),
+            orientation_table: Some(orientations),
+            reach: Some(reach),
+            scoring_piece: Some(piece),
+            scoring_lines: lines.to_vec(),
+            scoring_game_end: Some(game_end),
+            preview: Some(preview.into()),
         }
     }
 }

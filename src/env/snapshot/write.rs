@@ -67,18 +67,19 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     fn code(choice: impl Choice) -> u8 {
         choice.number() - 1
     }
-    let Rules { width, height, preview, .. } = *rules;
+    let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
+        *rules;
     out.extend([
         width,
         height,
-        code(rules.randomizer),
-        code(rules.action_model),
-        code(rules.top_out),
-        code(rules.orientations),
-        code(rules.reach),
+        code(randomizer),
+        code(action_model),
+        code(top_out),
+        code(orientations),
+        code(reach),
         preview,
     ]);
-    let Scoring { piece, lines: [one, two, three, four], game_end } = rules.scoring;
+    let Scoring { piece, lines: [one, two, three, four], game_end } = scoring;
     out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
 }
 
