@@ -15,7 +15,7 @@ use tetrion::wire::limits::DEFAULT_MAX_CALL_WORK;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
 use tetrion::workloads::Remote;
-use tetrion::workloads::remote::{Session, config, step_requests};
+use tetrion::workloads::remote::{RemoteSession, config, step_requests};
 use tokio::runtime::Runtime;
 use tonic::Request;
 
@@ -48,7 +48,7 @@ fn handler(bencher: divan::Bencher, num_envs: u32) {
 }
 
 /// A server on threads of its own, and a session on it; the server ends with the runtime.
-fn session(num_envs: u32) -> (Runtime, Session) {
+fn session(num_envs: u32) -> (Runtime, RemoteSession) {
     let runtime = Runtime::new().unwrap();
     let address = runtime.block_on(async {
         let listen = ([127, 0, 0, 1], 0).into();

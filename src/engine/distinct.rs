@@ -1,49 +1,49 @@
-//! How many different keys there are among billions, exactly, in any amount of memory.
+//! How many different items there are among billions, exactly, in any amount of memory.
 //!
-//! The keys are kept in order, as many as fit: when the room is full, the larger half goes, and from then on only smaller
-//! keys are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory costs
+//! The items are kept in order, as many as fit: when the room is full, the larger half goes, and from then on only smaller
+//! items are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory costs
 //! more passes.
 
 use std::ops::ControlFlow;
 
 /// What is counted: compared as one number, its first word the highest.
-pub type Key<const WORDS: usize> = [u64; WORDS];
+pub type Item<const WORDS: usize> = [u64; WORDS];
 
-/// Counts different keys, those from `low` to below `high` in one pass.
+/// Counts different items: those from `low` to below `high` in one pass.
 #[derive(Debug)]
-pub struct Keys<const WORDS: usize> {
-    /// As they came; sorted and without doubles after [`Keys::tidy`].
-    kept: Vec<Key<WORDS>>,
+pub struct DistinctCounter<const WORDS: usize> {
+    /// As they came; sorted and without doubles after [`DistinctCounter::tidy`].
+    kept: Vec<Item<WORDS>>,
     /// How many there is room for.
     max: usize,
-    low: Key<WORDS>,
-    /// `None` until keys were dropped.
-    high: Option<Key<WORDS>>,
-    /// Different keys below `low`.
+    low: Item<WORDS>,
+    /// `None` until items were dropped.
+    high: Option<Item<WORDS>>,
+    /// Different items below `low`.
     counted: u64,
 }
 
-impl<const WORDS: usize> Keys<WORDS> {
-    /// Makes room for `max` keys, at least 16, before the first pass.
-    pub fn new(max: usize) -> Keys<WORDS> {
-        Keys { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
+impl<const WORDS: usize> DistinctCounter<WORDS> {
+    /// Makes room for `max` items, at least 16, before the first pass.
+    pub fn new(max: usize) -> DistinctCounter<WORDS> {
+        DistinctCounter { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
     }
 
-    /// Counts a key, if it is one of those of this pass.
-    pub fn insert(&mut self, key: Key<WORDS>) {
-        if key < self.low || self.high.is_some_and(|high| key >= high) {
+    /// Counts an item, if it is one of those of this pass.
+    pub fn insert(&mut self, item: Item<WORDS>) {
+        if item < self.low || self.high.is_some_and(|high| item >= high) {
             return;
         }
         if self.kept.len() == self.kept.capacity() {
             self.make_room();
         }
-        // Room was made by forgetting larger keys, and this one may be among them.
-        if self.high.is_none_or(|high| key < high) {
-            self.kept.push(key);
+        // Room was made by forgetting larger items, and this one may be among them.
+        if self.high.is_none_or(|high| item < high) {
+            self.kept.push(item);
         }
     }
 
-    /// Leaves room for a quarter of all keys at least, so that they are seldom sorted.
+    /// Leaves room for a quarter of all items at least, so that they are seldom sorted.
     fn make_room(&mut self) {
         self.tidy();
         let (len, capacity) = (self.kept.len(), self.kept.capacity());
@@ -64,12 +64,12 @@ impl<const WORDS: usize> Keys<WORDS> {
         self.kept.dedup();
     }
 
-    /// How many keys fit into the allocated memory.
+    /// How many items fit into the allocated memory.
     pub fn capacity(&self) -> usize {
         self.kept.capacity()
     }
 
-    /// How many different keys there are, if this pass left none out.
+    /// How many different items there are, if this pass left none out.
     pub fn end_pass(&mut self) -> ControlFlow<u64> {
         self.tidy();
         self.counted += self.kept.len() as u64;

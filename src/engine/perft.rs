@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::column::Column;
-use super::distinct::{Key, Keys};
+use super::distinct::{DistinctCounter, Item};
 use super::game::place;
 use super::playfield::Playfield;
 use super::reach::{is_blocked, placements};
@@ -86,15 +86,16 @@ fn count<const WORDS: usize>(
     distinct_bytes: Option<usize>,
     look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Perft {
-    let keys = distinct_bytes.map(|bytes| Keys::<WORDS>::new(bytes / size_of::<Key<WORDS>>()));
-    let mut walk = Walk { rules, keys, look, count: Perft::default(), until_look: LOOK };
+    let distinct =
+        distinct_bytes.map(|bytes| DistinctCounter::<WORDS>::new(bytes / size_of::<Item<WORDS>>()));
+    let mut walk = Walk { rules, distinct, look, count: Perft::default(), until_look: LOOK };
     let start = Playfield::empty(rules.width, rules.height);
     loop {
         walk.count.passes += 1;
         if walk.node(&start, pieces, 0, Part { from: 0.0, width: 1.0 }).is_break() {
             return walk.count;
         }
-        match walk.keys.as_mut().map(Keys::end_pass) {
+        match walk.distinct.as_mut().map(DistinctCounter::end_pass) {
             None => return walk.count,
             Some(ControlFlow::Continue(())) => {}
             Some(ControlFlow::Break(distinct)) => return Perft { distinct: Some(distinct), ..walk.count },
@@ -104,7 +105,7 @@ fn count<const WORDS: usize>(
 
 struct Walk<'a, const WORDS: usize> {
     rules: &'a Rules,
-    keys: Option<Keys<WORDS>>,
+    distinct: Option<DistinctCounter<WORDS>>,
     look: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
     count: Perft,
     /// Placements until the next look.
@@ -163,23 +164,23 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
             self.count.holes +=
                 (0..playfield.width()).map(|column| u64::from(playfield.holes(column).count())).sum::<u64>();
         }
-        if let Some(keys) = &mut self.keys {
-            keys.insert(key(playfield));
+        if let Some(distinct) = &mut self.distinct {
+            distinct.insert(item(playfield));
         }
     }
 }
 
 /// The cells of a playfield, one bit each.
-fn key<const WORDS: usize>(playfield: &Playfield) -> Key<WORDS> {
-    let mut key = [0; WORDS];
+fn item<const WORDS: usize>(playfield: &Playfield) -> Item<WORDS> {
+    let mut item = [0; WORDS];
     let mut at = 0;
     for &column in playfield.columns() {
         let (word, bit) = (at / 64, at % 64);
-        key[word] |= column << bit;
+        item[word] |= column << bit;
         if bit + usize::from(playfield.height()) > 64 {
-            key[word + 1] |= column >> (64 - bit);
+            item[word + 1] |= column >> (64 - bit);
         }
         at += usize::from(playfield.height());
     }
-    key
+    item
 }

@@ -32,7 +32,7 @@ pub(super) struct Question {
 }
 
 /// The largest size that an answer can have.
-struct Size {
+struct AnswerSize {
     /// Placements in it.
     rows: usize,
     bytes: u64,
@@ -132,7 +132,7 @@ impl Question {
     }
 
     /// The size of the answer, if it is not too large.
-    fn size(&self) -> Result<Size, Refusal> {
+    fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
@@ -161,7 +161,7 @@ impl Question {
         if rows > max_rows || rest > u64::from(max_bytes) {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
         }
-        Ok(Size { rows: rows as usize, bytes: rest + rows * row_bytes })
+        Ok(AnswerSize { rows: rows as usize, bytes: rest + rows * row_bytes })
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {

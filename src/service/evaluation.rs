@@ -31,7 +31,7 @@ use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationSe
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
-use super::games::Games;
+use super::games::RunningGames;
 use super::places::{EvaluationLimits, Place, Places};
 use super::refusal::Refusal;
 
@@ -79,12 +79,12 @@ impl Evaluations {
 
 #[tonic::async_trait]
 impl EvaluationService for Evaluations {
-    type EvaluatePoliciesStream = Answers;
+    type EvaluatePoliciesStream = EvaluationStream;
 
     async fn evaluate_policies(
         &self,
         request: Request<pb::EvaluatePoliciesRequest>,
-    ) -> Result<Response<Answers>, Status> {
+    ) -> Result<Response<EvaluationStream>, Status> {
         let party = party_of(request.extensions());
         let (caller, limits) = (Caller::of(request.extensions()), CallerLimits::of(request.extensions()));
         let place = self.places.take(&party, &caller, limits)?;
@@ -104,7 +104,7 @@ impl EvaluationService for Evaluations {
                 () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.places.limits.max_unread).into()),
             }
         }));
-        Ok(Response::new(Answers { messages, task: Some(task) }))
+        Ok(Response::new(EvaluationStream { messages, task: Some(task) }))
     }
 }
 
@@ -136,13 +136,13 @@ impl EventSender<'_> {
 
 /// The messages of an evaluation, and the task that makes them and ends with this.
 #[derive(Debug)]
-pub struct Answers {
+pub struct EvaluationStream {
     messages: mpsc::Receiver<Answer>,
     /// Nothing when the stream is over.
     task: Option<JoinHandle<Result<(), Status>>>,
 }
 
-impl Stream for Answers {
+impl Stream for EvaluationStream {
     type Item = Result<Answer, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -160,7 +160,7 @@ impl Stream for Answers {
     }
 }
 
-impl Drop for Answers {
+impl Drop for EvaluationStream {
     fn drop(&mut self) {
         if let Some(task) = &self.task {
             task.abort();
@@ -177,7 +177,7 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<
     sender.send(|| Event::Started(started)).await?;
     let start = Instant::now();
     let evaluation = Arc::new(evaluation);
-    let games = Games::begin(lane, evaluation.clone(), parallelism, omit_results);
+    let games = RunningGames::begin(lane, evaluation.clone(), parallelism, omit_results);
     // `None` for a time beyond the clock's range.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();

@@ -25,7 +25,7 @@ pub const MAX_UNREAD: usize = 16_384;
 
 /// Games in progress. They stop when this is dropped.
 #[derive(Debug)]
-pub struct Games {
+pub struct RunningGames {
     shared: Arc<Shared>,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,
@@ -99,10 +99,15 @@ impl Drop for EndOfGames {
     }
 }
 
-impl Games {
+impl RunningGames {
     /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads. With
     /// `omit_results` only their sums are kept.
-    pub fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, omit_results: bool) -> Games {
+    pub fn begin(
+        lane: &Lane,
+        evaluation: Arc<Evaluation>,
+        parallelism: usize,
+        omit_results: bool,
+    ) -> RunningGames {
         let num_games = evaluation.num_games();
         let inbox = Inbox {
             table: Table::new(num_games),
@@ -117,7 +122,7 @@ impl Games {
         let end = EndOfGames(shared.clone());
         let sink = move |result, next| end.0.put(result, next, omit_results);
         rollout::spawn(lane, evaluation, parallelism, stop.clone(), progress.clone(), sink);
-        Games { shared, stop, progress, num_games }
+        RunningGames { shared, stop, progress, num_games }
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -202,7 +207,7 @@ impl Games {
     }
 }
 
-impl Drop for Games {
+impl Drop for RunningGames {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.count();

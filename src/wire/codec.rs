@@ -147,12 +147,12 @@ const MAX_DEPTH: usize = 100;
 /// What the fields of a message type take in memory, by their numbers.
 #[derive(Debug, Default)]
 struct Plan {
-    fields: HashMap<u32, Field>,
+    fields: HashMap<u32, FieldWeight>,
 }
 
 /// What a field takes each time that it occurs, besides what its message counts for it.
 #[derive(Clone, Copy, Debug)]
-enum Field {
+enum FieldWeight {
     /// A message: `own` bytes for itself if it is one of a list, and what is in it.
     Message { own: u64, name: &'static str },
     /// A text: `own` if it is one of a list, and its length.
@@ -189,16 +189,16 @@ impl Plan {
             };
             bytes = rest;
             weight += match (field, wire_type) {
-                (Some(Field::Message { own, name }), WireType::LengthDelimited) => {
+                (Some(FieldWeight::Message { own, name }), WireType::LengthDelimited) => {
                     own + plan_of(name).map_or(0, |plan| plan.weigh(inside, depth + 1))
                 }
-                (Some(Field::Text { own }), WireType::LengthDelimited) => own + length,
-                (Some(Field::Bytes { own }), WireType::LengthDelimited) => own,
+                (Some(FieldWeight::Text { own }), WireType::LengthDelimited) => own + length,
+                (Some(FieldWeight::Bytes { own }), WireType::LengthDelimited) => own,
                 // Packed: each varint ends with a byte without a continuation mark; other numbers take four bytes or eight.
-                (Some(Field::Numbers { each }), WireType::LengthDelimited) => {
+                (Some(FieldWeight::Numbers { each }), WireType::LengthDelimited) => {
                     each * inside.iter().filter(|byte| **byte < 0x80).count() as u64
                 }
-                (Some(Field::Numbers { each }), _) => each,
+                (Some(FieldWeight::Numbers { each }), _) => each,
                 _ => 0,
             };
         }
@@ -253,12 +253,12 @@ fn plan(message: &'static DescriptorProto, all: &HashMap<String, &'static Descri
             Type::Message | Type::Group => {
                 let name = field.type_name().trim_start_matches('.');
                 let own = all.get(name).map_or(0, |message| size(message, all, 0));
-                Field::Message { own: one_of_list(own), name }
+                FieldWeight::Message { own: one_of_list(own), name }
             }
-            Type::String => Field::Text { own: one_of_list(TEXT) },
-            Type::Bytes => Field::Bytes { own: one_of_list(BYTES) },
-            numeric if list => Field::Numbers { each: number_size(numeric) },
-            _ => Field::Number,
+            Type::String => FieldWeight::Text { own: one_of_list(TEXT) },
+            Type::Bytes => FieldWeight::Bytes { own: one_of_list(BYTES) },
+            numeric if list => FieldWeight::Numbers { each: number_size(numeric) },
+            _ => FieldWeight::Number,
         };
         plan.fields.insert(field.number() as u32, planned);
     }

@@ -90,10 +90,10 @@ impl Remote {
     ///
     /// # Errors
     /// If the server has no room for it.
-    pub fn session(&self, num_envs: u32, everything: bool) -> Result<Session, RemoteError> {
+    pub fn session(&self, num_envs: u32, everything: bool) -> Result<RemoteSession, RemoteError> {
         let name = self.runtime.block_on(create_session(self.client(), config(num_envs, everything)))?;
         let requests = step_requests(&name, num_envs);
-        Ok(Session { remote: self.clone(), client: self.client(), name, num_envs, requests, steps: 0 })
+        Ok(RemoteSession { remote: self.clone(), client: self.client(), name, num_envs, requests, steps: 0 })
     }
 
     /// Asks for games and reads the results; returns how many pieces they had.
@@ -169,7 +169,7 @@ pub(super) async fn create_session(
 
 /// A session on a server.
 #[derive(Debug)]
-pub struct Session {
+pub struct RemoteSession {
     remote: Remote,
     client: EnvironmentServiceClient<Channel>,
     name: String,
@@ -178,7 +178,7 @@ pub struct Session {
     steps: usize,
 }
 
-impl Session {
+impl RemoteSession {
     fn next_request(&mut self) -> pb::StepRequest {
         self.steps += 1;
         self.requests[self.steps % self.requests.len()].clone()
@@ -242,7 +242,7 @@ impl Session {
 /// A session stepped over a stream.
 #[derive(Debug)]
 pub struct Stream {
-    session: Session,
+    session: RemoteSession,
     sender: mpsc::Sender<pb::StepStreamRequest>,
     answers: Streaming<pb::StepStreamResponse>,
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tetrion::engine::distinct::Keys;
+use tetrion::engine::distinct::DistinctCounter;
 use tetrion::engine::perft::{LOOK, Perft, perft};
 use tetrion::engine::{Rules, parse_sequence};
 
@@ -27,19 +27,19 @@ fn less_memory_takes_more_passes_and_gives_the_same_counts() {
 }
 
 #[test]
-fn keys_take_no_more_room_than_they_are_given() {
-    let mut keys = Keys::<2>::new(1000);
+fn a_counter_takes_no_more_room_than_it_is_given() {
+    let mut counter = DistinctCounter::<2>::new(1000);
     for n in 0..100_000u64 {
-        keys.insert([n * 7919 % 100_003, n]);
-        assert!(keys.capacity() <= 1000);
+        counter.insert([n * 7919 % 100_003, n]);
+        assert!(counter.capacity() <= 1000);
     }
     let mut passes = 1;
     let distinct = loop {
-        match keys.end_pass() {
+        match counter.end_pass() {
             ControlFlow::Break(distinct) => break distinct,
             ControlFlow::Continue(()) => {
                 passes += 1;
-                (0..100_000).for_each(|n| keys.insert([n * 7919 % 100_003, n]));
+                (0..100_000).for_each(|n| counter.insert([n * 7919 % 100_003, n]));
             }
         }
     };
