@@ -203,12 +203,12 @@ pub struct PairedDifference {
 
 /// Which games each policy has in the table of an evaluation.
 #[derive(Clone, Debug)]
-struct Shape<'a> {
+struct GameIndex<'a> {
     evaluation: &'a Evaluation,
     episodes: usize,
 }
 
-impl Shape<'_> {
+impl GameIndex<'_> {
     /// The games of a policy, which are adjacent.
     fn games(&self, policy: u32) -> Range<usize> {
         let pairs = match &self.evaluation.pairs {
@@ -261,18 +261,18 @@ pub fn summarize(
     table: &Table,
     baseline: Option<u32>,
 ) -> (Vec<PolicySummary>, Vec<PairedDifference>) {
-    let shape = Shape { evaluation, episodes: evaluation.episodes_per_seed as usize };
+    let index = GameIndex { evaluation, episodes: evaluation.episodes_per_seed as usize };
     let num_policies = evaluation.policies.len() as u32;
-    let policies = (0..num_policies).filter_map(|policy| table.policy(&shape, policy)).collect();
+    let policies = (0..num_policies).filter_map(|policy| table.policy(&index, policy)).collect();
     let others = (0..num_policies).filter(|policy| Some(*policy) != baseline);
     let differences = baseline
-        .map(|baseline| others.filter_map(|policy| table.difference(&shape, policy, baseline)).collect());
+        .map(|baseline| others.filter_map(|policy| table.difference(&index, policy, baseline)).collect());
     (policies, differences.unwrap_or_default())
 }
 
 impl Table {
-    fn policy(&self, shape: &Shape<'_>, policy: u32) -> Option<PolicySummary> {
-        let games = shape.games(policy);
+    fn policy(&self, index: &GameIndex<'_>, policy: u32) -> Option<PolicySummary> {
+        let games = index.games(policy);
         Some(PolicySummary {
             policy,
             num_games: games.len() as u64,
@@ -283,8 +283,8 @@ impl Table {
         })
     }
 
-    fn difference(&self, shape: &Shape<'_>, policy: u32, baseline: u32) -> Option<PairedDifference> {
-        let common = shape.common(policy, baseline);
+    fn difference(&self, index: &GameIndex<'_>, policy: u32, baseline: u32) -> Option<PairedDifference> {
+        let common = index.common(policy, baseline);
         let lines = |game: usize| self.lines[game] as f64;
         Some(PairedDifference {
             policy,

@@ -158,7 +158,7 @@ impl SessionStore {
         }
         self.check_room(&table, new)?;
         table.take(&new.owner, new.num_envs);
-        Ok(Prepared::Room(Room { store: self, taken: Some((new.owner.clone(), new.num_envs)) }))
+        Ok(Prepared::Room(SessionRoom { store: self, taken: Some((new.owner.clone(), new.num_envs)) }))
     }
 
     /// Finds the caller's session that a request's field names, and renews its lease.
@@ -312,18 +312,18 @@ pub(super) enum Prepared<'a> {
     /// The session that the same request made before.
     Made(Arc<Session>),
     /// Room for a new one.
-    Room(Room<'a>),
+    Room(SessionRoom<'a>),
 }
 
 /// The room of a session that is being made, given back if it is not made.
 #[derive(Debug)]
-pub(super) struct Room<'a> {
+pub(super) struct SessionRoom<'a> {
     store: &'a SessionStore,
     /// The owner of the room and the number of environments; `None` once the session has it.
     taken: Option<(Caller, u32)>,
 }
 
-impl Room<'_> {
+impl SessionRoom<'_> {
     /// Makes the session. If the same request has made one meanwhile, returns that one.
     pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
@@ -360,7 +360,7 @@ impl Room<'_> {
     }
 }
 
-impl Drop for Room<'_> {
+impl Drop for SessionRoom<'_> {
     fn drop(&mut self) {
         if let Some((owner, num_envs)) = self.taken.take() {
             self.store.write().give_back(&owner, num_envs);
