@@ -64,7 +64,7 @@ class Stepped(NamedTuple):
     final: Final | None
 
 
-class Answers:
+class AnswerDecoder:
     """Decodes the answers of one session."""
 
     def __init__(self, session: pb.Session) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion.answers import Answers, Observed, Stepped
+from tetrion.answers import AnswerDecoder, Observed, Stepped
 from tetrion.errors import InvalidArgument
 from tetrion.link import Link
 from tetrion.placements import Placements
@@ -27,7 +27,7 @@ class Calls(ABC):
     def __init__(self, link: Link) -> None:
         """Prepares for the answers of the session that `link` leads to."""
         self._link = link
-        self._answers = Answers(link.message)
+        self._answers = AnswerDecoder(link.message)
 
     @abstractmethod
     def _call(self, kind: str, request: Any) -> Any:

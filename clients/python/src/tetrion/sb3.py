@@ -32,7 +32,7 @@ from tetrion.names import expected
 from tetrion.vector_env import TetrisVectorEnv
 
 # Observations for SB3: one array, or one for each field.
-Seen = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
+Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 
 _ENVS = {"tetrion/Placement-v0": TetrisVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
 _LAYOUTS = ("rows", "dict", "planes")
@@ -83,7 +83,7 @@ class TetrisVecEnv(VecEnv):
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         self.render_mode = self.envs.render_mode
         space = self.envs.single_observation_space
-        self._lay_out: Callable[[Mapping[str, npt.NDArray[Any]]], Seen] = dict
+        self._lay_out: Callable[[Mapping[str, npt.NDArray[Any]]], Sb3Observations] = dict
         if layout != "dict":
             try:
                 arrays = Flattener(space) if layout == "rows" else Planes(space)
@@ -95,7 +95,7 @@ class TetrisVecEnv(VecEnv):
         self._steps = 0
         super().__init__(num_envs, space, self.envs.single_action_space)
 
-    def reset(self) -> Seen:
+    def reset(self) -> Sb3Observations:
         """Begins an episode in every game, once with the seeds given to `seed`.
 
         Returns:
@@ -113,7 +113,7 @@ class TetrisVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[Seen, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[Sb3Observations, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Takes the actions.
 
         Returns:

@@ -21,7 +21,7 @@ from tetrion.names import expected
 from tetrion.tensors import DTYPES
 
 # The observation fields whose entries are tetrominoes.
-PIECES = ("current", "queue")
+TETROMINO_FIELDS = ("current", "queue")
 
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
@@ -35,7 +35,7 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
     return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
 
 
-def pieces(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
+def tetrominoes(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
     """The space of one tetromino, or of a row of them, with one more value for "none"."""
     values = int(spec.high) + 2
     if not spec.shape:
@@ -67,9 +67,9 @@ class Fields:
                 "observations", f"is {names}, which shows nothing under these rules: a preview of 0 has no queue"
             )
         fields: dict[str, spaces.Space[Any]] = {
-            spec.name: pieces(spec) if spec.name in PIECES else box(spec) for spec in shown
+            spec.name: tetrominoes(spec) if spec.name in TETROMINO_FIELDS else box(spec) for spec in shown
         }
-        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.name in PIECES}
+        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.name in TETROMINO_FIELDS}
         self._names = list(fields)
         if num_actions:
             fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
