@@ -278,3 +278,32 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
     }
     assert!(rows > 100_000, "only {rows} placements compared");
 }
+
+/// The lists of features that functions are compiled with, and those that the machine is asked for, stand in several places.
+/// What is compiled for a machine must be what was found on it.
+#[test]
+fn functions_are_compiled_for_the_machine_that_was_found() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/features/kernel");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let parent = read("mod.rs");
+    let available = &parent[parent.find("pub fn is_available").unwrap()..parent.find("pub fn best").unwrap()];
+    let detected: Vec<&str> = available
+        .split("is_x86_feature_detected!(\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let (of_avx2, of_avx512) = (&detected[..5], &detected[..]);
+    assert_eq!((of_avx2[0], of_avx512[5]), ("avx2", "avx512f"));
+    let mut lists = 0;
+    for name in ["mod.rs", "avx2.rs", "avx2_low.rs", "avx512.rs", "avx512_low.rs"] {
+        let text = read(name);
+        for rest in text.split("enable = \"").skip(1) {
+            let (enabled, behind) = rest.split_once('"').unwrap();
+            let function = behind.lines().find(|line| line.contains("fn ")).unwrap();
+            let expected = if name.contains("512") || function.contains("512") { of_avx512 } else { of_avx2 };
+            assert_eq!(enabled.split(',').collect::<Vec<_>>(), expected, "{name}: {function}");
+            lists += 1;
+        }
+    }
+    assert_eq!(lists, 9, "five ways of running a job, four of running work apart");
+}

@@ -1,7 +1,8 @@
 //! Sixteen lanes of 32 bits in two 256-bit registers.
 //!
-//! Every `unsafe` here is an intrinsic whose only precondition is that the processor has it, and these types are used
-//! in no other place than under [`run_avx2`](super), which is entered when it has.
+//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
+//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
+//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
 
 #![allow(unsafe_code)]
 

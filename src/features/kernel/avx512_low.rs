@@ -2,8 +2,9 @@
 //!
 //! What AVX2 does in one instruction is taken from there.
 //!
-//! Every `unsafe` here is an intrinsic whose only precondition is that the processor has it, and these types are used
-//! in no other place than under [`run_low_avx512`](super), which is entered when it has.
+//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
+//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
+//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
 
 #![allow(unsafe_code)]
 
