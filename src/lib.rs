@@ -12,6 +12,7 @@
 //! | [`wire`] | the messages, and what they mean | sockets, sessions |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
 //! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
+//! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
@@ -37,6 +38,8 @@ pub mod render;
 
 pub mod agents;
 pub mod pool;
+
+pub mod optimum;
 pub mod rollout;
 pub mod summary;
 

@@ -293,6 +293,11 @@ impl Agent {
         Some(Decision::Place(placement))
     }
 
+    /// Whether what it does depends on random numbers that it draws; else it follows from what it sees.
+    pub fn draws(&self) -> bool {
+        matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))
+    }
+
     /// Whether it can play by these rules: one that presses keys needs keys.
     pub fn plays(&self, rules: &Rules) -> bool {
         !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress

@@ -78,6 +78,17 @@ impl Pool {
         Lane { pool: self.clone(), party, span: Span::none() }
     }
 
+    /// Does the same with each of these on all threads, in any order, and returns when all of it is done. For pools of one
+    /// user: it waits in no queue, and lets no other caller go first.
+    pub fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        let work = &work;
+        self.threads.scope(|scope| {
+            for (index, item) in items.iter_mut().enumerate() {
+                scope.spawn(move |_| work(index, item));
+            }
+        });
+    }
+
     /// What the threads are doing.
     pub fn activity(&self) -> PoolActivity {
         self.queues().activity()

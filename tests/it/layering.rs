@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("render", &["engine"]),
     ("agents", &["names", "engine", "features"]),
     ("pool", &[]),
+    ("optimum", &["engine", "agents", "pool"]),
     ("rollout", &["engine", "features", "agents", "pool"]),
     ("summary", &["rollout"]),
     ("optimizers", &[]),

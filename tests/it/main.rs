@@ -62,8 +62,11 @@ mod agents;
 /// The exact mean over hidden pieces.
 mod expectation;
 
+/// Exact values on small playfields, against a slow plain solver, reasoning, and games that were played.
+mod optimum;
 /// Learning curves, as text and as SVG.
 mod plot;
+
 /// Whole episodes, alone and in parallel.
 mod rollout;
 

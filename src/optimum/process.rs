@@ -1,0 +1,315 @@
+//! The afterstates that a player can reach from the empty playfield, and the moves between them.
+
+use std::collections::HashMap;
+
+use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
+use crate::engine::choice::Choice;
+use crate::engine::rules::RulesError;
+use crate::engine::{
+    ActionModel, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut, place,
+    placements,
+};
+
+/// The most cells of a playfield: with 29 and more there are too many afterstates on every width.
+pub const MAX_CELLS: u32 = 28;
+
+/// The most afterstates: with as many, all there is of a process and its values takes about 700 MB. The largest sizes below
+/// are 4 x 7 with 7.1 million and 5 x 5 with 6.4 million; 7 x 4 has more.
+pub const MAX_AFTERSTATES: usize = 10_000_000;
+
+/// The playfields of this room.
+type Small = PlayfieldOf<u16, 8>;
+
+/// Why there are no exact values.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptimumError {
+    /// The rules cannot be played at all.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// Play by these rules is not solved here.
+    #[error("{field} is {value}, expected {expected}: exact values are of straight drops of uniform pieces")]
+    Choice {
+        /// Which choice of the rules.
+        field: &'static str,
+        /// What it is.
+        value: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// The playfield has more cells than [`MAX_CELLS`].
+    #[error("a playfield of {width} x {height} has {} cells, expected at most {MAX_CELLS}", u32::from(*.width) * u32::from(*.height))]
+    Cells {
+        /// Columns.
+        width: u8,
+        /// Rows.
+        height: u8,
+    },
+    /// There are more afterstates than was allowed.
+    #[error(
+        "a playfield of {width} x {height} has more than {limit} afterstates, expected at most that many"
+    )]
+    Afterstates {
+        /// Columns.
+        width: u8,
+        /// Rows.
+        height: u8,
+        /// How many were allowed.
+        limit: usize,
+    },
+    /// What the agent does with a piece is drawn.
+    #[error(
+        "the agent draws random numbers, expected one whose choice follows from the playfield and the piece"
+    )]
+    Draws,
+}
+
+/// The afterstates that can be reached, and the moves from each of them.
+///
+/// Afterstates are numbered in the order in which they are found, breadth first, pieces and placements in their own order;
+/// the empty playfield is number 0. Placements that end the game are no moves: under these rules they clear nothing.
+#[derive(Clone, Debug)]
+pub struct Process {
+    rules: Rules,
+    /// The cells of each afterstate.
+    pub(super) cells: Vec<u32>,
+    numbers: HashMap<u32, u32>,
+    pub(super) moves: Moves,
+    /// By piece, how many placements there are to choose from, those that end the game included.
+    pub(super) num_placements: [f64; 7],
+}
+
+/// The moves from each of some afterstates, piece by piece.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves {
+    turns: Vec<Turn>,
+    all: Vec<Move>,
+}
+
+/// Where the moves of an afterstate begin, and how many of them are of each piece.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    first: u32,
+    counts: [u8; 7],
+}
+
+/// A placement that does not end the game: three bits for its lines, the others for the number of the afterstate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move(u32);
+
+impl Moves {
+    /// Begins with the moves of the next afterstate.
+    pub fn begin(&mut self) {
+        self.turns.push(Turn { first: self.all.len() as u32, counts: [0; 7] });
+    }
+
+    /// Adds a move to the afterstate that was begun last; pieces come in their order.
+    pub fn push(&mut self, piece: usize, step: Move) {
+        self.all.push(step);
+        self.turns.last_mut().expect("an afterstate was begun").counts[piece] += 1;
+    }
+
+    /// How many afterstates were begun.
+    pub fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// The moves from an afterstate, by piece.
+    pub fn of(&self, number: usize) -> impl Iterator<Item = &[Move]> {
+        let Turn { first, counts } = self.turns[number];
+        let mut moves = &self.all[first as usize..];
+        counts.into_iter().map(move |count| {
+            let (of_piece, others) = moves.split_at(usize::from(count));
+            moves = others;
+            of_piece
+        })
+    }
+}
+
+impl Move {
+    pub fn new(lines: u32, to: usize) -> Move {
+        Move((to as u32) << 3 | lines)
+    }
+
+    pub fn lines(self) -> u32 {
+        self.0 & 7
+    }
+
+    pub fn to(self) -> usize {
+        (self.0 >> 3) as usize
+    }
+}
+
+impl Process {
+    /// Every placement of every piece, up to `limit` afterstates, or [`MAX_AFTERSTATES`] if that is less. `watch` is told now
+    /// and then how many there are so far.
+    ///
+    /// # Errors
+    /// Rules or a size that are not solved.
+    pub fn of_every_placement(
+        rules: &Rules,
+        limit: usize,
+        watch: impl FnMut(usize),
+    ) -> Result<Process, OptimumError> {
+        check(rules)?;
+        let mut process = Process::new(rules);
+        let empty = Small::empty(rules.width, rules.height);
+        process.num_placements =
+            Tetromino::ALL.map(|piece| f64::from(placements(rules, &empty, piece).len()));
+        let all = Tetromino::ALL.map(|piece| placements(rules, &empty, piece).iter().collect::<Vec<_>>());
+        // In straight drops the cells of a playfield hide none of them.
+        process.explore(limit, watch, |_, piece, chosen| chosen.extend(&all[piece as usize]))?;
+        Ok(process)
+    }
+
+    /// The one placement of every piece that an agent chooses.
+    ///
+    /// # Errors
+    /// As [`Process::of_every_placement`]; an agent that draws.
+    ///
+    /// # Panics
+    /// When the agent was made for another width.
+    pub fn of_agent(
+        rules: &Rules,
+        agent: &Agent,
+        kernel: Kernel,
+        watch: impl FnMut(usize),
+    ) -> Result<Process, OptimumError> {
+        check(rules)?;
+        if agent.draws() {
+            return Err(OptimumError::Draws);
+        }
+        let mut process = Process::new(rules);
+        process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
+            let playfield: Playfield = playfield.resized();
+            let sight = Sight { rules, playfield: &playfield, piece, next: &[], lines: 0 };
+            chosen.push(choice(agent, kernel, &sight));
+        })?;
+        Ok(process)
+    }
+
+    fn new(rules: &Rules) -> Process {
+        Process {
+            rules: *rules,
+            cells: Vec::new(),
+            numbers: HashMap::new(),
+            moves: Moves::default(),
+            num_placements: [1.0; 7],
+        }
+    }
+
+    /// Finds the afterstates and their moves; `choose` lists the placements of a piece.
+    fn explore(
+        &mut self,
+        limit: usize,
+        mut watch: impl FnMut(usize),
+        mut choose: impl FnMut(&Small, Tetromino, &mut Vec<Placement>),
+    ) -> Result<(), OptimumError> {
+        let rules = self.rules;
+        let limit = limit.min(MAX_AFTERSTATES);
+        let mut chosen = Vec::new();
+        self.number(0);
+        while let Some(&cells) = self.cells.get(self.moves.len()) {
+            let playfield = unpacked(&rules, cells);
+            self.moves.begin();
+            for piece in Tetromino::ALL {
+                chosen.clear();
+                choose(&playfield, piece, &mut chosen);
+                for &placement in &chosen {
+                    let mut afterstate = playfield;
+                    let landed = place(&rules, &mut afterstate, piece, placement);
+                    if !landed.terminal {
+                        let number = self.number(packed(&afterstate));
+                        self.moves.push(piece as usize, Move::new(landed.lines.into(), number));
+                    }
+                }
+            }
+            let Rules { width, height, .. } = rules;
+            if self.cells.len() > limit {
+                return Err(OptimumError::Afterstates { width, height, limit });
+            }
+            if self.moves.len().is_multiple_of(1 << 16) {
+                watch(self.cells.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of an afterstate, a new one if it was not seen before.
+    fn number(&mut self, cells: u32) -> usize {
+        let number = self.numbers.entry(cells).or_insert_with(|| {
+            self.cells.push(cells);
+            self.cells.len() as u32 - 1
+        });
+        *number as usize
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// How many afterstates there are, the empty playfield included.
+    pub fn num_afterstates(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The afterstates, in the order of their numbers.
+    pub fn afterstates(&self) -> impl Iterator<Item = Playfield> + '_ {
+        self.cells.iter().map(|&cells| unpacked(&self.rules, cells).resized())
+    }
+
+    /// The number of an afterstate; none if it cannot be reached.
+    pub(super) fn find(&self, afterstate: &Playfield) -> Option<usize> {
+        let same_size = (afterstate.width(), afterstate.height()) == (self.rules.width, self.rules.height);
+        let number = same_size.then(|| self.numbers.get(&packed(&afterstate.resized())))??;
+        Some(*number as usize)
+    }
+}
+
+/// Checks that play by these rules can be solved.
+fn check(rules: &Rules) -> Result<(), OptimumError> {
+    rules.check()?;
+    let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
+    if rules.action_model != ActionModel::Placement {
+        return wrong("action_model", rules.action_model.name(), ActionModel::Placement.name());
+    }
+    if rules.randomizer != Randomizer::Uniform {
+        return wrong("randomizer", rules.randomizer.name(), Randomizer::Uniform.name());
+    }
+    if rules.top_out != TopOut::Overflow {
+        return wrong("top_out", rules.top_out.name(), TopOut::Overflow.name());
+    }
+    if rules.reach != Reach::StraightDrop {
+        return wrong("reach", rules.reach.name(), Reach::StraightDrop.name());
+    }
+    let Rules { width, height, .. } = *rules;
+    if u32::from(width) * u32::from(height) > MAX_CELLS {
+        return Err(OptimumError::Cells { width, height });
+    }
+    Ok(())
+}
+
+/// What an agent that draws nothing does with a piece.
+fn choice(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
+    let (mut thought, mut rng) = (Thought::default(), AgentRng::new(0));
+    loop {
+        match agent.think(kernel, sight, &mut thought, &mut rng) {
+            Some(Decision::Place(placement)) => return placement,
+            Some(Decision::Press(_)) => unreachable!("agents that press keys draw them"),
+            None => {}
+        }
+    }
+}
+
+/// The cells, column by column from the left, each from the floor.
+fn packed(playfield: &Small) -> u32 {
+    let columns = playfield.columns().iter().rev();
+    columns.fold(0, |cells, column| cells << playfield.height() | u32::from(*column))
+}
+
+fn unpacked(rules: &Rules, cells: u32) -> Small {
+    let columns = [0, 1, 2, 3, 4, 5, 6].map(|column| {
+        cells.checked_shr(column * u32::from(rules.height)).unwrap_or(0) as u16 // cut off above the height
+    });
+    Small::from_columns(rules.width, rules.height, &columns)
+}

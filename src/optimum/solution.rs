@@ -1,0 +1,252 @@
+//! The values of a process by value iteration, and how far from the truth they can be.
+
+use super::process::{Move, Moves, Process};
+use crate::engine::{Playfield, Rules};
+use crate::pool::Pool;
+
+/// How far the value of the empty playfield may be from the truth, as a share of it.
+const TOLERANCE: f64 = 1e-11;
+/// Afterstates of a part of the work. Sums over all of them are added up part by part.
+const PART: usize = 1 << 14;
+/// The rate at which errors shrink is steady when it changes by less than this from sweep to sweep.
+const STEADY: f64 = 1e-3;
+/// Sweeps before the rate is looked at again.
+const PAUSE: u32 = 8;
+/// Sweeps over all afterstates before those are settled that the best player comes to.
+const ROUND: u32 = 4;
+/// These are settled when they change by less than this share of what all of them did.
+const SETTLED: f64 = 1e-3;
+
+/// What a player does with a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// It chooses the placement that is worth most.
+    Best,
+    /// It draws one of them, each with the same chance.
+    Even,
+}
+
+/// How far a solution is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sweep {
+    /// Sweeps so far.
+    pub number: u32,
+    /// How far the value of the empty playfield can be from the truth, in lines.
+    pub error: f64,
+    /// How far it may be in the end.
+    pub wanted: f64,
+}
+
+/// The expected number of lines from an afterstate to the end of the game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// As computed.
+    pub lines: f64,
+    /// The truth is not below.
+    pub low: f64,
+    /// The truth is not above.
+    pub high: f64,
+}
+
+/// The values of all afterstates of a process.
+///
+/// Let T be one step of value iteration, (TV)(s) = the mean over the seven pieces of the largest (or the mean) of
+/// lines + V(s') over the placements, where one that ends the game is worth 0. If |TV - V| is at most d everywhere, then V
+/// is at most d N from the truth, where N(s) bounds the expected number of pieces from s to the end, the last one included,
+/// under any player: T(V + d N) <= V + d N, which repeated gives the truth below V + d N, and the same from below for
+/// the player who picks by V. Every piece but the last adds four cells, a line takes `width` of them, and no more than
+/// (width - 1) height can be left, so N <= 1 + (width (V + d N) + (width - 1) height - cells) / 4, to be solved for N.
+/// A player who never loses would have d >= 4 / width for every V, for which there is no such N. To d is added
+/// what doubles can be off.
+#[derive(Clone, Debug)]
+pub struct Solution<'a> {
+    process: &'a Process,
+    lines: Vec<f64>,
+    change: f64,
+    sweeps: u32,
+}
+
+impl Process {
+    /// The values of a player who picks from these moves. In a process of an agent every piece has one placement, and both
+    /// picks are the same.
+    ///
+    /// Every sweep computes all values from those of the sweep before, so that the same bits come out on any number of
+    /// threads. Most of the time goes to afterstates that the best player never comes to, and these follow soon when the
+    /// others are right: so after every few sweeps the others are settled. `watch` is told about each sweep.
+    pub fn solve(&self, pick: Pick, pool: &Pool, mut watch: impl FnMut(Sweep)) -> Solution<'_> {
+        let lines = vec![0.0; self.num_afterstates()];
+        let mut next = lines.clone();
+        let mut solution = Solution { process: self, lines, change: 0.0, sweeps: 0 };
+        loop {
+            let swept = self.moves.sweep(pick, &self.num_placements, pool, &solution.lines, &mut next);
+            solution.change = swept.change + swept.rounding;
+            solution.sweeps += 1;
+            let Value { lines, low, .. } = solution.of_number(0);
+            let (error, wanted) = (lines - low, TOLERANCE * lines);
+            watch(Sweep { number: solution.sweeps, error, wanted });
+            if error <= wanted {
+                return solution;
+            }
+            std::mem::swap(&mut solution.lines, &mut next);
+            if pick == Pick::Best && solution.sweeps.is_multiple_of(ROUND) {
+                let (numbers, moves) = self.moves.of_best(&solution.lines);
+                let values = numbers.iter().map(|&number| solution.lines[number]).collect();
+                let settled = moves.settle(pool, values, SETTLED * solution.change);
+                for (number, value) in numbers.into_iter().zip(settled) {
+                    solution.lines[number] = value;
+                }
+            }
+        }
+    }
+}
+
+impl Moves {
+    /// The afterstates that a player comes to who picks the first of the best moves by these values, and those moves, in
+    /// numbers of their own.
+    fn of_best(&self, values: &[f64]) -> (Vec<usize>, Moves) {
+        let (mut numbers, mut moves) = (vec![0], Moves::default());
+        let mut known = vec![u32::MAX; self.len()];
+        known[0] = 0;
+        while let Some(&number) = numbers.get(moves.len()) {
+            moves.begin();
+            for (piece, choices) in self.of(number).enumerate() {
+                let better = |best: Move, step: Move| {
+                    if worth(step, values) > worth(best, values) { step } else { best }
+                };
+                let Some(best) = choices.iter().copied().reduce(better) else { continue };
+                let own = &mut known[best.to()];
+                if *own == u32::MAX {
+                    *own = numbers.len() as u32;
+                    numbers.push(best.to());
+                }
+                moves.push(piece, Move::new(best.lines(), *own as usize));
+            }
+        }
+        (numbers, moves)
+    }
+
+    /// The values of a player without a choice, better than these: until no sweep changes one by more than `enough`.
+    ///
+    /// In the long run all errors shrink at one rate, a little with every sweep. As soon as the rate is steady, what is left
+    /// of them is added at once.
+    fn settle(&self, pool: &Pool, mut values: Vec<f64>, enough: f64) -> Vec<f64> {
+        let mut next = values.clone();
+        let (mut last_squares, mut last_rate, mut pause) = (f64::NAN, f64::NAN, PAUSE);
+        loop {
+            let swept = self.sweep(Pick::Best, &[1.0; 7], pool, &values, &mut next);
+            let rate = (swept.squares / last_squares).sqrt();
+            pause = pause.saturating_sub(1);
+            if pause == 0 && rate < 1.0 && (rate - last_rate).abs() < STEADY {
+                for (next, now) in next.iter_mut().zip(&values) {
+                    *next = (*next + (*next - now) * rate / (1.0 - rate)).max(0.0);
+                }
+                pause = PAUSE;
+            }
+            (last_squares, last_rate) = (swept.squares, rate);
+            std::mem::swap(&mut values, &mut next);
+            if swept.change <= enough.max(swept.rounding) {
+                return values;
+            }
+        }
+    }
+
+    /// Computes `next` from `values`.
+    fn sweep(
+        &self,
+        pick: Pick,
+        num_placements: &[f64; 7],
+        pool: &Pool,
+        values: &[f64],
+        next: &mut [f64],
+    ) -> Swept {
+        let mut parts: Vec<(&mut [f64], Swept)> =
+            next.chunks_mut(PART).map(|part| (part, Swept::default())).collect();
+        pool.for_each(&mut parts, |index, (part, swept)| {
+            for (number, next) in (index * PART..).zip(part.iter_mut()) {
+                *next = self.step(pick, num_placements, values, number);
+                swept.add(values[number], *next);
+            }
+        });
+        parts.iter().fold(Swept::default(), |all, (_, part)| all.and(part))
+    }
+
+    /// The value of an afterstate, from those of the ones that follow it.
+    fn step(&self, pick: Pick, num_placements: &[f64; 7], values: &[f64], number: usize) -> f64 {
+        let mut sum = 0.0;
+        for (choices, placements) in self.of(number).zip(num_placements) {
+            let worths = choices.iter().map(|step| worth(*step, values));
+            sum += match pick {
+                Pick::Best => worths.fold(0.0, f64::max),
+                Pick::Even => worths.fold(0.0, |sum, worth| sum + worth) / placements,
+            };
+        }
+        sum / 7.0
+    }
+}
+
+/// What a move is worth by these values.
+fn worth(step: Move, values: &[f64]) -> f64 {
+    f64::from(step.lines()) + values[step.to()]
+}
+
+/// What a sweep changed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Swept {
+    /// At most so much everywhere.
+    change: f64,
+    /// What doubles can be off, at most.
+    rounding: f64,
+    /// The sum of the squares.
+    squares: f64,
+}
+
+impl Swept {
+    fn add(&mut self, before: f64, after: f64) {
+        let change = after - before;
+        // At most 34 placements and 7 pieces are added up, and each sum is off by half of EPSILON.
+        self.rounding = self.rounding.max(32.0 * f64::EPSILON * after);
+        self.change = self.change.max(change.abs());
+        self.squares += change * change;
+    }
+
+    fn and(self, other: &Swept) -> Swept {
+        Swept {
+            change: self.change.max(other.change),
+            rounding: self.rounding.max(other.rounding),
+            squares: self.squares + other.squares,
+        }
+    }
+}
+
+impl Solution<'_> {
+    /// The value of the empty playfield: lines a game.
+    pub fn of_game(&self) -> Value {
+        self.of_number(0)
+    }
+
+    /// The value of an afterstate; none if it cannot be reached.
+    pub fn of(&self, afterstate: &Playfield) -> Option<Value> {
+        self.process.find(afterstate).map(|number| self.of_number(number))
+    }
+
+    /// The values as computed, in the order of [`Process::afterstates`].
+    pub fn lines(&self) -> &[f64] {
+        &self.lines
+    }
+
+    /// Sweeps that it took.
+    pub fn sweeps(&self) -> u32 {
+        self.sweeps
+    }
+
+    fn of_number(&self, number: usize) -> Value {
+        let lines = self.lines[number];
+        let Rules { width, height, .. } = *self.process.rules();
+        let (width, height) = (f64::from(width), f64::from(height));
+        let cells = f64::from(self.process.cells[number].count_ones());
+        let shrunk = 1.0 - width * self.change / 4.0;
+        let pieces = (1.0 + (width * lines + (width - 1.0) * height - cells) / 4.0) / shrunk;
+        let error = if shrunk > 0.0 { self.change * pieces } else { f64::INFINITY };
+        Value { lines, low: lines - error, high: lines + error }
+    }
+}
