@@ -42,6 +42,15 @@ pub fn fitted(parts: &[String], columns: usize) -> String {
     line
 }
 
+/// A guess for the rest of a table, to be read behind the number of a row; the games of a row show their own time.
+pub fn rows_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
+    if rows_done == 0 {
+        return String::new();
+    }
+    let a_row = elapsed / rows_done as u32;
+    format!(", rows like those before would take {}", time(a_row * (num_rows - rows_done) as u32))
+}
+
 /// How far an evaluation is, on stderr. A bar disappears when this is dropped.
 #[derive(Debug)]
 pub struct GamesProgress {

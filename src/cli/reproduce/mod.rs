@@ -5,72 +5,29 @@
 //! document says, what other programs measured since, and what came out here, with its interval. Where a document is
 //! wrong and that can be shown, the verdict says so.
 
+mod args;
 pub mod experiments;
+mod forms;
 mod report;
 mod search;
 pub mod verdict;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
 
+pub use self::args::ReproduceArgs;
 use self::experiments::{Experiment, Player, Row, experiments};
 use self::report::{Outcome, Report, RowReport};
 use self::search::search;
-use super::connection::{Connection, ConnectionArgs};
+use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
-use super::numbers::time;
-use super::options::{UsageError, games_range};
+use super::options::UsageError;
 use super::output::{print, say};
-use super::progress::GamesProgress;
+use super::progress::{GamesProgress, rows_left};
 use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, Seeds};
-use crate::names::{did_you_mean, unknown};
-
-/// The options of `tetrion reproduce`.
-#[derive(Debug, clap::Args)]
-pub struct ReproduceArgs {
-    /// Which experiments; `--list` names them all
-    #[arg(value_name = "NAME", required_unless_present = "list")]
-    pub name: Vec<String>,
-
-    /// List the experiments
-    #[arg(long)]
-    pub list: bool,
-
-    /// Fewer games, long ones cut, and shorter searches
-    #[arg(long)]
-    pub quick: bool,
-
-    /// Only the rows whose name contains this
-    #[arg(long, value_name = "TEXT")]
-    pub row: Option<String>,
-
-    /// Games a row, in place of the experiment's own numbers
-    #[arg(long, value_name = "N", value_parser = games_range())]
-    pub games: Option<u32>,
-
-    /// The seed from which those of the games and of the searches are drawn
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Print one JSON object an experiment
-    #[arg(long, conflicts_with = "markdown")]
-    pub json: bool,
-
-    /// Print tables in Markdown
-    #[arg(long)]
-    pub markdown: bool,
-
-    /// Write NAME.json and NAME.md for each experiment into this folder, row by row
-    #[arg(long, value_name = "DIR")]
-    pub write: Option<PathBuf>,
-
-    /// Which servers play.
-    #[command(flatten)]
-    pub connection: ConnectionArgs,
-}
+use crate::names::unknown;
 
 /// Plays the experiments that were named, one after the other.
 ///
@@ -109,13 +66,13 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Resu
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     for experiment in wanted {
-        let report = play(args, &connection.client, experiment).await?;
+        let forms = play(args, &connection.client, experiment).await?.forms();
         let text = if args.json {
-            format!("{}\n", report.to_json())
+            format!("{}\n", forms.json)
         } else if args.markdown {
-            report.to_markdown()
+            forms.markdown
         } else {
-            report.to_text()
+            forms.text
         };
         print(&text)?;
     }
@@ -124,25 +81,12 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Resu
 
 /// Plays all rows of an experiment.
 async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) -> anyhow::Result<Report> {
-    let chosen =
-        |row: &&Row| args.row.as_ref().is_none_or(|text| row.label(args.quick).contains(text.as_str()));
-    let rows: Vec<&Row> = experiment.rows.iter().filter(chosen).collect();
-    if rows.is_empty() {
-        let labels: Vec<String> = experiment.rows.iter().map(|row| row.label(args.quick)).collect();
-        let name = args.row.as_deref().unwrap_or_default();
-        let problem = format!(
-            "no row of {} has {name:?} in its name{} expected part of one of: {}",
-            experiment.name,
-            did_you_mean(name, labels.iter().map(String::as_str)),
-            labels.join("; ")
-        );
-        return Err(UsageError(problem).into());
-    }
+    let rows = args.chosen(experiment.name, &experiment.rows, |row| row.label(args.quick))?;
     let start = Instant::now();
     let mut report =
         Report { experiment: experiment.clone(), rows: Vec::new(), quick: args.quick, seed: args.seed };
     for (number, row) in rows.iter().enumerate() {
-        let left = time_left(start.elapsed(), number, rows.len());
+        let left = rows_left(start.elapsed(), number, rows.len());
         let label =
             format!("{} {} ({} of {}{left})", experiment.name, row.label(args.quick), number + 1, rows.len());
         let outcome = play_row(args, client, row, &label).await;
@@ -154,28 +98,10 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         }
         report.rows.push(played);
         if let Some(folder) = &args.write {
-            keep(&report, folder)?;
+            report.forms().keep(folder, experiment.name)?;
         }
     }
     Ok(report)
-}
-
-/// Writes the report so far.
-fn keep(report: &Report, folder: &Path) -> anyhow::Result<()> {
-    for (ending, text) in [("json", report.to_json().to_string() + "\n"), ("md", report.to_markdown())] {
-        let path = folder.join(format!("{}.{ending}", report.experiment.name));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
-}
-
-/// A guess for the whole experiment; the games of a row show their own time.
-fn time_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
-    if rows_done == 0 {
-        return String::new();
-    }
-    let a_row = elapsed / rows_done as u32;
-    format!(", rows like those before would take {}", time(a_row * (num_rows - rows_done) as u32))
 }
 
 async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str) -> anyhow::Result<Outcome> {

@@ -1,10 +1,9 @@
 //! The report of an experiment: the same rows as a table for people, as Markdown and as JSON.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use super::experiments::{Experiment, Figure, Quantity, Row};
+use super::forms::{Forms, Table};
 use super::search::Step;
 use super::verdict::{Judgement, Said, Verdict, balances, share_interval};
 use crate::cli::evaluate;
@@ -247,12 +246,21 @@ impl Report {
         format!("{name}: {title} ({source}); seed {}{quick}", self.seed)
     }
 
-    fn table(&self) -> Vec<[String; 7]> {
+    /// The report in all forms.
+    pub fn forms(&self) -> Forms {
         let cells = |row: &RowReport| {
-            let row_cells = row.figures.iter().enumerate().map(|(n, figure)| figure.cells(row, n == 0));
+            let row_cells =
+                row.figures.iter().enumerate().map(|(n, figure)| figure.cells(row, n == 0).into());
             row_cells.collect::<Vec<_>>()
         };
-        self.rows.iter().flat_map(cells).collect()
+        let table = Table {
+            head: self.head(),
+            headings: HEADINGS.map(str::to_owned).into(),
+            rows: self.rows.iter().flat_map(cells).collect(),
+            numbers: 2..6,
+            notes: self.notes().collect(),
+        };
+        Forms { text: table.to_text(), markdown: table.to_markdown(), json: self.to_json() }
     }
 
     fn notes(&self) -> impl Iterator<Item = String> + '_ {
@@ -262,49 +270,7 @@ impl Report {
         })
     }
 
-    /// A table for a terminal.
-    pub fn to_text(&self) -> String {
-        let table = self.table();
-        let width = |column: usize| {
-            let cells = table.iter().map(|cells| cells[column].chars().count());
-            cells.chain([HEADINGS[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..7).map(width).collect();
-        let mut text = self.head() + "\n\n";
-        for cells in std::iter::once(&HEADINGS.map(str::to_owned)).chain(&table) {
-            let mut line = String::new();
-            for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-                // Numbers to the right, words to the left.
-                let _ = match column {
-                    2..=5 => write!(line, "{cell:>width$}  "),
-                    _ => write!(line, "{cell:width$}  "),
-                };
-            }
-            text += line.trim_end();
-            text.push('\n');
-        }
-        text.push('\n');
-        self.notes().for_each(|note| text += &(note + "\n"));
-        text + "\n"
-    }
-
-    /// A table in Markdown.
-    pub fn to_markdown(&self) -> String {
-        let mut text =
-            format!("### {}\n\n| {} |\n|{}\n", self.head(), HEADINGS.join(" | "), " --- |".repeat(7));
-        for cells in self.table() {
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        }
-        text.push('\n');
-        for note in self.notes() {
-            let indent = note.len() - note.trim_start().len();
-            let _ = writeln!(text, "{}- {}", " ".repeat(indent), note.trim_start());
-        }
-        text + "\n"
-    }
-
-    /// One object.
-    pub fn to_json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let figure = |figure: &FigureReport| {
             let Figure { quantity, document, since, .. } = &figure.figure;
             let text = |said: &Option<Said>| said.map(|said| said.text(quantity.unit()));

@@ -1,0 +1,77 @@
+//! The options of `tetrion reproduce`, and the rows that they ask for.
+
+use std::path::PathBuf;
+
+use crate::cli::connection::ConnectionArgs;
+use crate::cli::options::{UsageError, games_range};
+use crate::names::did_you_mean;
+
+/// The options of `tetrion reproduce`.
+#[derive(Debug, clap::Args)]
+pub struct ReproduceArgs {
+    /// Which experiments; `--list` names them all
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    pub name: Vec<String>,
+
+    /// List the experiments
+    #[arg(long)]
+    pub list: bool,
+
+    /// Fewer games, long ones cut, and shorter searches
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only the rows whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub row: Option<String>,
+
+    /// Games a row, in place of the experiment's own numbers
+    #[arg(long, value_name = "N", value_parser = games_range())]
+    pub games: Option<u32>,
+
+    /// The seed from which those of the games and of the searches are drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print one JSON object an experiment
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+
+    /// Print tables in Markdown
+    #[arg(long)]
+    pub markdown: bool,
+
+    /// Write NAME.json and NAME.md for each experiment into this folder, row by row
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+
+    /// Which servers play.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+impl ReproduceArgs {
+    /// The rows that are asked for.
+    ///
+    /// # Errors
+    /// None of them has such a name.
+    pub fn chosen<'a, R>(
+        &self,
+        experiment: &str,
+        rows: &'a [R],
+        label: impl Fn(&R) -> String,
+    ) -> Result<Vec<&'a R>, UsageError> {
+        let Some(name) = &self.row else { return Ok(rows.iter().collect()) };
+        let labels: Vec<String> = rows.iter().map(label).collect();
+        let chosen = rows.iter().zip(&labels).filter(|(_, label)| label.contains(name.as_str()));
+        let chosen: Vec<&R> = chosen.map(|(row, _)| row).collect();
+        if chosen.is_empty() {
+            return Err(UsageError(format!(
+                "no row of {experiment} has {name:?} in its name{} expected part of one of: {}",
+                did_you_mean(name, labels.iter().map(String::as_str)),
+                labels.join("; ")
+            )));
+        }
+        Ok(chosen)
+    }
+}

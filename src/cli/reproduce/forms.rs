@@ -1,0 +1,85 @@
+//! The forms of a report, and the tables in them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+/// The same report in all forms.
+#[derive(Clone, Debug)]
+pub struct Forms {
+    /// For a terminal.
+    pub text: String,
+    /// In Markdown.
+    pub markdown: String,
+    /// One object.
+    pub json: Value,
+}
+
+impl Forms {
+    /// Writes the report as NAME.json and NAME.md.
+    pub fn keep(&self, folder: &Path, name: &str) -> anyhow::Result<()> {
+        for (ending, text) in [("json", &format!("{}\n", self.json)), ("md", &self.markdown)] {
+            let path = folder.join(format!("{name}.{ending}"));
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A table with headings, a sentence above it and notes below. Notes that begin with blanks belong to the one before.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The sentence above.
+    pub head: String,
+    /// One a column.
+    pub headings: Vec<String>,
+    /// As many cells a row as there are headings.
+    pub rows: Vec<Vec<String>>,
+    /// The columns with numbers, which a terminal shows to the right.
+    pub numbers: std::ops::Range<usize>,
+    /// Sentences below.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// For a terminal.
+    pub fn to_text(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().map(|cells| cells[column].chars().count());
+            cells.chain([self.headings[column].len()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.headings.len()).map(width).collect();
+        let mut text = format!("{}\n\n", self.head);
+        for cells in std::iter::once(&self.headings).chain(&self.rows) {
+            let mut line = String::new();
+            for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+                let _ = match self.numbers.contains(&column) {
+                    true => write!(line, "{cell:>width$}  "),
+                    false => write!(line, "{cell:width$}  "),
+                };
+            }
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text.push('\n');
+        self.notes.iter().for_each(|note| text += &format!("{note}\n"));
+        text + "\n"
+    }
+
+    /// In Markdown.
+    pub fn to_markdown(&self) -> String {
+        let columns = " --- |".repeat(self.headings.len());
+        let mut text = format!("### {}\n\n| {} |\n|{columns}\n", self.head, self.headings.join(" | "));
+        for cells in &self.rows {
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        text.push('\n');
+        for note in &self.notes {
+            let indent = note.len() - note.trim_start().len();
+            let _ = writeln!(text, "{}- {}", " ".repeat(indent), note.trim_start());
+        }
+        text + "\n"
+    }
+}
