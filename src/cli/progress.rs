@@ -51,6 +51,48 @@ pub fn rows_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String
     format!(", rows like those before would take {}", time(a_row * (num_rows - rows_done) as u32))
 }
 
+/// How far some work is, in words, on stderr. The line disappears from a terminal when this is dropped.
+#[derive(Debug)]
+pub struct WorkProgress {
+    label: String,
+    line: Option<ProgressBar>,
+    last_line: Instant,
+}
+
+impl WorkProgress {
+    /// Begins to show how far `label` is.
+    pub fn new(label: &str) -> WorkProgress {
+        let line = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{prefix} {msg}").expect("a template");
+            ProgressBar::new_spinner().with_style(style).with_prefix(label.to_owned())
+        });
+        WorkProgress { label: label.to_owned(), line, last_line: Instant::now() }
+    }
+
+    /// Shows how far it is: the most important words first.
+    pub fn show(&mut self, words: &[String]) {
+        match &self.line {
+            Some(line) => {
+                let room = terminal_columns().saturating_sub(self.label.chars().count() + 2);
+                line.set_message(fitted(words, room));
+            }
+            None if self.last_line.elapsed() >= LINE_INTERVAL => {
+                say(format_args!("{}: {}", self.label, fitted(words, usize::MAX)));
+                self.last_line = Instant::now();
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for WorkProgress {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+}
+
 /// How far an evaluation is, on stderr. A bar disappears when this is dropped.
 #[derive(Debug)]
 pub struct GamesProgress {

@@ -40,7 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
-    // pools of its own.
+    // pools of its own, and `reproduce optimum` computes what no games can tell.
     (
         "cli",
         &[
@@ -50,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "features",
             "agents",
             "pool",
+            "optimum",
             "summary",
             "optimizers",
             "wire",

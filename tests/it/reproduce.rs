@@ -93,8 +93,9 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
         }
     }
     let list = printed(&["--list"]);
-    assert_eq!(list.lines().count(), names.len());
-    assert!(list.lines().zip(&names).all(|(line, name)| line.starts_with(name)), "{list}");
+    let named = [&names[..], &["optimum"]].concat();
+    assert_eq!(list.lines().count(), named.len());
+    assert!(list.lines().zip(&named).all(|(line, name)| line.starts_with(name)), "{list}");
 }
 
 /// Numbers with this mean and this sample standard deviation.

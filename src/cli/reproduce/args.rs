@@ -17,7 +17,7 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub list: bool,
 
-    /// Fewer games, long ones cut, and shorter searches
+    /// Fewer games, long ones cut, shorter searches, and only small playfields solved
     #[arg(long)]
     pub quick: bool,
 

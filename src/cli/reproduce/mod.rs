@@ -4,10 +4,13 @@
 //! row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]) beside what the
 //! document says, what other programs measured since, and what came out here, with its interval. Where a document is
 //! wrong and that can be shown, the verdict says so.
+//!
+//! One experiment is computed rather than played, and has no document: [`optimum`](mod@optimum).
 
 mod args;
 pub mod experiments;
 mod forms;
+pub mod optimum;
 mod report;
 mod search;
 pub mod verdict;
@@ -29,21 +32,44 @@ use super::progress::{GamesProgress, rows_left};
 use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, Seeds};
 use crate::names::unknown;
 
+/// An experiment that can be named.
+enum Named {
+    /// One of the table.
+    Played(Experiment),
+    /// The one that is computed.
+    Optimum,
+}
+
+impl Named {
+    fn name(&self) -> &'static str {
+        match self {
+            Named::Played(experiment) => experiment.name,
+            Named::Optimum => optimum::NAME,
+        }
+    }
+
+    fn to_line(&self) -> String {
+        let (title, source) = match self {
+            Named::Played(experiment) => (experiment.title, experiment.source),
+            Named::Optimum => (optimum::TITLE, optimum::SOURCE),
+        };
+        format!("{:18} {title} ({source})\n", self.name())
+    }
+}
+
 /// Plays the experiments that were named, one after the other.
 ///
 /// # Errors
 /// An unknown name, what the server refuses, or a file that cannot be written.
 pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
-    let known = experiments();
+    let known: Vec<Named> = experiments().into_iter().map(Named::Played).chain([Named::Optimum]).collect();
     if args.list {
-        let line =
-            |Experiment { name, title, source, .. }: &Experiment| format!("{name:18} {title} ({source})\n");
-        print(&known.iter().map(line).collect::<String>())?;
+        print(&known.iter().map(Named::to_line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let find = |name: &String| match known.iter().find(|experiment| experiment.name == name.as_str()) {
+    let find = |name: &String| match known.iter().find(|experiment| experiment.name() == name.as_str()) {
         Some(experiment) => Ok(experiment),
-        None => Err(UsageError(unknown("experiment", name, known.iter().map(|experiment| experiment.name)))),
+        None => Err(UsageError(unknown("experiment", name, known.iter().map(Named::name)))),
     };
     let wanted = args.name.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -60,13 +86,16 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
     code
 }
 
-async fn reproduce(args: &ReproduceArgs, wanted: &[&Experiment]) -> anyhow::Result<()> {
+async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()> {
     let connection = Connection::open(&args.connection).await?;
     if let Some(folder) = &args.write {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     for experiment in wanted {
-        let forms = play(args, &connection.client, experiment).await?.forms();
+        let forms = match experiment {
+            Named::Played(experiment) => play(args, &connection.client, experiment).await?.forms(),
+            Named::Optimum => optimum::solve(args, &connection.client).await?.forms(),
+        };
         let text = if args.json {
             format!("{}\n", forms.json)
         } else if args.markdown {

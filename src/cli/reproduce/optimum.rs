@@ -1,0 +1,385 @@
+//! The experiment `optimum`: every controller held against the best player there is, on playfields that can be solved.
+//!
+//! Lines a game are computed, not sampled (see [`crate::optimum`]), and then sampled as a check: each controller plays
+//! games through the server like in every other experiment, and their mean must agree with the exact value. The best
+//! player itself is a table of values and no agent: it plays no games.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use serde_json::{Value as Json, json};
+
+use super::args::ReproduceArgs;
+use super::forms::{Forms, Table};
+use super::verdict::{Judgement, Origin, Printed, Said};
+use crate::agents::{Agent, CONTROLLERS, Controller, Kernel};
+use crate::cli::numbers::{grouped, time};
+use crate::cli::options::Size;
+use crate::cli::output::say;
+use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
+use crate::client::{Client, EvaluationRequest, Policies, RulesChoice, Seeds};
+use crate::engine::Rules;
+use crate::optimum::{MAX_AFTERSTATES, Pick, Process, Sweep, Value};
+use crate::pool::Pool;
+use crate::summary::Statistics;
+
+/// Its name on the command line.
+pub const NAME: &str = "optimum";
+/// What is computed, in a sentence.
+pub const TITLE: &str = "every controller beside the best player on small playfields, exactly";
+/// Where its figures come from.
+pub const SOURCE: &str = "value iteration; no such table is in print";
+
+/// The playfields, by their cells.
+pub const SIZES: [Size; 7] = [
+    Size { width: 4, height: 4 },
+    Size { width: 4, height: 5 },
+    Size { width: 5, height: 4 },
+    Size { width: 4, height: 6 },
+    Size { width: 6, height: 4 },
+    Size { width: 5, height: 5 },
+    Size { width: 4, height: 7 },
+];
+/// How many of them make a quick look.
+const QUICK_SIZES: usize = 3;
+
+/// Games that check a row, and in a quick look.
+const GAMES: u32 = 10_000;
+const QUICK_GAMES: u32 = 1_000;
+
+/// Who plays.
+#[derive(Clone, Copy, Debug)]
+enum Player {
+    Optimum,
+    Controller(&'static Controller),
+    Random,
+}
+
+/// A player on a playfield.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    size: Size,
+    player: Player,
+}
+
+/// A row that was computed.
+#[derive(Clone, Debug)]
+struct RowReport {
+    row: Row,
+    exact: Exact,
+    /// The value of the best player there.
+    optimum: f64,
+    played: Option<Played>,
+}
+
+/// Lines a game.
+#[derive(Clone, Copy, Debug)]
+struct Exact {
+    value: Value,
+    afterstates: usize,
+    sweeps: u32,
+}
+
+/// What is computed from every placement of a playfield.
+#[derive(Clone, Copy, Debug)]
+struct OfSize {
+    size: Size,
+    optimum: Exact,
+    random: Exact,
+}
+
+/// The games of a row.
+#[derive(Clone, Debug)]
+struct Played {
+    games: usize,
+    statistics: Statistics,
+    judgement: Judgement,
+}
+
+/// The report.
+#[derive(Clone, Debug)]
+pub struct Report {
+    rows: Vec<RowReport>,
+    quick: bool,
+    seed: u64,
+}
+
+impl Player {
+    fn name(self) -> &'static str {
+        match self {
+            Player::Optimum => "optimum",
+            Player::Controller(controller) => controller.name,
+            Player::Random => "random",
+        }
+    }
+}
+
+/// All players: those that can play a playfield are in its rows.
+fn players() -> impl Iterator<Item = Player> {
+    let controllers = CONTROLLERS.iter().map(Player::Controller);
+    [Player::Optimum].into_iter().chain(controllers).chain([Player::Random])
+}
+
+impl Row {
+    fn label(&self) -> String {
+        format!("{} {}", self.size, self.player.name())
+    }
+
+    fn rules(&self) -> Rules {
+        Rules::simplified(self.size.width, self.size.height)
+    }
+}
+
+fn rows(quick: bool) -> Vec<Row> {
+    let sizes = if quick { &SIZES[..QUICK_SIZES] } else { &SIZES[..] };
+    let every = sizes.iter().flat_map(|&size| players().map(move |player| Row { size, player }));
+    every
+        .filter(|row| match row.player {
+            Player::Controller(controller) => controller.features(row.size.width).is_ok(),
+            Player::Optimum | Player::Random => true,
+        })
+        .collect()
+}
+
+/// Computes the rows that are asked for, and plays them.
+///
+/// # Errors
+/// No such row, what the server refuses, or a file that cannot be written.
+pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Report> {
+    let all = rows(args.quick);
+    let rows = args.chosen(NAME, &all, Row::label)?;
+    let pool = Pool::new(0)?;
+    let mut report = Report { rows: Vec::new(), quick: args.quick, seed: args.seed };
+    let (start, mut last_size) = (Instant::now(), None);
+    for (number, &&row) in rows.iter().enumerate() {
+        let left = rows_left(start.elapsed(), number, rows.len());
+        let label = format!("{NAME} {} ({} of {}{left})", row.label(), number + 1, rows.len());
+        let of_size = match last_size.filter(|last: &OfSize| last.size == row.size) {
+            Some(known) => known,
+            None => {
+                in_background(&pool, &label, move |pool, progress| solve_size(row, pool, progress)).await?
+            }
+        };
+        last_size = Some(of_size);
+        let exact = match row.player {
+            Player::Optimum => of_size.optimum,
+            Player::Random => of_size.random,
+            Player::Controller(controller) => {
+                let solve = move |pool: &Pool, progress: &mut WorkProgress| {
+                    let agent = Agent::Linear(controller.agent(row.size.width)?);
+                    let watch = |found| show_found(progress, found);
+                    let process = Process::of_agent(&row.rules(), &agent, Kernel::best(), watch)?;
+                    Ok(Exact::of(&process, Pick::Best, pool, progress))
+                };
+                in_background(&pool, &label, solve).await?
+            }
+        };
+        let played = match row.player {
+            Player::Optimum => None,
+            _ => Some(play(args, client, row, exact, &label).await?),
+        };
+        let done = RowReport { row, exact, optimum: of_size.optimum.value.lines, played };
+        if number + 1 < rows.len() {
+            say(format_args!("{NAME} {}", done.to_line()));
+        }
+        report.rows.push(done);
+        if let Some(folder) = &args.write {
+            report.forms().keep(folder, NAME)?;
+        }
+    }
+    Ok(report)
+}
+
+/// Computes on threads of its own, so that an interrupt is heard.
+async fn in_background<T: Send + 'static>(
+    pool: &Arc<Pool>,
+    label: &str,
+    work: impl FnOnce(&Pool, &mut WorkProgress) -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    let (pool, mut progress) = (pool.clone(), WorkProgress::new(label));
+    let done = tokio::task::spawn_blocking(move || work(&pool, &mut progress)).await;
+    done.context("the computation broke off")?.with_context(|| format!("cannot solve {label}"))
+}
+
+fn solve_size(row: Row, pool: &Pool, progress: &mut WorkProgress) -> anyhow::Result<OfSize> {
+    let watch = |found| show_found(progress, found);
+    let process = Process::of_every_placement(&row.rules(), MAX_AFTERSTATES, watch)?;
+    let optimum = Exact::of(&process, Pick::Best, pool, progress);
+    let random = Exact::of(&process, Pick::Even, pool, progress);
+    Ok(OfSize { size: row.size, optimum, random })
+}
+
+fn show_found(progress: &mut WorkProgress, found: usize) {
+    progress.show(&[format!("{} afterstates found", grouped(found as f64))]);
+}
+
+impl Exact {
+    fn of(process: &Process, pick: Pick, pool: &Pool, progress: &mut WorkProgress) -> Exact {
+        let (start, mut first) = (Instant::now(), None);
+        let solution = process.solve(pick, pool, |Sweep { number, error, wanted }| {
+            let mut words = vec![format!("sweep {number}")];
+            // Before there is a bound there is nothing to go by.
+            if error.is_finite() {
+                let before: f64 = *first.get_or_insert(error);
+                let left = (error / wanted).ln() / (before / error).ln();
+                if left.is_finite() && left > 0.0 {
+                    words.push(format!("{} left", time(start.elapsed().mul_f64(left))));
+                }
+                words.push(format!("known to {error:.0e} lines"));
+            }
+            progress.show(&words);
+        });
+        Exact { value: solution.of_game(), afterstates: process.num_afterstates(), sweeps: solution.sweeps() }
+    }
+}
+
+/// Plays the games that check a row.
+async fn play(
+    args: &ReproduceArgs,
+    client: &Client,
+    row: Row,
+    exact: Exact,
+    label: &str,
+) -> anyhow::Result<Played> {
+    let games = args.games.unwrap_or(if args.quick { QUICK_GAMES } else { GAMES });
+    let (width, height) = (Some(row.size.width.into()), Some(row.size.height.into()));
+    let request = EvaluationRequest {
+        rules: RulesChoice { preset: "simplified".to_owned(), width, height, ..RulesChoice::default() },
+        rules_version: String::new(),
+        policies: Policies::named(row.player.name()),
+        seeds: Seeds::Common { seed: args.seed, count: games },
+        max_pieces: 0,
+        max_steps: 0,
+    };
+    let mut progress = GamesProgress::new(label);
+    let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;
+    let evaluated = evaluated.with_context(|| format!("cannot play {label}"))?;
+    let games = evaluated.games.into_iter().next().unwrap_or_default();
+    let lines: Vec<f64> = games.iter().map(|game| game.lines as f64).collect();
+    let statistics = Statistics::of(lines.iter().copied()).context("no games were played")?;
+    let Value { lines: value, low, high } = exact.value;
+    let said = Said { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };
+    let judgement = Judgement::of(None, Some(said.compare(&lines, false)), false);
+    Ok(Played { games: lines.len(), statistics, judgement })
+}
+
+impl Played {
+    fn to_text(&self) -> String {
+        let games = grouped(self.games as f64);
+        let spread = self.statistics.spread.map(|spread| spread.ci95);
+        let interval = spread.map_or(String::new(), |(low, high)| format!(" ({low:.4} to {high:.4})"));
+        let verdict = self.judgement.text("game");
+        format!("{:.4}{interval} in {games} games, {verdict}", self.statistics.mean)
+    }
+}
+
+impl RowReport {
+    /// Of the best player's lines; that of the best player is 1.
+    fn share(&self) -> f64 {
+        self.exact.value.lines / self.optimum
+    }
+
+    /// The result, in a line.
+    fn to_line(&self) -> String {
+        let played =
+            self.played.as_ref().map_or(String::new(), |played| format!(", played {}", played.to_text()));
+        format!("{}: {} lines exactly{played}", self.row.label(), self.cell())
+    }
+
+    /// The result, in a cell of the table.
+    fn cell(&self) -> String {
+        let lines = self.exact.value.lines;
+        match self.row.player {
+            Player::Optimum => format!("{lines:.4}"),
+            _ => format!("{lines:.4} ({:.1} %)", 100.0 * self.share()),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        let RowReport { row, exact, played, .. } = self;
+        let spread = played.as_ref().and_then(|played| played.statistics.spread);
+        json!({
+            "row": row.label(),
+            "width": row.size.width,
+            "height": row.size.height,
+            "player": row.player.name(),
+            "afterstates": exact.afterstates,
+            "lines": exact.value.lines,
+            "low": exact.value.low,
+            "high": exact.value.high,
+            "of_optimum": self.share(),
+            "games": played.as_ref().map_or(0, |played| played.games),
+            "played": played.as_ref().map(|played| played.statistics.mean),
+            "std": spread.map(|spread| spread.std),
+            "ci95": spread.map(|spread| spread.ci95),
+            "verdict": played.as_ref().map_or(Judgement::None, |played| played.judgement).word(),
+        })
+    }
+}
+
+impl Report {
+    /// The report in all forms.
+    pub fn forms(&self) -> Forms {
+        let sizes: Vec<Size> =
+            SIZES.into_iter().filter(|size| self.of_size(*size).next().is_some()).collect();
+        let quick = if self.quick { ", a quick look" } else { "" };
+        let row = |player: Player| {
+            let cell = |size: &Size| {
+                let found = self.of_size(*size).find(|done| done.row.player.name() == player.name());
+                found.map(RowReport::cell)
+            };
+            let cells: Vec<Option<String>> = sizes.iter().map(cell).collect();
+            let shown = cells.iter().any(Option::is_some);
+            let cells = cells.into_iter().map(|cell| cell.unwrap_or("-".to_owned()));
+            shown.then(|| std::iter::once(player.name().to_owned()).chain(cells).collect())
+        };
+        let table = Table {
+            head: format!("{NAME}: {TITLE} ({SOURCE}); seed {}{quick}", self.seed),
+            headings: ["player".to_owned()].into_iter().chain(sizes.iter().map(Size::to_string)).collect(),
+            rows: players().filter_map(row).collect(),
+            numbers: 1..1 + sizes.len(),
+            notes: sizes.iter().flat_map(|size| self.notes(*size)).collect(),
+        };
+        let json = json!({
+            "experiment": NAME,
+            "title": TITLE,
+            "source": SOURCE,
+            "quick": self.quick,
+            "seed": self.seed,
+            "rows": self.rows.iter().map(RowReport::to_json).collect::<Vec<_>>(),
+        });
+        Forms { text: table.to_text(), markdown: table.to_markdown(), json }
+    }
+
+    fn of_size(&self, size: Size) -> impl Iterator<Item = &RowReport> {
+        self.rows.iter().filter(move |done| done.row.size == size)
+    }
+
+    fn notes(&self, size: Size) -> Vec<String> {
+        let mut notes = vec![format!("{size}: lines a game")];
+        for done in self.of_size(size) {
+            let Exact { value: Value { lines, high, .. }, afterstates, sweeps } = done.exact;
+            if matches!(done.row.player, Player::Optimum) {
+                let afterstates = grouped(afterstates as f64);
+                let known = format!("{lines:.9}, known to {:.0e}", high - lines);
+                notes.push(format!("  optimum {known}: {afterstates} afterstates, {sweeps} sweeps"));
+            }
+        }
+        let played: Vec<_> =
+            self.of_size(size).filter_map(|done| Some((done.row.player, done.played.as_ref()?))).collect();
+        let agree = played.iter().filter(|(_, played)| played.judgement == Judgement::Agrees).count();
+        if let [(_, first), ..] = played[..] {
+            let games = grouped(first.games as f64);
+            notes.push(format!(
+                "  played, {games} games each: {agree} of {} players agree with their exact value",
+                played.len()
+            ));
+        }
+        let others = played.iter().filter(|(_, played)| played.judgement != Judgement::Agrees);
+        notes.extend(
+            others.map(|(player, played)| format!("  {}: played {}", player.name(), played.to_text())),
+        );
+        notes
+    }
+}
