@@ -6,7 +6,7 @@ use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::choice::Choice;
 use crate::engine::rules::RulesError;
 use crate::engine::{
-    ActionModel, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut, place,
+    ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut, place,
     placements,
 };
 
@@ -181,7 +181,8 @@ impl Process {
         let mut process = Process::new(rules);
         process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
-            let sight = Sight { rules, playfield: &playfield, piece, next: &[], lines: 0 };
+            let odds = Odds::EVEN;
+            let sight = Sight { rules, playfield: &playfield, piece, next: &[], odds, lines: 0 };
             chosen.push(choice(agent, kernel, &sight));
         })?;
         Ok(process)
