@@ -59,7 +59,8 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
             "survey",
             "controllers-10x10",
             "controllers-10x20",
-            "cem-szita-lorincz"
+            "cem-szita-lorincz",
+            "expectation"
         ]
     );
     for experiment in &experiments {
@@ -73,6 +74,13 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
                     let controller = Controller::named(name).ok();
                     assert!(controller.is_some() || AgentRow::named(name).is_some(), "{what}");
                     assert!(controller.is_none_or(|controller| controller.features(width).is_ok()), "{what}");
+                }
+                Player::Expectation { name, pieces, .. } => {
+                    assert!(
+                        Controller::named(name).is_ok_and(|found| found.features(width).is_ok()),
+                        "{what}"
+                    );
+                    assert!(*pieces <= row.rules.preview.unwrap_or(0) + 1, "{what}");
                 }
                 Player::Search(plan) => assert!(FeatureSet::named(plan.features, width).is_ok(), "{what}"),
                 Player::MonteCarlo { name, .. } => assert!(AgentRow::named(name).is_some(), "{what}"),

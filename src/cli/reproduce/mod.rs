@@ -29,7 +29,7 @@ use super::interrupt::INTERRUPTED;
 use super::options::UsageError;
 use super::output::{print, say};
 use super::progress::{GamesProgress, rows_left};
-use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, Seeds};
+use crate::client::{Client, EvaluationRequest, Expectation, NamedPolicy, Policies, Seeds};
 use crate::names::unknown;
 
 /// An experiment that can be named.
@@ -140,6 +140,12 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
             let name = (*name).to_owned();
             let playouts = Some(*playouts);
             (Policies::Named(vec![NamedPolicy { name, playouts, ..NamedPolicy::default() }]), Vec::new())
+        }
+        Player::Expectation { name, pieces, placements } => {
+            let expectation =
+                Expectation { pieces: Some(*pieces), placements: Some(*placements), ..Default::default() };
+            let (name, expectation) = ((*name).to_owned(), Some(expectation));
+            (Policies::Named(vec![NamedPolicy { name, expectation, ..NamedPolicy::default() }]), Vec::new())
         }
         Player::Linear(linear) => (linear.policies(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,

@@ -1,0 +1,36 @@
+//! What a player gains who weighs the next piece: the same weights in classes that must not be mixed.
+
+use super::row::{Experiment, Player, Quantity, Row};
+
+/// Published weights on 10 x 10.
+const CONTROLLERS: [&str; 5] = ["dellacherie", "bcts", "dt-20", "rv-ce", "dt-10"];
+/// Pieces after which a game is cut where the next piece is shown: such games last for hours.
+const SHOWN_CUT: u64 = 1_000_000;
+
+/// Greedy, with the exact mean over the hidden piece, and with the next piece shown.
+pub fn expectation() -> Experiment {
+    let row = |label: String, player| {
+        Row::new(label, "simplified", 10, 10, player).figure(Quantity::Lines, None, None)
+    };
+    let weighing = |name, pieces, placements| Player::Expectation { name, pieces, placements };
+    let mut rows = Vec::new();
+    for name in CONTROLLERS {
+        rows.push(row(format!("{name}, greedy"), Player::Named(name)).games(10_000, 500));
+        let mean = row(format!("{name}, mean over the hidden piece"), weighing(name, 1, 8));
+        rows.push(Row { quick_cut: 20_000, ..mean.games(400, 10) });
+    }
+    for (label, player) in [
+        ("dt-10, next piece shown", weighing("dt-10", 1, 8)),
+        ("dt-10, next piece shown, mean over the one after it", weighing("dt-10", 2, 4)),
+    ] {
+        let shown = row(label.to_owned(), player).showing(1).games(40, 4);
+        let shown = Row { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
+        rows.push(shown.figure(Quantity::Lost, None, None));
+    }
+    Experiment {
+        name: "expectation",
+        title: "published weights on 10 x 10 that weigh what the next piece can reach, beside greedy play",
+        source: "no published figure was found",
+        rows,
+    }
+}
