@@ -3,8 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{Expectation, Terms};
-use crate::wire::{expectation, pb};
+use crate::client::{Expectation, Terms};
 
 /// The options of an expectation: the first asks for one, the others change it.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -80,14 +79,14 @@ impl ExpectationArgs {
 }
 
 impl ExpectationNote {
-    /// The same as a request says it.
-    pub fn encode(&self) -> pb::Expectation {
+    /// The expectation, as a request takes it.
+    pub fn expectation(&self) -> Expectation {
         let ExpectationNote { pieces, placements, lost_piece, discount, terms } = *self;
         let terms = match terms {
             TermsName::Landing => Terms::Landing,
             TermsName::All => Terms::All,
             TermsName::None => Terms::None,
         };
-        expectation::encode(&Expectation { pieces, placements, lost_piece, discount, terms })
+        Expectation { pieces, placements, lost_piece, discount, terms }
     }
 }

@@ -1,7 +1,7 @@
 //! What a client chooses by name: features and policies; and how it encodes them.
 
-pub use crate::wire::pb::Expectation;
-use crate::wire::{pb, tensor};
+pub use crate::wire::expectation::{Expectation, Terms};
+use crate::wire::{expectation, pb, tensor};
 
 /// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +43,7 @@ pub enum Policies {
         avoid_terminal: bool,
         /// Next pieces that they look ahead.
         lookahead: u32,
-        /// How they weigh what the next pieces can reach, in place of looking ahead; what it leaves out has the server's
-        /// defaults.
+        /// How they weigh what the next pieces can reach, in place of looking ahead.
         expectation: Option<Expectation>,
     },
 }
@@ -71,7 +70,7 @@ impl NamedPolicy {
             name: self.name.clone(),
             playouts: self.playouts,
             lookahead: self.lookahead,
-            expectation: self.expectation,
+            expectation: self.expectation.as_ref().map(expectation::encode),
             terminal: self.avoid_terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
             ..Default::default()
         }
@@ -102,7 +101,7 @@ impl Policies {
                     weights: Some(tensor::encode(shape, &rows.concat())),
                     terminal: encode_terminal(*avoid_terminal).into(),
                     lookahead: *lookahead,
-                    expectation: *expectation,
+                    expectation: expectation.as_ref().map(expectation::encode),
                 };
                 (Some(matrix), Vec::new())
             }

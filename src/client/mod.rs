@@ -22,7 +22,7 @@ mod spread;
 mod version;
 
 pub use crate::wire::rules::RulesChoice;
-pub use choice::{Expectation, Features, NamedPolicy, Policies};
+pub use choice::{Expectation, Features, NamedPolicy, Policies, Terms};
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Seeds, Started};

@@ -1,6 +1,6 @@
 //! How a controller weighs the pieces to come, as a message.
 
-use crate::agents::{Expectation, Terms};
+pub use crate::agents::{Expectation, Terms};
 use crate::engine::Rules;
 
 use super::error::{DecodeError, InField};

@@ -80,7 +80,7 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
                         Controller::named(name).is_ok_and(|found| found.features(width).is_ok()),
                         "{what}"
                     );
-                    assert!(*pieces <= row.rules.preview.unwrap_or(0) + 1, "{what}");
+                    assert!(u32::from(*pieces) <= row.rules.preview.unwrap_or(0) + 1, "{what}");
                 }
                 Player::Search(plan) => assert!(FeatureSet::named(plan.features, width).is_ok(), "{what}"),
                 Player::MonteCarlo { name, .. } => assert!(AgentRow::named(name).is_some(), "{what}"),

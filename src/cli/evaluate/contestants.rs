@@ -89,7 +89,7 @@ fn named(name: &str, args: &EvaluateArgs) -> Contestant {
 }
 
 fn expectation(args: &EvaluateArgs) -> Option<Expectation> {
-    args.expectation.note().map(|note| note.encode())
+    args.expectation.note().map(|note| note.expectation())
 }
 
 /// Refuses parameters that none of the contestants takes.
@@ -135,7 +135,7 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
         let avoid_terminal = args.avoid_terminal().unwrap_or(terminal != "score");
         let rows = vec![weights];
         // The way of playing that the weights were found for, unless the flags ask for another one.
-        let noted = noted.filter(|_| lookahead == 0).map(|note| note.encode());
+        let noted = noted.filter(|_| lookahead == 0).map(|note| note.expectation());
         let expectation = expectation(args).or(noted);
         let name = titled(name, expectation.as_ref());
         let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };

@@ -143,7 +143,7 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
         }
         Player::Expectation { name, pieces, placements } => {
             let expectation =
-                Expectation { pieces: Some(*pieces), placements: Some(*placements), ..Default::default() };
+                Expectation { pieces: *pieces, placements: *placements, ..Expectation::default() };
             let (name, expectation) = ((*name).to_owned(), Some(expectation));
             (Policies::Named(vec![NamedPolicy { name, expectation, ..NamedPolicy::default() }]), Vec::new())
         }

@@ -479,7 +479,7 @@ impl Settings {
     pub fn policies(&self, rows: Vec<Vec<f64>>) -> Policies {
         let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
         let avoid_terminal = !self.score_terminal;
-        let expectation = self.expectation.map(|note| note.encode());
+        let expectation = self.expectation.map(|note| note.expectation());
         Policies::Matrix { features, rows, avoid_terminal, lookahead: 0, expectation }
     }
 

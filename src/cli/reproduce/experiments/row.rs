@@ -61,9 +61,9 @@ pub enum Player {
         /// The controller.
         name: &'static str,
         /// Pieces; those that the rules do not show by their mean.
-        pieces: u32,
+        pieces: u8,
         /// Placements looked at for each piece that another one follows.
-        placements: u32,
+        placements: u8,
     },
     /// Weights without a name.
     Linear(Linear),
