@@ -22,7 +22,7 @@ use crate::wire::limits::{
     DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
     DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
     DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_SESSION_MEMORY, DEFAULT_TRAFFIC_MEMORY,
-    MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES,
+    MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, default_connections_per_address,
 };
 
 /// The options of `tetrion serve`.
@@ -73,6 +73,12 @@ pub struct ServeArgs {
     /// Connections at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS, value_parser = at_least_one())]
     pub max_connections: u32,
+
+    /// Connections from one address at one time; a proxy is one address, and so is an IPv6 network of 64 bits
+    ///
+    /// [default: half of --max-connections]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    pub max_connections_per_address: Option<u32>,
 
     /// Calls in progress on all connections
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS, value_parser = at_least_one())]
@@ -333,6 +339,9 @@ fn config(args: &ServeArgs, access: Access) -> anyhow::Result<ServerConfig> {
 fn network(args: &ServeArgs) -> NetworkLimits {
     NetworkLimits {
         max_connections: args.max_connections,
+        max_connections_per_address: args
+            .max_connections_per_address
+            .unwrap_or(default_connections_per_address(args.max_connections)),
         max_calls: args.max_calls,
         max_calls_per_connection: args.max_calls_per_connection,
         request_memory: args.request_memory << 20,

@@ -20,6 +20,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
 use tonic::transport::server::{Connected, TlsConnectInfo};
 
+use super::addresses::{Addresses, Place};
 use crate::pool::Party;
 use crate::service::brake::Brake;
 use crate::service::budget::{Budget, Share};
@@ -38,6 +39,7 @@ pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"]
 pub(super) struct Network {
     deadlines: Deadlines,
     pub connections: Arc<Budget>,
+    pub addresses: Arc<Addresses>,
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
     answers: Arc<Budget>,
@@ -52,8 +54,8 @@ pub(super) struct TcpConnection {
     peer: Peer,
     /// Fires when the deadlines must be checked next.
     alarm: Pin<Box<Sleep>>,
-    /// Its place among the connections.
-    _place: Share,
+    /// Its places among all connections, and among those of its address.
+    _places: (Share, Place),
     _counted: Counted,
 }
 
@@ -126,6 +128,7 @@ impl Network {
     pub(super) fn new(limits: NetworkLimits, max_unread: Duration) -> Arc<Network> {
         Arc::new(Network {
             connections: Budget::new(limits.max_connections.into()),
+            addresses: Addresses::new(limits.max_connections_per_address),
             calls: Budget::new(limits.max_calls.into()),
             requests: Budget::new(limits.request_memory),
             answers: Budget::new(limits.answer_memory),
@@ -161,11 +164,11 @@ impl Network {
 }
 
 impl TcpConnection {
-    pub(super) fn new(stream: TcpStream, network: &Network, place: Share) -> TcpConnection {
+    pub(super) fn new(stream: TcpStream, network: &Network, places: (Share, Place)) -> TcpConnection {
         let peer = network.peer();
         // The first look says when to look again.
         let alarm = Box::pin(sleep_until(Instant::now().into()));
-        TcpConnection { stream, peer, alarm, _place: place, _counted: Counted::new() }
+        TcpConnection { stream, peer, alarm, _places: places, _counted: Counted::new() }
     }
 
     /// Fails if a deadline has passed; else wakes the task when the next one is due.

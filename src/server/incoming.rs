@@ -1,12 +1,13 @@
-//! New connections: the limit on them, and what happens when the system has no descriptors left.
+//! New connections: the limits on them, in all and from one address, and what happens when the system has no descriptors left.
 //!
-//! The server accepts a connection beyond the limit and closes it at once, so that its client does not wait in vain.
+//! The server accepts a connection beyond a limit and closes it at once, so that its client does not wait in vain.
 //! Without free descriptors it cannot accept any connection, not even to close it, so it keeps one descriptor in reserve.
 //! The log has a line about refused connections now and then, not one for each.
 
 use std::fs::File;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -28,9 +29,10 @@ const SHED: usize = 64;
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
 
 const LIMIT: &str = "limit";
+const ADDRESS_LIMIT: &str = "address_limit";
 const NO_DESCRIPTORS: &str = "no_descriptors";
 /// Why a connection may be refused, as the metrics name it.
-pub(super) const REFUSED_FOR: [&str; 2] = [LIMIT, NO_DESCRIPTORS];
+pub(super) const REFUSED_FOR: [&str; 3] = [LIMIT, ADDRESS_LIMIT, NO_DESCRIPTORS];
 
 /// The connections of a listener, as they arrive. The stream has no end and no errors: a broken connection is no reason to
 /// stop, and what the system lacks now it may have again later.
@@ -50,28 +52,29 @@ impl Incoming {
         Incoming { listener, network, reserve: reserve(), pause: None, refused: 0, logged: None }
     }
 
-    /// Notes a refused connection.
-    fn refuse(&mut self, reason: &'static str, error: Option<&io::Error>) {
+    /// Notes a refused connection, from this address where that is why.
+    fn refuse(&mut self, reason: &'static str, address: Option<IpAddr>, error: Option<&io::Error>) {
         metrics::counter!(CONNECTIONS_REFUSED, "reason" => reason).increment(1);
         self.refused += 1;
         if self.logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
             let (refused, open) = (self.refused, self.network.connections.taken());
             let error = error.map(tracing::field::display);
-            warn!(reason, refused, open, error, "connections refused");
+            let address = address.map(tracing::field::display);
+            warn!(reason, refused, open, address, error, "connections refused");
             (self.refused, self.logged) = (0, Some(Instant::now()));
         }
     }
 
     /// Gives up the reserve for a moment to close connections that wait.
     fn shed(&mut self, error: &io::Error, cx: &mut Context<'_>) {
-        self.refuse(NO_DESCRIPTORS, Some(error));
+        self.refuse(NO_DESCRIPTORS, None, Some(error));
         if self.reserve.take().is_some() {
             for _ in 0..SHED {
                 match self.listener.poll_accept(cx) {
                     Poll::Ready(Ok((stream, _))) => drop(stream),
                     _ => break,
                 }
-                self.refuse(NO_DESCRIPTORS, None);
+                self.refuse(NO_DESCRIPTORS, None, None);
             }
         }
         self.reserve = reserve();
@@ -89,16 +92,24 @@ impl Stream for Incoming {
                 self.pause = None;
             }
             match ready!(self.listener.poll_accept(cx)) {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     let Ok(place) = self.network.connections.take(1) else {
-                        self.refuse(LIMIT, None);
+                        self.refuse(LIMIT, None, None);
+                        continue;
+                    };
+                    let Some(of_address) = self.network.addresses.take(peer.ip()) else {
+                        self.refuse(ADDRESS_LIMIT, Some(peer.ip()), None);
                         continue;
                     };
                     // Without it, the system delays small answers by 40 ms.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
-                    return Poll::Ready(Some(Ok(TcpConnection::new(stream, &self.network, place))));
+                    return Poll::Ready(Some(Ok(TcpConnection::new(
+                        stream,
+                        &self.network,
+                        (place, of_address),
+                    ))));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => self.shed(&error, cx),

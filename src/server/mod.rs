@@ -11,6 +11,7 @@
 //! The surprising decision: no service knows of any of this. What the server does around every call (counting, the token,
 //! panics, shutdown) is one layer, `calls`, so that a service cannot forget it.
 
+mod addresses;
 mod call_body;
 pub mod calls;
 mod codes;

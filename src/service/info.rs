@@ -35,6 +35,8 @@ pub struct ServerFacts {
 pub struct NetworkLimits {
     /// Connections at one time.
     pub max_connections: u32,
+    /// Connections from one address at one time.
+    pub max_connections_per_address: u32,
     /// Calls in progress on all connections.
     pub max_calls: u32,
     /// Calls in progress on one connection.
@@ -64,6 +66,9 @@ impl Default for NetworkLimits {
     fn default() -> NetworkLimits {
         NetworkLimits {
             max_connections: limits::DEFAULT_MAX_CONNECTIONS,
+            max_connections_per_address: limits::default_connections_per_address(
+                limits::DEFAULT_MAX_CONNECTIONS,
+            ),
             max_calls: limits::DEFAULT_MAX_CALLS,
             max_calls_per_connection: limits::DEFAULT_MAX_CALLS_PER_CONNECTION,
             request_memory: limits::DEFAULT_TRAFFIC_MEMORY,
@@ -185,6 +190,7 @@ impl ServerFacts {
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
             session_memory: store.memory,
             max_connections: self.network.max_connections,
+            max_connections_per_address: self.network.max_connections_per_address,
             max_calls: self.network.max_calls,
             max_calls_per_connection: self.network.max_calls_per_connection,
             request_memory: self.network.request_memory,

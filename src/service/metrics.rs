@@ -71,7 +71,7 @@ table! {
     CONNECTIONS_ACCEPTED: Counter "tetrion_connections_total" []
         "Connections that were accepted.";
     CONNECTIONS_REFUSED: Counter "tetrion_connections_refused_total" ["reason"]
-        "Connections that were closed at once: beyond the limit, or without a file descriptor.";
+        "Connections that were closed at once: beyond the limit on all or on those of one address, or without a file descriptor.";
     CONNECTIONS_CLOSED: Counter "tetrion_connections_closed_total" ["reason"]
         "Connections that were closed because their client was silent or did not read for too long.";
     REQUEST_BYTES: Gauge "tetrion_request_bytes" []

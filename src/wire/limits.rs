@@ -118,6 +118,12 @@ pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
 /// Connections of a server by default: one for each session, and as many again for observers.
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 2_048;
 
+/// Connections from one address, of this many in all, by default: half of them, rounded up. A proxy or a lab behind one
+/// address has room, and leaves as much to the others.
+pub fn default_connections_per_address(max_connections: u32) -> u32 {
+    max_connections.div_ceil(2)
+}
+
 /// Calls in progress on one connection. Further calls wait in the client, which learns the limit when it connects.
 pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 

@@ -1,5 +1,6 @@
 //! Connections that are opened and say nothing, or not enough: they cost their opener a port, and the server no more.
 
+use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -8,6 +9,9 @@ use crate::arena::Arena;
 use crate::bystander::connect;
 use crate::http2::{Connection, END_STREAM, HEADERS, PREFACE, begin, block, call, fields, frame, settings};
 use crate::messages::INFO;
+
+/// An address of the loopback that is not that of other callers.
+const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// Every way of beginning and not going on.
 fn beginnings() -> Vec<Vec<u8>> {
@@ -27,29 +31,23 @@ fn beginnings() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Opens this many connections, and sends these bytes on each in turn.
-async fn open(arena: &Arena, number: usize, beginnings: &[Vec<u8>]) -> Result<Vec<Connection>> {
-    let mut connections = Vec::new();
-    for (at, bytes) in (0..number).zip(beginnings.iter().cycle()) {
-        let mut connection = Connection::silent(arena.address).await?;
-        ensure!(connection.push(bytes, Duration::from_secs(5)).await, "connection {at} is not taken");
-        connections.push(connection);
-    }
-    Ok(connections)
-}
-
-/// Thousands of connections that begin in every way that exists, and do not go on.
+/// Connections that begin in every way that exists, and do not go on: as many as one address may have, and more than there
+/// may be in all. The server closes those that are too many; callers elsewhere find a place.
 pub async fn silent(arena: &Arena) -> Result<()> {
-    let connections = open(arena, arena.times(1000, 15_000), &beginnings()).await?;
-    arena.serves_newcomers().await?;
-    arena.hold(connections);
-    Ok(())
+    for bytes in beginnings().iter().cycle().take(arena.times(3000, 15_000)) {
+        let mut connection = Connection::silent_from(ELSEWHERE, arena.address).await?;
+        connection.push(bytes, Duration::from_secs(5)).await;
+        arena.hold(connection);
+    }
+    arena.serves_newcomers().await
 }
 
 /// The server ends connections that do not go on, each by its deadline.
 pub async fn abandoned(arena: &Arena) -> Result<()> {
     let mut waiting = tokio::task::JoinSet::new();
-    for (bytes, mut connection) in beginnings().into_iter().zip(open(arena, 10, &beginnings()).await?) {
+    for bytes in beginnings() {
+        let mut connection = Connection::silent(arena.address).await?;
+        connection.send(&bytes).await?;
         waiting.spawn(async move { (bytes, connection.closes_within(Duration::from_secs(6)).await) });
     }
     while let Some(waited) = waiting.join_next().await {

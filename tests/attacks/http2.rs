@@ -4,11 +4,11 @@
 //! comes back is cut into frames and not read further, but for the one byte that stands for `:status 200`.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::TcpSocket;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 
@@ -147,7 +147,14 @@ pub struct Connection {
 impl Connection {
     /// Connects, and sends nothing.
     pub async fn silent(address: SocketAddr) -> io::Result<Connection> {
-        let stream = timeout(PATIENCE, TcpStream::connect(address)).await??;
+        Connection::silent_from(Ipv4Addr::LOCALHOST, address).await
+    }
+
+    /// The same from this address of the loopback.
+    pub async fn silent_from(source: Ipv4Addr, address: SocketAddr) -> io::Result<Connection> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((source, 0).into())?;
+        let stream = timeout(PATIENCE, socket.connect(address)).await??;
         stream.set_nodelay(true)?;
         let (read, write) = stream.into_split();
         Ok(Connection { write, read })

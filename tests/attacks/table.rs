@@ -31,7 +31,11 @@ pub const ATTACKS: &[Attack] = &[
         ..attack!("begun-calls", requests::begun_calls)
     },
     // All of that together stays within what the server was given.
-    Attack { flags: &["--memory", "1024"], max_mib: 1024, ..attack!("everything", everything::at_once) },
+    Attack {
+        flags: &["--memory", "1024", "--max-connections-per-address", "512"],
+        max_mib: 1024,
+        ..attack!("everything", everything::at_once)
+    },
     attack!("vanishing", requests::vanishing),
     attack!("silent", connections::silent),
     Attack {

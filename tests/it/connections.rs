@@ -24,6 +24,8 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
+#[cfg(target_os = "linux")]
+use crate::evaluate::tetrion;
 use crate::evaluation::listen_with;
 use crate::reception::{announced, call};
 use crate::support::Client;
@@ -94,6 +96,55 @@ async fn connections_beyond_the_limit_are_closed_at_once() {
         }
     };
     timeout(PATIENCE, let_in).await.expect("the place of a connection that has ended");
+}
+
+/// A connection from this address of the loopback, every one of which is this machine's.
+#[cfg(target_os = "linux")]
+async fn connect_from(last: u8, port: u16) -> TcpStream {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+    let stream = socket.connect(([127, 0, 0, 1], port).into()).await.unwrap().into_std().unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Whether the server answers on this connection, which then stays open.
+#[cfg(target_os = "linux")]
+fn is_served(mut stream: &TcpStream) -> bool {
+    let mut begin = [0; 12];
+    let _ = stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.read_exact(&mut begin).is_ok() && &begin == b"HTTP/1.1 200"
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_address_has_so_many_connections_and_leaves_the_others_theirs() {
+    // The system writes addresses of IPv4 as addresses of IPv6 here.
+    let mut server = tetrion(&["serve", "--listen", "[::]:0", "--insecure"]);
+    server.args(["--max-connections", "6", "--max-connections-per-address", "2"]);
+    let server = crate::server::Process::spawn(server.stderr(Stdio::piped()));
+    let port = server.address.port();
+    let mut open = Vec::new();
+    for last in [1, 2] {
+        for _ in 0..2 {
+            let stream = connect_from(last, port).await;
+            assert!(is_served(&stream), "within the limit of 127.0.0.{last}");
+            open.push(stream);
+        }
+        assert_eq!(read_to_the_end(&connect_from(last, port).await), b"", "the third of 127.0.0.{last}");
+    }
+    let mut third = connect_from(3, port).await;
+    third.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    let metrics = String::from_utf8(read_to_the_end(&third)).unwrap();
+    let refused = "tetrion_connections_refused_total{reason=\"address_limit\"} 2\n";
+    assert!(metrics.contains(refused), "{metrics}");
+    // The place of a connection that has ended.
+    drop(open.remove(0));
+    let start = Instant::now();
+    while !is_served(&connect_from(1, port).await) {
+        assert!(start.elapsed() < PATIENCE, "the place does not come back");
+    }
 }
 
 #[tokio::test]
@@ -320,13 +371,18 @@ impl Drop for Process {
 #[tokio::test]
 async fn limits_are_set_by_flag_by_environment_and_by_file() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits.toml");
-    std::fs::write(&file, "[serve]\nmax-calls = 12\nanswer-memory = 300\nidle-timeout = 1.5\n").unwrap();
+    std::fs::write(
+        &file,
+        "[serve]\nmax-connections-per-address = 9\nmax-calls = 12\nanswer-memory = 300\nidle-timeout = 1.5\n",
+    )
+    .unwrap();
     let environment = "TETRION_SERVE_MAX_CONNECTIONS=34 TETRION_SERVE_MAX_CALLS=56";
     let flags = ["--config", file.to_str().unwrap(), "--session-memory", "78"];
     let process = Process::start(&format!("export {environment};"), &flags);
     let info = client(process.address).await.get_server_info(INFO).await.unwrap().into_inner();
     let limits = info.limits.unwrap();
     assert_eq!((limits.max_connections, limits.max_calls), (34, 56), "the environment comes before the file");
+    assert_eq!(limits.max_connections_per_address, 9);
     assert_eq!((limits.answer_memory, limits.session_memory), (300 << 20, 78 << 20));
     assert_eq!(limits.idle_timeout.unwrap(), prost_types::Duration { seconds: 1, nanos: 500_000_000 });
 }
@@ -335,6 +391,7 @@ async fn limits_are_set_by_flag_by_environment_and_by_file() {
 fn limits_that_would_serve_no_client_are_refused() {
     for flags in [
         ["--max-connections", "0"],
+        ["--max-connections-per-address", "0"],
         ["--max-calls", "0"],
         ["--max-calls-per-connection", "0"],
         ["--request-memory", "127"],

@@ -53,6 +53,7 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_sessions_per_caller, limits.max_envs_per_caller), (1024, 262_144));
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
     assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
+    assert_eq!(limits.max_connections_per_address, 1024);
     assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
     assert_eq!(limits.session_memory, 77);
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));

@@ -488,6 +488,7 @@ async fn limits_follow_from_the_memory_of_the_server() {
         let limits = info.limits.unwrap();
         let mib =
             [limits.session_memory, limits.request_memory, limits.answer_memory].map(|bytes| bytes >> 20);
+        assert_eq!(limits.max_connections_per_address, limits.max_connections / 2);
         (mib, [limits.max_connections, limits.max_calls, limits.max_evaluations])
     };
     let ordinary = ([1024, 512, 512], [2048, 8192, 64]);

@@ -1,0 +1,66 @@
+//! The open connections of each address, so that one address cannot take the places of all others.
+//!
+//! Who has an IPv6 address has the 2^64 of its network, so these count as one. An IPv4 address counts the same however the
+//! system writes it. A proxy is one address, whoever stands behind it.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The bits of an IPv6 address that name a network, not a host in it.
+const NETWORK: u128 = !(u64::MAX as u128);
+
+/// How many connections each address has, and how many it may have.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    limit: u32,
+    /// No entry is zero.
+    open: Mutex<HashMap<IpAddr, u32>>,
+}
+
+/// The place of one connection among those of its address, given back when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    addresses: Arc<Addresses>,
+    key: IpAddr,
+}
+
+impl Addresses {
+    pub(super) fn new(limit: u32) -> Arc<Addresses> {
+        Arc::new(Addresses { limit, open: Mutex::default() })
+    }
+
+    /// Takes a place, if the address has one left.
+    pub(super) fn take(self: &Arc<Addresses>, address: IpAddr) -> Option<Place> {
+        let key = key(address);
+        let mut open = self.lock();
+        let number = open.get(&key).copied().unwrap_or(0);
+        if number >= self.limit {
+            return None;
+        }
+        open.insert(key, number + 1);
+        Some(Place { addresses: self.clone(), key })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, u32>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.addresses.lock();
+        match open.get_mut(&self.key) {
+            Some(number) if *number > 1 => *number -= 1,
+            _ => drop(open.remove(&self.key)),
+        }
+    }
+}
+
+/// What an address counts as.
+fn key(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),
+        address => address,
+    }
+}
