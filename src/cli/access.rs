@@ -4,15 +4,14 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use tokio::sync::Notify;
 use tracing::{info, warn};
 
-use super::options::{UsageError, read_pem, secret};
-use super::token_file::{exposure, follow, read_token, read_tokens};
+use super::options::{UsageError, secret};
+use super::tls_files::{FiledTls, TlsPaths};
+use super::token_file::{exposure, follow_tokens, read_token, read_tokens};
 use crate::secret::Secret;
-use crate::server::{ServerError, Tls, Tokens};
+use crate::server::{Tls, Tokens};
 
 /// The options of `tetrion serve` that control access.
 #[derive(Debug, clap::Args)]
@@ -30,7 +29,8 @@ pub struct AccessArgs {
     #[arg(long, value_name = "TOKEN", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// A PEM file with the certificate to encrypt with, and those that vouch for it
+    /// A PEM file with the certificate to encrypt with, and those that vouch for it. The server reads it, its key and the
+    /// clients' authorities again when one of them changes, and on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
@@ -50,8 +50,8 @@ pub struct AccessArgs {
 /// What the options say, read from their files.
 #[derive(Debug)]
 pub struct Access {
-    /// The certificates, if there are any.
-    pub tls: Option<Tls>,
+    /// The certificates to follow, if there are any.
+    tls: Option<FiledTls>,
     /// The tokens, if callers need one.
     pub tokens: Tokens,
     /// The file of tokens to read again, with the text that it had.
@@ -98,15 +98,11 @@ impl AccessArgs {
         }
     }
 
-    fn read_tls(&self) -> anyhow::Result<Option<Tls>> {
-        let (Some(certificates), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+    fn read_tls(&self) -> anyhow::Result<Option<FiledTls>> {
+        let (Some(certificates), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
             return Ok(None); // clap requires both or none
         };
-        let certificates = read_pem(certificates, "CERTIFICATE")?;
-        let key = read_pem(key, "PRIVATE KEY")?;
-        let authorities = self.tls_client_ca.as_ref();
-        let client_authorities = authorities.map(|path| read_pem(path, "CERTIFICATE")).transpose()?;
-        Ok(Some(Tls { certificates, key, client_authorities }))
+        TlsPaths { certificates, key, client_authorities: self.tls_client_ca.clone() }.open().map(Some)
     }
 
     /// Refuses to serve other machines without TLS and tokens, unless an option allows it.
@@ -130,47 +126,22 @@ impl AccessArgs {
             "other machines can reach {listen}, and the server would have {missing}; --insecure serves all the same"
         )))
     }
-
-    /// Names the files of certificates and keys that cannot be used.
-    pub fn name_files(&self, error: ServerError) -> anyhow::Error {
-        let (ServerError::Transport(_), Some(cert), Some(key)) = (&error, &self.tls_cert, &self.tls_key)
-        else {
-            return error.into();
-        };
-        let mut files = format!("the certificate of {}, the key of {}", cert.display(), key.display());
-        if let Some(authorities) = &self.tls_client_ca {
-            files += &format!(", the authorities of {}", authorities.display());
-        }
-        anyhow::Error::new(error).context(files)
-    }
 }
 
 impl Access {
-    /// Starts a task that follows changes of the file of tokens.
+    /// The certificates, if there are any.
+    pub fn tls(&self) -> Option<Tls> {
+        self.tls.as_ref().map(|filed| filed.tls.clone())
+    }
+
+    /// Starts tasks that follow changes of the files of tokens and of certificates.
     ///
     /// # Errors
     /// If SIGHUP cannot be listened to.
-    pub fn follow_file(&mut self) -> std::io::Result<()> {
-        let Some((path, text)) = self.file.take() else { return Ok(()) };
-        let reload = Arc::new(Notify::new());
-        notify_on_hangup(reload.clone())?;
-        tokio::spawn(follow(self.tokens.clone(), path, text, reload));
-        Ok(())
+    pub fn follow_files(&mut self) -> std::io::Result<()> {
+        if let Some((path, text)) = self.file.take() {
+            follow_tokens(self.tokens.clone(), path, text)?;
+        }
+        self.tls.take().map_or(Ok(()), FiledTls::follow)
     }
-}
-
-/// Notifies on SIGHUP, where there is one.
-fn notify_on_hangup(reload: Arc<Notify>) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
-        tokio::spawn(async move {
-            while hangup.recv().await.is_some() {
-                reload.notify_one();
-            }
-        });
-    }
-    #[cfg(not(unix))]
-    drop(reload);
-    Ok(())
 }

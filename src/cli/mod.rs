@@ -20,6 +20,7 @@ pub mod access;
 pub mod connection;
 pub mod expectation;
 mod failure;
+mod follow;
 pub mod interrupt;
 pub mod large_u64;
 pub mod numbers;
@@ -29,6 +30,7 @@ pub mod plot;
 pub mod progress;
 pub mod rules;
 pub mod run_folder;
+pub mod tls_files;
 pub mod token_file;
 pub mod weights;
 

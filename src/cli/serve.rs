@@ -282,14 +282,14 @@ fn keep_memory_of_answers() {
 }
 
 async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
-    access.follow_file()?;
-    let config = config(args, access)?;
+    let config = config(args, &access)?;
+    access.follow_files()?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
-    let server = Server::bind(config).await.map_err(|error| args.access.name_files(error))?;
+    let server = Server::bind(config).await?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
     // The one line on stdout, for programs that start a server and need its address.
@@ -300,7 +300,7 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn config(args: &ServeArgs, access: Access) -> anyhow::Result<ServerConfig> {
+fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
     let origins = match args.allow_origin.as_slice() {
         [] => Origins::Loopback,
         listed if listed.iter().any(|origin| origin == "*") => Origins::Any,
@@ -327,8 +327,8 @@ fn config(args: &ServeArgs, access: Access) -> anyhow::Result<ServerConfig> {
         max_call_work: Duration::from_secs_f64(args.max_call_work),
         network: network(args),
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),
-        tokens: access.tokens,
-        tls: access.tls,
+        tokens: access.tokens.clone(),
+        tls: access.tls(),
         origins,
         state: args.state.clone(),
         hosts,

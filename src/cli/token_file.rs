@@ -2,21 +2,16 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
-use tokio::sync::Notify;
 use tracing::{info, warn};
 
+use super::follow::follow;
 use crate::secret::Secret;
 use crate::server::{Replaced, TokenFile, Tokens};
 
 /// Bytes of a file of tokens.
 const MAX_BYTES: u64 = 1 << 20;
-
-/// How often the file is read.
-const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reads the token of a file that holds nothing else but a line end.
 ///
@@ -62,29 +57,15 @@ pub fn exposure(path: &Path) -> Option<String> {
     None
 }
 
-/// Follows changes of the file for as long as it is polled.
+/// Starts a task that follows changes of the file, whose text was this. A text that cannot be used is logged, and the tokens
+/// before it stay.
 ///
-/// A text counts when it is read twice in a row, so that a file in the middle of being written does not; or at once
-/// when the process is asked to reload. One that cannot be used is logged, and the tokens before it stay.
-pub async fn follow(tokens: Tokens, path: PathBuf, text: String, reload: Arc<Notify>) {
-    let mut known = Ok(text);
-    let mut seen = known.clone();
-    loop {
-        let asked = tokio::select! {
-            () = reload.notified() => true,
-            () = tokio::time::sleep(INTERVAL) => false,
-        };
-        let file = path.clone();
-        let read = move || read(&file).map_err(|error| format!("{error:#}"));
-        // Elsewhere, for the file may lie on a disk that does not answer.
-        let Ok(text) = tokio::task::spawn_blocking(read).await else { return };
-        let is_new = text == seen && text != known;
-        seen = text;
-        if is_new || asked {
-            known = seen.clone();
-            take_up(&tokens, &path, &known);
-        }
-    }
+/// # Errors
+/// If SIGHUP cannot be listened to.
+pub fn follow_tokens(tokens: Tokens, path: PathBuf, text: String) -> std::io::Result<()> {
+    let file = path.clone();
+    let read = move || read(&file).map_err(|error| format!("{error:#}"));
+    follow(Ok(text), read, move |text| take_up(&tokens, &path, text))
 }
 
 fn take_up(tokens: &Tokens, path: &Path, text: &Result<String, String>) {

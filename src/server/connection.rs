@@ -18,7 +18,7 @@ use metrics::{Gauge, counter, gauge};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
-use tonic::transport::server::{Connected, TlsConnectInfo};
+use tonic::transport::server::Connected;
 
 use super::addresses::{Addresses, Place};
 use crate::pool::Party;
@@ -47,7 +47,7 @@ pub(super) struct Network {
     max_unread: Duration,
 }
 
-/// A connection over TCP, encrypted or not, whose calls find what they share in their extensions.
+/// A connection over TCP, whose calls find what they share in their extensions.
 #[derive(Debug)]
 pub(super) struct TcpConnection {
     stream: TcpStream,
@@ -194,8 +194,7 @@ impl Peer {
     /// # Panics
     /// If the request came on a connection of another server.
     pub(super) fn of(extensions: &Extensions) -> &Peer {
-        let encrypted = || extensions.get::<TlsConnectInfo<Peer>>().map(TlsConnectInfo::get_ref);
-        extensions.get::<Peer>().or_else(encrypted).expect("the server serves its own connections")
+        extensions.get::<Peer>().expect("the server serves its own connections")
     }
 
     /// The party that the calls of this connection belong to.

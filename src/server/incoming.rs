@@ -19,6 +19,7 @@ use tokio_stream::Stream;
 use tracing::warn;
 
 use super::connection::{Network, TcpConnection};
+use super::tls::{Connection, Tls};
 use crate::service::metrics::CONNECTIONS_REFUSED;
 
 /// How long the server waits before it accepts again when the system refuses.
@@ -40,6 +41,7 @@ pub(super) const REFUSED_FOR: [&str; 3] = [LIMIT, ADDRESS_LIMIT, NO_DESCRIPTORS]
 pub(super) struct Incoming {
     listener: TcpListener,
     network: Arc<Network>,
+    tls: Option<Tls>,
     reserve: Option<File>,
     pause: Option<Pin<Box<Sleep>>>,
     /// Connections refused since the last line in the log, and when that was.
@@ -48,8 +50,8 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    pub(super) fn new(listener: TcpListener, network: Arc<Network>) -> Incoming {
-        Incoming { listener, network, reserve: reserve(), pause: None, refused: 0, logged: None }
+    pub(super) fn new(listener: TcpListener, network: Arc<Network>, tls: Option<Tls>) -> Incoming {
+        Incoming { listener, network, tls, reserve: reserve(), pause: None, refused: 0, logged: None }
     }
 
     /// Notes a refused connection, from this address where that is why.
@@ -83,7 +85,7 @@ impl Incoming {
 }
 
 impl Stream for Incoming {
-    type Item = io::Result<TcpConnection>;
+    type Item = io::Result<Connection>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
@@ -105,11 +107,8 @@ impl Stream for Incoming {
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
-                    return Poll::Ready(Some(Ok(TcpConnection::new(
-                        stream,
-                        &self.network,
-                        (place, of_address),
-                    ))));
+                    let connection = TcpConnection::new(stream, &self.network, (place, of_address));
+                    return Poll::Ready(Some(Ok(Connection::new(connection, self.tls.as_ref()))));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => self.shed(&error, cx),

@@ -30,6 +30,7 @@ mod record;
 mod request_id;
 mod state_dir;
 mod statuses;
+mod tls;
 mod token;
 mod traces;
 mod web;
@@ -45,7 +46,6 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
-use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tonic_web::GrpcWebLayer;
@@ -71,6 +71,7 @@ use hosts::is_loopback;
 use incoming::Incoming;
 pub use panics::log_panics;
 use state_dir::StateDir;
+pub use tls::{Tls, TlsError, TlsFiles};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
 pub use traces::CollectorError;
 use traces::Traces;
@@ -113,7 +114,7 @@ pub struct ServerConfig {
     pub drain_timeout: Duration,
     /// The tokens: each call must carry one as `authorization: Bearer TOKEN`. Health and reflection stay open.
     pub tokens: Tokens,
-    /// The certificate to encrypt with; without one, connections are plain.
+    /// The certificate to encrypt with, which can be replaced; without one, connections are plain.
     pub tls: Option<Tls>,
     /// The origins whose pages may call from a browser.
     pub origins: Origins,
@@ -163,24 +164,6 @@ pub enum Origins {
     Any,
 }
 
-/// A certificate chain and its private key, both as the text of PEM files.
-#[derive(Clone)]
-pub struct Tls {
-    /// The server's certificate first, then those that vouch for it.
-    pub certificates: String,
-    /// The key of the first certificate.
-    pub key: String,
-    /// The authorities that must have signed a client's certificate, as the text of a PEM file; without them, clients need
-    /// no certificate.
-    pub client_authorities: Option<String>,
-}
-
-impl std::fmt::Debug for Tls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tls(..)") // a key must not reach a log
-    }
-}
-
 /// Why a server could not start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
@@ -209,7 +192,7 @@ pub enum ServerError {
     /// The system has no random numbers: names of sessions and ids of requests are made of them.
     #[error("cannot get random numbers from the system")]
     Randomness(#[source] getrandom::Error),
-    /// A certificate or key that cannot be used, or a failure of the listening socket.
+    /// The listening socket failed.
     #[error("cannot serve")]
     Transport(#[from] tonic::transport::Error),
 }
@@ -286,8 +269,8 @@ impl Server {
     /// Binds the port, starts the threads, and restores the sessions that the previous server left.
     ///
     /// # Errors
-    /// If the address cannot be bound, the threads cannot be started, or the certificate, the collector's URL or the folder
-    /// for sessions cannot be used.
+    /// If the address cannot be bound, the threads cannot be started, or the collector's URL or the folder for sessions cannot
+    /// be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
         // Where there is no system call for them they come from a file, which the first use opens. A call must not find out that
         // it is missing, or that all file descriptors are in use.
@@ -296,21 +279,13 @@ impl Server {
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
-        let mut transport = tonic::transport::Server::builder()
+        let transport = tonic::transport::Server::builder()
             .accept_http1(true) // gRPC-Web, the page and the metrics
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_concurrent_streams(config.network.max_calls_per_connection)
             .http2_keepalive_interval(Some(KEEPALIVE.0))
             .http2_keepalive_timeout(Some(KEEPALIVE.1));
-        if let Some(tls) = &config.tls {
-            let identity = Identity::from_pem(&tls.certificates, &tls.key);
-            let mut settings = ServerTlsConfig::new().identity(identity);
-            if let Some(authorities) = &tls.client_authorities {
-                settings = settings.client_ca_root(Certificate::from_pem(authorities));
-            }
-            transport = transport.tls_config(settings)?;
-        }
         let services = Services::new(&config)?;
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
@@ -350,7 +325,7 @@ impl Server {
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
         };
-        let incoming = Incoming::new(self.listener, self.network);
+        let incoming = Incoming::new(self.listener, self.network, self.config.tls.clone());
         let serving = self.transport.serve_with_incoming_shutdown(app, incoming, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;

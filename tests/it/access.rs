@@ -43,14 +43,15 @@ fn tls(name: &str) -> String {
 }
 
 /// A server whose log a test reads.
-struct Logged {
-    process: Process,
+pub struct Logged {
+    /// The server.
+    pub process: Process,
     lines: Receiver<String>,
     log: String,
 }
 
 impl Logged {
-    fn start(flags: &[&str]) -> Logged {
+    pub fn start(flags: &[&str]) -> Logged {
         let mut process =
             Process::spawn(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(flags).stderr(Stdio::piped()));
         let stderr = BufReader::new(process.child.stderr.take().unwrap());
@@ -62,7 +63,7 @@ impl Logged {
     }
 
     /// Waits for a line of the log that contains this.
-    fn wait_for(&mut self, part: &str) -> String {
+    pub fn wait_for(&mut self, part: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60));
             let line = line.unwrap_or_else(|_| panic!("no {part:?} in {}", self.log));
@@ -75,13 +76,13 @@ impl Logged {
     }
 
     #[cfg(unix)]
-    fn hang_up(&self) {
+    pub fn hang_up(&self) {
         let id = self.process.child.id().to_string();
         assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
     }
 
     /// Ends the server; returns all of its log.
-    fn end(mut self) -> String {
+    pub fn end(mut self) -> String {
         self.process.child.kill().unwrap();
         self.log.extend(self.lines.iter().map(|line| line + "\n"));
         self.log

@@ -105,6 +105,8 @@ mod reproduce;
 
 /// Tokens with names, certificates of both sides, and what is shown of them.
 mod access;
+/// Certificates that change while the server runs.
+mod certificates;
 
 /// The server as a process: its one line, its signals, and which callers it lets in.
 mod server;

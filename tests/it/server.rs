@@ -299,7 +299,9 @@ fn errors_of_tls_name_the_file() {
         text.lines().take(2).chain(["-----END CERTIFICATE-----"]).collect::<Vec<_>>().join("\n"),
     )
     .unwrap();
-    with(&broken, &key, &[&broken, &key]);
+    with(&broken, &key, &[&broken, "the certificate cannot be used"]);
+    let other = file("client-key.pem");
+    with(&certificate, &other, &[&certificate, &other, "the key is not that of the certificate"]);
     let evaluate = ["evaluate", "--controller", "bcts", "--server", "https://127.0.0.1:1", "--ca-cert"];
     refused(&[&evaluate[..], &[&readme]].concat(), &[&readme, "holds no CERTIFICATE in PEM form"]);
     refused(&[&evaluate[..], &[&broken]].concat(), &[&broken]);

@@ -1,0 +1,90 @@
+//! Certificates and keys on disk, which are read again when they change.
+
+use std::path::PathBuf;
+
+use tracing::{info, warn};
+
+use super::follow::follow;
+use super::options::read_pem;
+use crate::server::{Tls, TlsError, TlsFiles};
+
+/// Where they are.
+#[derive(Clone, Debug)]
+pub struct TlsPaths {
+    /// The certificate to show, and those that vouch for it.
+    pub certificates: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+    /// The authorities of clients, if clients need certificates.
+    pub client_authorities: Option<PathBuf>,
+}
+
+/// Certificates, and where they came from.
+#[derive(Debug)]
+pub struct FiledTls {
+    /// The certificates in use.
+    pub tls: Tls,
+    paths: TlsPaths,
+    files: TlsFiles,
+}
+
+impl TlsPaths {
+    /// Reads the certificates that a server begins with.
+    ///
+    /// # Errors
+    /// With the file's name, if one cannot be read or used.
+    pub fn open(self) -> anyhow::Result<FiledTls> {
+        let files = self.read()?;
+        let tls = Tls::new(&files).map_err(|error| self.named(error))?;
+        Ok(FiledTls { tls, paths: self, files })
+    }
+
+    fn read(&self) -> anyhow::Result<TlsFiles> {
+        let authorities = self.client_authorities.as_ref();
+        Ok(TlsFiles {
+            certificates: read_pem(&self.certificates, "CERTIFICATE")?,
+            key: read_pem(&self.key, "PRIVATE KEY")?,
+            client_authorities: authorities.map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
+        })
+    }
+
+    /// Names the file that cannot be used.
+    fn named(&self, error: TlsError) -> anyhow::Error {
+        let (certificates, key) = (self.certificates.display(), self.key.display());
+        let file = match &error {
+            TlsError::Certificates(_) => certificates.to_string(),
+            TlsError::Key(_) => key.to_string(),
+            TlsError::Pair => format!("{certificates}, {key}"),
+            TlsError::ClientAuthorities(_) => {
+                self.client_authorities.iter().map(|path| path.display().to_string()).collect()
+            }
+        };
+        anyhow::Error::new(error).context(file)
+    }
+
+    /// Uses the files as they are now. If one of them cannot be used, all stay as they were.
+    fn take_up(&self, tls: &Tls, files: &Result<TlsFiles, String>) {
+        let files = files.as_ref().map_err(Clone::clone);
+        let replaced =
+            files.and_then(|files| tls.replace(files).map_err(|error| format!("{:#}", self.named(error))));
+        match replaced {
+            Ok(()) => info!(file = %self.certificates.display(), "certificates read again"),
+            Err(problem) => warn!(problem, "the certificates cannot be used, those read before stay"),
+        }
+    }
+}
+
+impl FiledTls {
+    /// Starts a task that follows changes of the files, all of them together: a new certificate may come with a new key.
+    ///
+    /// # Errors
+    /// If SIGHUP cannot be listened to.
+    pub fn follow(self) -> std::io::Result<()> {
+        let FiledTls { tls, paths, files } = self;
+        let read = {
+            let paths = paths.clone();
+            move || paths.read().map_err(|error| format!("{error:#}"))
+        };
+        follow(Ok(files), read, move |files| paths.take_up(&tls, files))
+    }
+}

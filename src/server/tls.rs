@@ -1,0 +1,233 @@
+//! TLS: the certificates in use, and the connections that are encrypted with them.
+//!
+//! The operator can replace the certificates while the server runs. Handshakes that begin later use the new ones;
+//! connections that are open go on.
+//!
+//! The surprising decision: a handshake is the first thing that reading or writing a connection does, not something before
+//! the connection. So it runs in the connection's own task, the connection's deadlines end it, and so does a drain.
+
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{self, RootCertStore};
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{Accept, TlsAcceptor};
+use tonic::transport::server::Connected;
+
+use super::connection::{Peer, TcpConnection};
+
+/// The protocol that clients may ask for in the handshake: HTTP/2.
+const H2: &[u8] = b"h2";
+
+/// The certificates that the server shows and asks for. Clones share them.
+#[derive(Clone)]
+pub struct Tls(Arc<RwLock<Arc<rustls::ServerConfig>>>);
+
+/// A certificate chain, its private key and the authorities of clients, each as the text of a PEM file.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The server's certificate first, then those that vouch for it.
+    pub certificates: String,
+    /// The key of the first certificate.
+    pub key: String,
+    /// The authorities that must have signed a client's certificate; without them, clients need no certificate.
+    pub client_authorities: Option<String>,
+}
+
+/// Why certificates cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The text of the certificates.
+    #[error("the certificate cannot be used: {0}")]
+    Certificates(String),
+    /// The text of the key.
+    #[error("the key cannot be used: {0}")]
+    Key(String),
+    /// Each can be used, but not with the other.
+    #[error("the key is not that of the certificate")]
+    Pair,
+    /// The text of the authorities of clients.
+    #[error("the authorities of clients cannot be used: {0}")]
+    ClientAuthorities(String),
+}
+
+impl Tls {
+    /// The certificates of these files.
+    ///
+    /// # Errors
+    /// If one of them cannot be used.
+    pub fn new(files: &TlsFiles) -> Result<Tls, TlsError> {
+        Ok(Tls(Arc::new(RwLock::new(Arc::new(files.read()?)))))
+    }
+
+    /// Replaces them with those of other files, for handshakes that begin from now on. Sessions that clients might resume
+    /// end too, so that each client meets the new authorities.
+    ///
+    /// # Errors
+    /// If one of them cannot be used. All of them then stay as they were.
+    pub fn replace(&self, files: &TlsFiles) -> Result<(), TlsError> {
+        let settings = Arc::new(files.read()?);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        Ok(())
+    }
+
+    fn accept(&self, connection: TcpConnection) -> Accept<TcpConnection> {
+        let settings = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        TlsAcceptor::from(settings).accept(connection)
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls(..)") // a key must not reach a log
+    }
+}
+
+impl std::fmt::Debug for TlsFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TlsFiles(..)") // nor here
+    }
+}
+
+impl TlsFiles {
+    fn read(&self) -> Result<rustls::ServerConfig, TlsError> {
+        let chain = certificates(&self.certificates).map_err(TlsError::Certificates)?;
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
+        let key = key.map_err(|error| TlsError::Key(error.to_string()))?;
+        let settings = rustls::ServerConfig::builder();
+        let settings = match &self.client_authorities {
+            None => settings.with_no_client_auth(),
+            Some(authorities) => {
+                let mut roots = RootCertStore::empty();
+                let authorities = certificates(authorities).map_err(TlsError::ClientAuthorities)?;
+                roots.add_parsable_certificates(authorities);
+                let verifier = WebPkiClientVerifier::builder(roots.into()).build();
+                let verifier = verifier.map_err(|error| TlsError::ClientAuthorities(error.to_string()))?;
+                settings.with_client_cert_verifier(verifier)
+            }
+        };
+        let mut settings = settings.with_single_cert(chain, key).map_err(|error| match error {
+            rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
+                TlsError::Certificates(error.to_string())
+            }
+            rustls::Error::InconsistentKeys(_) => TlsError::Pair,
+            _ => TlsError::Key(error.to_string()),
+        })?;
+        settings.alpn_protocols.push(H2.to_owned());
+        Ok(settings)
+    }
+}
+
+/// The certificates of the text of a PEM file.
+fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    CertificateDer::pem_slice_iter(text.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())
+}
+
+/// A connection as the server reads and writes it, encrypted if the server has a certificate.
+pub(super) struct Connection {
+    peer: Peer,
+    stream: Stream,
+}
+
+enum Stream {
+    Plain(TcpConnection),
+    Handshake(Box<Accept<TcpConnection>>),
+    Encrypted(Box<TlsStream<TcpConnection>>),
+    /// Its handshake has failed.
+    Failed,
+}
+
+/// What carries bytes both ways.
+trait Duplex: AsyncRead + AsyncWrite + Unpin {}
+
+impl Duplex for TcpConnection {}
+impl Duplex for TlsStream<TcpConnection> {}
+
+impl Connection {
+    pub(super) fn new(connection: TcpConnection, tls: Option<&Tls>) -> Connection {
+        let peer = connection.connect_info();
+        let stream = match tls {
+            None => Stream::Plain(connection),
+            Some(tls) => Stream::Handshake(Box::new(tls.accept(connection))),
+        };
+        Connection { peer, stream }
+    }
+
+    /// What to read and write, after the handshake.
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Duplex>>> {
+        if let Stream::Handshake(accept) = &mut self.stream {
+            let accepted = ready!(Pin::new(&mut **accept).poll(cx));
+            self.stream = Stream::Failed;
+            self.stream = Stream::Encrypted(Box::new(accepted?));
+        }
+        Poll::Ready(match &mut self.stream {
+            Stream::Plain(stream) => Ok(Pin::new(stream)),
+            Stream::Encrypted(stream) => Ok(Pin::new(&mut **stream)),
+            Stream::Handshake(_) | Stream::Failed => Err(io::ErrorKind::NotConnected.into()),
+        })
+    }
+}
+
+impl Connected for Connection {
+    type ConnectInfo = Peer;
+
+    fn connect_info(&self) -> Peer {
+        self.peer.clone()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.poll_open(cx))?.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?.poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.stream {
+            Stream::Plain(stream) => stream.is_write_vectored(),
+            _ => true, // as encrypted ones are
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_open(cx))?.poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            // It ends in the middle of the handshake, which need not end first.
+            Stream::Handshake(accept) => match accept.get_mut() {
+                Some(stream) => Pin::new(stream).poll_shutdown(cx),
+                None => Poll::Ready(Ok(())),
+            },
+            Stream::Failed => Poll::Ready(Ok(())),
+            _ => ready!(self.poll_open(cx))?.poll_shutdown(cx),
+        }
+    }
+}
