@@ -12,11 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tetrion::engine::rng::{Tag, below, word};
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::task::JoinSet;
 
-use crate::bystander::{Bystander, Seen, connect};
+use crate::bystander::{self, Bystander, Seen};
 use crate::corpus;
 use crate::load::{self, Load};
 use crate::table::ATTACKS;
@@ -36,6 +34,8 @@ pub struct Attack {
     pub run: for<'a> fn(&'a Arena) -> Fight<'a>,
     /// The flags that the server starts with.
     pub flags: &'static [&'static str],
+    /// Whether the server has a certificate.
+    pub encrypted: bool,
     /// Memory of the process at its most.
     pub max_mib: u64,
     /// The slowest answer that the bystander gets.
@@ -55,6 +55,7 @@ impl Attack {
         breaks: "",
         run: |_| Box::pin(async { Ok(()) }),
         flags: &[],
+        encrypted: false,
         max_mib: 256,
         slowest: Duration::from_secs(5),
         descriptors: DESCRIPTORS,
@@ -68,6 +69,7 @@ pub struct Arena {
     pub address: SocketAddr,
     pub victim: Victim,
     pub seed: u64,
+    encrypted: bool,
     long: bool,
     /// What attackers hold on to until the server has stopped.
     held: Mutex<Vec<Box<dyn Any + Send>>>,
@@ -102,9 +104,7 @@ impl Arena {
 
     /// Checks that the server serves a new caller.
     pub async fn serves_newcomers(&self) -> Result<()> {
-        let mut client = EnvironmentServiceClient::new(connect(self.address).await?);
-        let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
-        answer.map(|_| ()).context("a caller that comes new is not served")
+        bystander::serves_newcomers(self.address, self.encrypted).await
     }
 }
 
@@ -245,7 +245,7 @@ fn finish(result: Result<()>) -> ExitCode {
 
 /// Runs one attack; returns the verdict, what the bystander saw, and the most memory in MiB.
 async fn stage(attack: &Attack, options: &Options) -> (Result<()>, Seen, u64) {
-    let victim = match Victim::start(attack.flags, attack.descriptors, attack.stderr) {
+    let victim = match Victim::start(attack.flags, attack.encrypted, attack.descriptors, attack.stderr) {
         Ok(victim) => victim,
         Err(error) => return (Err(error), Seen::default(), 0),
     };
@@ -253,11 +253,12 @@ async fn stage(attack: &Attack, options: &Options) -> (Result<()>, Seen, u64) {
         address: victim.address,
         victim,
         seed: options.seed,
+        encrypted: attack.encrypted,
         long: options.long,
         held: Mutex::default(),
         tasks: Mutex::default(),
     };
-    let bystander = match Bystander::start(arena.address).await {
+    let bystander = match Bystander::start(arena.address, attack.encrypted).await {
         Ok(bystander) => bystander,
         Err(error) => return (Err(error.context("before the attack")), Seen::default(), 0),
     };

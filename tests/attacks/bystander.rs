@@ -10,7 +10,7 @@ use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::tensor;
 use tokio::task::JoinHandle;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
 /// Environments of its session: as many as a small learner has.
 const ENVS: u32 = 16;
@@ -46,16 +46,29 @@ impl Seen {
     }
 }
 
-/// A connection of a caller with patience.
+/// A connection of a caller with patience, to a server without a certificate.
 pub async fn connect(address: SocketAddr) -> Result<Channel> {
-    connect_for(address, PREPARATION).await
+    connect_for(address, false, PREPARATION).await
 }
 
-/// A connection whose calls wait this long for an answer.
-async fn connect_for(address: SocketAddr, patience: Duration) -> Result<Channel> {
-    let endpoint = Endpoint::from_shared(format!("http://{address}"))?;
+/// A connection, encrypted or not, whose calls wait this long for an answer.
+async fn connect_for(address: SocketAddr, encrypted: bool, patience: Duration) -> Result<Channel> {
+    let scheme = if encrypted { "https" } else { "http" };
+    let mut endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))?;
+    if encrypted {
+        let authority = Certificate::from_pem(include_str!("../data/tls/ca.pem"));
+        let tls = ClientTlsConfig::new().ca_certificate(authority).domain_name("localhost");
+        endpoint = endpoint.tls_config(tls)?;
+    }
     let endpoint = endpoint.tcp_nodelay(true).connect_timeout(patience).timeout(patience);
     endpoint.connect().await.with_context(|| format!("no connection to {address}"))
+}
+
+/// Checks that the server serves a new caller.
+pub async fn serves_newcomers(address: SocketAddr, encrypted: bool) -> Result<()> {
+    let mut client = EnvironmentServiceClient::new(connect_for(address, encrypted, PREPARATION).await?);
+    let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
+    answer.map(|_| ()).context("a caller that comes new is not served")
 }
 
 /// Makes a session and starts its episodes.
@@ -76,8 +89,8 @@ pub fn step(session: &str, num_envs: u32) -> pb::StepRequest {
 
 impl Bystander {
     /// Connects, and begins to step.
-    pub async fn start(address: SocketAddr) -> Result<Bystander> {
-        let channel = connect_for(address, DEADLINE).await?;
+    pub async fn start(address: SocketAddr, encrypted: bool) -> Result<Bystander> {
+        let channel = connect_for(address, encrypted, DEADLINE).await?;
         let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(1), ..Default::default() };
         let session = session(&channel, config).await?;
         let seen = Arc::new(Mutex::new(Seen::default()));

@@ -1,9 +1,13 @@
-//! Connections that are opened and say nothing, or not enough: they cost their opener a port, and the server no more.
+//! Connections that are opened and say nothing, or not enough, encrypted or not: they cost their opener a port, and the
+//! server no more.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::arena::Arena;
 use crate::bystander::connect;
@@ -44,12 +48,31 @@ pub async fn silent(arena: &Arena) -> Result<()> {
 
 /// The server ends connections that do not go on, each by its deadline.
 pub async fn abandoned(arena: &Arena) -> Result<()> {
+    end(arena, beginnings()).await
+}
+
+/// So it does with handshakes of TLS that begin in every way, and do not go on.
+pub async fn handshakes(arena: &Arena) -> Result<()> {
+    let server = ServerName::try_from("localhost")?;
+    let settings = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
+    let mut client = ClientConnection::new(Arc::new(settings.with_no_client_auth()), server)?;
+    let mut hello = Vec::new();
+    client.write_tls(&mut hello)?;
+    let half = hello[..hello.len() / 2].to_vec();
+    let beginnings = [Vec::new(), b"\x16\x03".to_vec(), half, hello, b"GET / HT".to_vec()];
+    let number = arena.times(400, 900);
+    end(arena, beginnings.into_iter().cycle().take(number)).await
+}
+
+/// Begins connections like this, and waits for their ends. Meanwhile the server serves others.
+async fn end(arena: &Arena, beginnings: impl IntoIterator<Item = Vec<u8>>) -> Result<()> {
     let mut waiting = tokio::task::JoinSet::new();
-    for bytes in beginnings() {
+    for bytes in beginnings {
         let mut connection = Connection::silent(arena.address).await?;
         connection.send(&bytes).await?;
         waiting.spawn(async move { (bytes, connection.closes_within(Duration::from_secs(6)).await) });
     }
+    arena.serves_newcomers().await?;
     while let Some(waited) = waiting.join_next().await {
         let (bytes, closed) = waited?;
         ensure!(closed, "still open after {:?}", String::from_utf8_lossy(&bytes));

@@ -140,7 +140,7 @@ pub async fn program(load: Load, server: Option<SocketAddr>) -> Result<()> {
     let sessions = (load.sessions + load.streams + 500).to_string();
     let own = match server {
         Some(_) => None,
-        None => Some(Victim::start(&["--max-sessions", &sessions], DESCRIPTORS, true)?),
+        None => Some(Victim::start(&["--max-sessions", &sessions], false, DESCRIPTORS, true)?),
     };
     let address = server.or(own.as_ref().map(|own| own.address)).context("an address")?;
     let watching = own.as_ref().map(|own| own.watch(load.duration / 10));

@@ -42,6 +42,11 @@ pub const ATTACKS: &[Attack] = &[
         flags: &["--first-request-timeout", "1", "--request-timeout", "1", "--idle-timeout", "1"],
         ..attack!("abandoned", connections::abandoned)
     },
+    Attack {
+        flags: &["--first-request-timeout", "2"],
+        encrypted: true,
+        ..attack!("abandoned-handshakes", connections::handshakes)
+    },
     Attack { max_mib: 512, ..attack!("thousands", connections::thousands) },
     Attack { descriptors: 100, ..attack!("out-of-descriptors", connections::out_of_descriptors) },
     Attack {

@@ -40,8 +40,8 @@ struct Log {
 }
 
 impl Victim {
-    /// Starts a server on a free port, with these flags.
-    pub fn start(flags: &[&str], descriptors: u32, stderr: bool) -> Result<Victim> {
+    /// Starts a server on a free port, with these flags and maybe a certificate.
+    pub fn start(flags: &[&str], encrypted: bool, descriptors: u32, stderr: bool) -> Result<Victim> {
         let limits =
             format!("ulimit -v {ADDRESS_SPACE_KIB} && ulimit -n {descriptors} && exec \"$0\" \"$@\"");
         let program = std::env::var("TETRION_SERVER").unwrap_or(env!("CARGO_BIN_EXE_tetrion").to_owned());
@@ -49,6 +49,10 @@ impl Victim {
         command.args(["-c", &limits, &program]);
         let drain = DRAIN.0.as_secs().to_string();
         command.args(["serve", "--listen", "127.0.0.1:0", "--drain-timeout", &drain]).args(flags);
+        if encrypted {
+            let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+            command.args(["--tls-cert", &file("cert.pem"), "--tls-key", &file("key.pem")]);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start the server")?;
         let mut line = String::new();
