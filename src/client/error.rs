@@ -80,20 +80,15 @@ impl ClientError {
 }
 
 /// Refusals that may end in a second, or that another server may not give.
-const BUSY: [&str; 7] = [
-    "ANSWER_LIMIT",
-    "ANSWER_UNREAD",
-    "CALL_LIMIT",
-    "DRAINING",
-    "EVALUATION_LIMIT",
-    "REQUEST_LIMIT",
-    "SLOW_REQUEST",
-];
+const BUSY: [&str; 6] =
+    ["ANSWER_LIMIT", "ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "REQUEST_LIMIT", "SLOW_REQUEST"];
 
 /// Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
+        // A server that never has a place gives no time to wait for one.
+        (Some(info), _) if info.reason == "EVALUATION_LIMIT" => status.get_details_retry_info().is_some(),
         (Some(info), _) => BUSY.contains(&info.reason.as_str()),
         (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
         (None, _) => true,

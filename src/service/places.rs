@@ -95,6 +95,14 @@ impl Places {
             let Some(loser) = longest.and_then(|(_, number)| taken.holders.remove(&number)) else {
                 let (scope, limit) =
                     if own_full { (caller.scope(), max_own) } else { (Scope::Server, max_evaluations) };
+                if limit == 0 {
+                    let limit = match scope {
+                        Scope::Server => "the server's --max-evaluations",
+                        _ if limits.max_evaluations.is_some() => "its max_evaluations in the file of tokens",
+                        _ => "the server's --max-evaluations-per-caller",
+                    };
+                    return Err(Refusal::NoEvaluations { scope, limit });
+                }
                 return Err(Refusal::EvaluationLimit { scope, limit, retry_after: RETRY_AFTER });
             };
             loser.lost.cancel();

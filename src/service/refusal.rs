@@ -70,6 +70,14 @@ pub enum Refusal {
         /// When to try again.
         retry_after: Duration,
     },
+    /// No evaluation may run, now or later.
+    #[error("{scope} may run no evaluations: {limit} is 0; raise that, or ask another server")]
+    NoEvaluations {
+        /// The owner of the limit.
+        scope: Scope,
+        /// The limit, as its operator finds it.
+        limit: &'static str,
+    },
     /// The answer of the evaluation lay unread for so long that it lost its place.
     #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
     AnswerUnread(Duration),

@@ -158,6 +158,10 @@ impl Refusal {
             Refusal::EvaluationLimit { retry_after, .. } => Row::new(ResourceExhausted, "EVALUATION_LIMIT")
                 .retry(*retry_after)
                 .quota("evaluations", message),
+            // To wait does not help, so there is no RetryInfo.
+            Refusal::NoEvaluations { .. } => {
+                Row::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
+            }
             Refusal::CallLimit { .. } => {
                 Row::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
             }

@@ -1,8 +1,15 @@
 //! Whole games through our own client: the server plays the seeds that the client sends, wherever they are.
 
-use tetrion::agents::Controller;
-use tetrion::client::{Client, ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds};
+use std::time::{Duration, Instant};
 
+use tetrion::agents::Controller;
+use tetrion::client::{
+    Client, ClientError, ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds,
+};
+use tetrion::server::ServerConfig;
+use tetrion::service::EvaluationLimits;
+
+use crate::evaluation::listen_with;
 use crate::sessions_client::start;
 
 fn request(seeds: Seeds) -> EvaluationRequest {
@@ -41,6 +48,33 @@ async fn every_policy_plays_its_own_row_of_seeds() {
     // Cut into calls, each asks for some of the games of all rows.
     let both = Client::connect(&[first, second], ConnectOptions::default()).await.unwrap();
     assert_eq!(both.evaluate_all(&request, |_| ()).await.unwrap(), evaluated);
+}
+
+/// As many as there are at any time, so that waiting for one does not help.
+#[tokio::test]
+async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
+    let none = |max_evaluations, max_per_caller| async move {
+        let evaluations = EvaluationLimits { max_evaluations, max_per_caller, ..EvaluationLimits::default() };
+        let (address, _guard) = listen_with(ServerConfig { evaluations, ..ServerConfig::default() }).await;
+        let client = Client::connect(&[address.to_string()], ConnectOptions::default()).await.unwrap();
+        let begin = Instant::now();
+        let refusal = client.evaluate_all(&request(Seeds::Common { seed: 1, count: 1 }), |_| ()).await;
+        // The client is patient for a minute.
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        match refusal {
+            Err(ClientError::Refused { reason, message }) if reason == "EVALUATION_LIMIT" => message,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        none(0, 1).await,
+        "the server may run no evaluations: the server's --max-evaluations is 0; raise that, or ask another server"
+    );
+    assert_eq!(
+        none(1, 0).await,
+        "this connection may run no evaluations: the server's --max-evaluations-per-caller is 0; raise that, or ask \
+         another server"
+    );
 }
 
 #[test]
