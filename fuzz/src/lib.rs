@@ -4,6 +4,7 @@
 //! the connection is missing. Each input has a store of its own with one session in it, so an input does the same
 //! whatever came before it.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -28,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::Request;
 use tonic::body::Body;
 use tonic::codegen::http;
+use tower::util::UnsyncBoxService;
 use tower::{Service, ServiceExt, service_fn};
 
 /// The placeholder for the session's name in an input: as long as one.
@@ -136,14 +138,22 @@ impl Services {
     }
 }
 
+thread_local! {
+    /// What a server does around every call, here around a service that only reads. It takes longer to build than most inputs
+    /// take.
+    static READER: RefCell<UnsyncBoxService<http::Request<Body>, http::Response<Body>, Infallible>> = {
+        let reader = service_fn(|request: http::Request<Body>| async {
+            let mut body = request.into_body();
+            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+            Ok::<_, Infallible>(http::Response::new(Body::empty()))
+        });
+        let around = around_calls(reader, Tokens::default(), POOL.clone(), CancellationToken::new());
+        RefCell::new(UnsyncBoxService::new(around))
+    };
+}
+
 /// Sends a body in pieces to a service that only reads, through what a server does around every call.
 pub fn receive(encoding: &str, timeout: &[u8], pieces: &[&[u8]]) {
-    let service = service_fn(|request: http::Request<Body>| async {
-        let mut body = request.into_body();
-        while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
-        Ok::<_, Infallible>(http::Response::new(Body::empty()))
-    });
-    let service = around_calls(service, Tokens::default(), POOL.clone(), CancellationToken::new());
     let mut request = http::Request::post("/tetrion.v1.EnvironmentService/StepStream")
         .header("content-type", "application/grpc")
         .header("grpc-encoding", encoding);
@@ -152,10 +162,13 @@ pub fn receive(encoding: &str, timeout: &[u8], pieces: &[&[u8]]) {
     }
     let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
     let request = request.body(Body::new(Pieces(pieces))).expect("a request");
-    RUNTIME.block_on(async {
-        let Ok(answer) = service.oneshot(request).await;
-        let mut body = answer.into_body();
-        while poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_some() {}
+    READER.with_borrow_mut(|reader| {
+        RUNTIME.block_on(async {
+            let Ok(reader) = reader.ready().await;
+            let Ok(answer) = reader.call(request).await;
+            let mut body = answer.into_body();
+            while poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_some() {}
+        });
     });
 }
 
