@@ -32,6 +32,9 @@ use tonic::codegen::http;
 use tower::util::UnsyncBoxService;
 use tower::{Service, ServiceExt, service_fn};
 
+#[path = "../../tests/attacks/methods.rs"]
+pub mod methods;
+
 /// The placeholder for the session's name in an input: as long as one.
 pub const PLACEHOLDER: &[u8] = b"sessions/################################";
 

@@ -17,24 +17,10 @@ use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding};
 use tetrion::wire::{pb, tensor};
 
 use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
+use crate::methods::METHODS;
 
 /// What `fuzz` replaces with the name of a session.
 const PLACEHOLDER: &str = "sessions/################################";
-/// Methods in the order of the target `calls`.
-const METHODS: [&str; 12] = [
-    "GetServerInfo",
-    "CreateSession",
-    "GetSession",
-    "ListSessions",
-    "DeleteSession",
-    "Reset",
-    "Step",
-    "StepStream",
-    "Render",
-    "SaveState",
-    "RestoreState",
-    "EnumeratePlacements",
-];
 
 const TOKENS: &str =
     "max_sessions = 3\n\n[[token]]\nname = \"alice\"\nsecret = \"n2IpfLQ0nTBHqYmL6JGT7tZr\"\nmax_envs = 64\n";

@@ -43,6 +43,8 @@ mod load;
 #[cfg(target_os = "linux")]
 mod messages;
 #[cfg(target_os = "linux")]
+mod methods;
+#[cfg(target_os = "linux")]
 mod mutations;
 #[cfg(target_os = "linux")]
 #[path = "../it/raw_bytes.rs"]
