@@ -6,8 +6,8 @@ use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::choice::Choice;
 use crate::engine::rules::RulesError;
 use crate::engine::{
-    ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut, place,
-    placements,
+    ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
+    every_placement_always_exists, place, placements,
 };
 
 /// The most cells of a playfield: with 29 and more there are too many afterstates on every width.
@@ -280,7 +280,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
     if rules.top_out != TopOut::Overflow {
         return wrong("top_out", rules.top_out.name(), TopOut::Overflow.name());
     }
-    if rules.reach != Reach::StraightDrop {
+    if !every_placement_always_exists(rules) {
         return wrong("reach", rules.reach.name(), Reach::StraightDrop.name());
     }
     let Rules { width, height, .. } = *rules;
