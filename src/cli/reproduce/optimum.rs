@@ -13,12 +13,12 @@ use serde_json::{Value as Json, json};
 use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
 use super::verdict::{Judgement, Origin, Printed, Said};
-use crate::agents::{Agent, CONTROLLERS, Controller, Kernel};
+use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel};
 use crate::cli::numbers::{grouped, time};
 use crate::cli::options::Size;
 use crate::cli::output::say;
 use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
-use crate::client::{Client, EvaluationRequest, Policies, RulesChoice, Seeds};
+use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
 use crate::optimum::{MAX_AFTERSTATES, Pick, Process, Sweep, Value};
 use crate::pool::Pool;
@@ -52,9 +52,13 @@ const QUICK_GAMES: u32 = 1_000;
 #[derive(Clone, Copy, Debug)]
 enum Player {
     Optimum,
-    Controller(&'static Controller),
+    /// A controller, greedy or weighing what the next piece can reach.
+    Controller(&'static Controller, Option<Expectation>),
     Random,
 }
+
+/// The controllers that play as they are and weighing the next piece.
+const WEIGHING: [&str; 2] = ["dellacherie", "dt-10"];
 
 /// A player on a playfield.
 #[derive(Clone, Copy, Debug)]
@@ -106,19 +110,35 @@ pub struct Report {
 }
 
 impl Player {
-    fn name(self) -> &'static str {
+    fn name(self) -> String {
         match self {
-            Player::Optimum => "optimum",
-            Player::Controller(controller) => controller.name,
-            Player::Random => "random",
+            Player::Optimum => "optimum".to_owned(),
+            Player::Controller(controller, None) => controller.name.to_owned(),
+            Player::Controller(controller, Some(_)) => format!("{} + expectation", controller.name),
+            Player::Random => "random".to_owned(),
+        }
+    }
+
+    /// The same as a request names it; the best player cannot be named.
+    fn policies(self) -> Policies {
+        match self {
+            Player::Controller(controller, expectation) => {
+                let name = controller.name.to_owned();
+                Policies::Named(vec![NamedPolicy { name, expectation, ..NamedPolicy::default() }])
+            }
+            Player::Optimum | Player::Random => Policies::named(&self.name()),
         }
     }
 }
 
 /// All players: those that can play a playfield are in its rows.
 fn players() -> impl Iterator<Item = Player> {
-    let controllers = CONTROLLERS.iter().map(Player::Controller);
-    [Player::Optimum].into_iter().chain(controllers).chain([Player::Random])
+    let controllers = CONTROLLERS.iter().map(|controller| Player::Controller(controller, None));
+    let weighing = CONTROLLERS
+        .iter()
+        .filter(|controller| WEIGHING.contains(&controller.name))
+        .map(|controller| Player::Controller(controller, Some(Expectation::default())));
+    [Player::Optimum].into_iter().chain(controllers).chain(weighing).chain([Player::Random])
 }
 
 impl Row {
@@ -136,7 +156,7 @@ fn rows(quick: bool) -> Vec<Row> {
     let every = sizes.iter().flat_map(|&size| players().map(move |player| Row { size, player }));
     every
         .filter(|row| match row.player {
-            Player::Controller(controller) => controller.features(row.size.width).is_ok(),
+            Player::Controller(controller, _) => controller.features(row.size.width).is_ok(),
             Player::Optimum | Player::Random => true,
         })
         .collect()
@@ -165,9 +185,9 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Repo
         let exact = match row.player {
             Player::Optimum => of_size.optimum,
             Player::Random => of_size.random,
-            Player::Controller(controller) => {
+            Player::Controller(controller, expectation) => {
+                let agent = Agent::linear(controller.agent(row.size.width)?, 0, expectation);
                 let solve = move |pool: &Pool, progress: &mut WorkProgress| {
-                    let agent = Agent::Linear(controller.agent(row.size.width)?);
                     let watch = |found| show_found(progress, found);
                     let process = Process::of_agent(&row.rules(), &agent, Kernel::best(), watch)?;
                     Ok(Exact::of(&process, Pick::Best, pool, progress))
@@ -247,7 +267,7 @@ async fn play(
     let request = EvaluationRequest {
         rules: RulesChoice { preset: "simplified".to_owned(), width, height, ..RulesChoice::default() },
         rules_version: String::new(),
-        policies: Policies::named(row.player.name()),
+        policies: row.player.policies(),
         seeds: Seeds::Common { seed: args.seed, count: games },
         max_pieces: 0,
         max_steps: 0,
