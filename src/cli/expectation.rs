@@ -28,7 +28,7 @@ pub struct ExpectationArgs {
     pub lost_piece: Option<f64>,
 
     /// What is to come is multiplied by it, 0 to 1 [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "expectation")]
+    #[arg(long, value_name = "FACTOR", requires = "expectation", allow_negative_numbers = true)]
     pub discount: Option<f64>,
 
     /// Which terms count of a placement that another piece follows [default: landing]

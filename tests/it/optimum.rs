@@ -253,6 +253,9 @@ fn what_cannot_be_solved_is_refused() {
     assert!(AgentRow::named("random").is_some(), "the one whose value is that of the even pick");
 }
 
+/// Rows of a size: all controllers but `bdu`, two of them weighing the next piece too, the best player and the random one.
+const PLAYERS: usize = CONTROLLERS.len() + 3;
+
 #[track_caller]
 fn printed(args: &[&str]) -> String {
     let output = tetrion(&["reproduce", "optimum", "--quick"]).args(args).output().unwrap();
@@ -265,7 +268,7 @@ fn played_games_agree_with_the_exact_values() {
     let args = ["--row", "4x4", "--games", "3000", "--json"];
     let report: Json = serde_json::from_str(&printed(&args)).unwrap();
     let rows = report["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), CONTROLLERS.len() + 1, "all but bdu, the best player and the random one");
+    assert_eq!(rows.len(), PLAYERS);
     let process = every_placement(4, 4);
     let best = solve(&process, Pick::Best).of_game();
     for row in rows {
@@ -290,10 +293,10 @@ fn the_table_is_the_one_in_the_documents_and_can_be_kept() {
     assert_eq!(fs::read_to_string(folder.join("optimum.md")).unwrap(), markdown);
     let kept = fs::read_to_string(folder.join("optimum.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
-    assert_eq!(kept["rows"].as_array().unwrap().len(), CONTROLLERS.len() + 1);
+    assert_eq!(kept["rows"].as_array().unwrap().len(), PLAYERS);
     assert!(markdown.starts_with("### optimum: every controller beside the best player"), "{markdown}");
     assert!(markdown.contains("- 4x4: lines a game\n  - optimum 7.0669"), "{markdown}");
-    assert!(markdown.contains("500 games each: 17 of 17 players agree with their exact value"), "{markdown}");
+    assert!(markdown.contains("500 games each: 19 of 19 players agree with their exact value"), "{markdown}");
     // The first column of the whole table has the same players and lines in the same order.
     let cells = |text: &str| {
         let table = text.lines().skip_while(|line| !line.starts_with("| player |")).skip(2);

@@ -97,11 +97,11 @@ pub struct TrainArgs {
     pub start: Option<String>,
 
     /// Cross-entropy: standard deviation of every weight at the beginning [default: the preset's]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub initial_std: Option<f64>,
 
     /// Cross-entropy: variance that is added at the beginning, and then as the preset has it [default: the preset's]
-    #[arg(long, value_name = "VARIANCE")]
+    #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]
     pub noise: Option<f64>,
 
     /// Cross-entropy: whether weights are drawn one by one, or as the best ones vary together [default: the preset's]
