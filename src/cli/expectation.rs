@@ -7,7 +7,6 @@ use crate::client::{Expectation, Terms};
 
 /// The options of an expectation: the first asks for one, the others change it.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
-#[command(next_help_heading = "Expectation")]
 pub struct ExpectationArgs {
     /// Let linear controllers weigh what the next piece can reach: as it is shown, or by the exact mean over the seven
     #[arg(long)]
