@@ -81,7 +81,7 @@ impl Plain<'_> {
         let last = |piece: char| {
             let landings = twin::placements(after, piece).into_iter().map(|next| twin::land(after, &next));
             let scores = landings
-                .filter(|next| !landing.terminal && !(next.terminal && self.avoids_the_end))
+                .filter(|next| !(landing.terminal || next.terminal && self.avoids_the_end))
                 .map(|next| twin::score(self.features, self.weights, after, &next));
             scores.reduce(f64::max).unwrap_or(self.lost())
         };

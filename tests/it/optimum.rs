@@ -33,11 +33,13 @@ fn drawn(drawing: &str) -> Playfield {
     Playfield::from_drawing(4, 4, drawing).unwrap()
 }
 
-/// For every afterstate of the twin's playfields, for every piece and placement, the lines and the next afterstate, none
-/// where the game ends.
+/// For every placement of a piece, the lines and the next afterstate; none where the game ends.
+type Moves = Vec<Option<(f64, usize)>>;
+
+/// The moves from every afterstate of the twin's playfields, by piece.
 struct Plain {
     numbers: HashMap<String, usize>,
-    pieces: Vec<Vec<Vec<Option<(f64, usize)>>>>,
+    pieces: Vec<Vec<Moves>>,
 }
 
 impl Plain {
