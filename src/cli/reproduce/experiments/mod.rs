@@ -1,7 +1,7 @@
 //! The experiments: what was played, and the figures that were printed for it.
 //!
 //! `document` is what the document or paper says, and nothing else; `since` is what its program, or another one by its rules,
-//! gave when it was run again, which is what our figures are held to. Each figure says where it comes from ([`Origin`]) and
+//! gave when it was run again, which is what our figures are held to. Each figure says where it comes from ([`Origin`](super::verdict::Origin)) and
 //! how many games are behind it. Where a re-run is kept without the number of its games, that of its neighbours in the same
 //! table is taken. Where a document is wrong, the figure says why; that its lines and pieces cannot be true together is not
 //! written here but worked out.
