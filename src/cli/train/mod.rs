@@ -12,6 +12,7 @@
 mod args;
 mod display;
 mod record;
+mod searches;
 mod settings;
 
 pub use args::{GameSeeds, Method, TrainArgs};
@@ -48,7 +49,7 @@ use crate::summary::Statistics;
 /// way is said here, with the way to go on.
 pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     if args.resume.is_none() {
-        settings::check_options(&args)?;
+        searches::check_options(&args)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {

@@ -1,12 +1,10 @@
 //! What a run is begun with: flags and defaults made into settings, which `config.toml` keeps for good.
 
-use std::path::Path;
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-use super::args::{CovarianceKind, GameSeeds, Method, TrainArgs};
-use crate::agents::Controller;
+use super::args::{GameSeeds, Method, TrainArgs};
+use super::searches::{change, genetic};
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
 use crate::cli::options::UsageError;
@@ -15,8 +13,7 @@ use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGH
 use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
-use crate::optimizers::cem::{CemConfig, Covariance};
-use crate::optimizers::{Config, GeneticConfig, Preset};
+use crate::optimizers::{Config, Preset};
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;
@@ -180,96 +177,6 @@ fn defaults(preset: Preset) -> Defaults {
             ..LITERATURE
         },
     }
-}
-
-/// The genetic algorithm's own numbers: its defaults, and what the flags say.
-fn genetic(args: &TrainArgs) -> GeneticConfig {
-    let config = GeneticConfig::default();
-    GeneticConfig {
-        tournament: args.tournament.unwrap_or(config.tournament),
-        crossover_probability: args.crossover.unwrap_or(config.crossover_probability),
-        blend_alpha: args.blend.unwrap_or(config.blend_alpha),
-        mutation_probability: args.mutation.unwrap_or(config.mutation_probability),
-        mutation_std: args.mutation_std.unwrap_or(config.mutation_std),
-        keep: args.keep.unwrap_or(config.keep),
-        ..config
-    }
-}
-
-/// The numbers of the cross-entropy method that flags change. `features` are those of the weights.
-fn change(config: &mut CemConfig, args: &TrainArgs, features: &str) -> anyhow::Result<()> {
-    if let Some(start) = &args.start {
-        config.start = Some(start_weights(start, features)?);
-    }
-    if let Some(std) = args.initial_std {
-        config.initial_std = std;
-    }
-    if let Some(variance) = args.noise {
-        config.noise = config.noise.with_variance(variance);
-    }
-    if let Some(covariance) = args.covariance {
-        config.covariance = match covariance {
-            CovarianceKind::Diagonal => Covariance::Diagonal,
-            CovarianceKind::Full => Covariance::Full,
-        };
-    }
-    Ok(())
-}
-
-/// The weights of a controller by name, or else of a file.
-fn start_weights(start: &str, features: &str) -> anyhow::Result<Vec<f64>> {
-    let (weights, of) = match Controller::named(start) {
-        Ok(controller) => (controller.weights.to_vec(), controller.feature_set.to_owned()),
-        Err(unknown) => {
-            let path = Path::new(start);
-            if !path.exists() {
-                return Err(
-                    UsageError(format!("--start: {unknown}; nor is there a file of that name")).into()
-                );
-            }
-            let weights = Weights::read(path).with_context(|| format!("--start: {}", path.display()))?;
-            (weights.weights, weights.feature_set.name)
-        }
-    };
-    if of != features {
-        let problem =
-            format!("--start: the weights of {start} belong to {of}, not to {features}; see --features");
-        return Err(UsageError(problem).into());
-    }
-    Ok(weights)
-}
-
-/// Refuses options of one search that were given to the other.
-///
-/// # Errors
-/// The first of them.
-pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
-    let genetic = [
-        ("--tournament", args.tournament.is_some()),
-        ("--crossover", args.crossover.is_some()),
-        ("--blend", args.blend.is_some()),
-        ("--mutation", args.mutation.is_some()),
-        ("--mutation-std", args.mutation_std.is_some()),
-        ("--keep", args.keep.is_some()),
-    ];
-    let cem = [
-        ("--preset", args.preset.is_some()),
-        ("--start", args.start.is_some()),
-        ("--initial-std", args.initial_std.is_some()),
-        ("--noise", args.noise.is_some()),
-        ("--covariance", args.covariance.is_some()),
-    ];
-    let first =
-        |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
-    let problem = match args.optimizer {
-        Method::Cem => first(&genetic).map(|flag| {
-            format!("{flag} is of the genetic algorithm; leave it out, or add --optimizer genetic")
-        }),
-        Method::Genetic => first(&cem).map(|flag| {
-            format!("{flag} is of the cross-entropy method; leave it out with --optimizer genetic")
-        }),
-    };
-    problem.map_or(Ok(()), |problem| Err(UsageError(problem)))
 }
 
 impl Settings {
