@@ -7,7 +7,7 @@
 //! they can be from the truth.
 //!
 //! This module refuses to know games, seeds and what is drawn: nothing is sampled here. It knows rules through the engine
-//! alone, and agents as others ask them, so that a value is that of the player who plays over the network.
+//! alone, and agents as others ask them, so that a value belongs to the same player that plays over the network.
 //!
 //! The surprising decision: nothing is discounted. Games end with probability 1 under these rules, and where a player went
 //! on for ever no bound would come out: see [`Solution`].

@@ -72,7 +72,7 @@ impl Process {
     ///
     /// Every sweep computes all values from those of the sweep before, so that the same bits come out on any number of
     /// threads. Most of the time goes to afterstates that the best player never comes to, and these follow soon when the
-    /// others are right: so after every few sweeps the others are settled. `watch` is told about each sweep.
+    /// others are right: so after every few sweeps the others are settled. `watch` is called after each sweep.
     pub fn solve(&self, pick: Pick, pool: &Pool, mut watch: impl FnMut(Sweep)) -> Solution<'_> {
         let lines = vec![0.0; self.num_afterstates()];
         let mut next = lines.clone();

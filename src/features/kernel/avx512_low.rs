@@ -64,7 +64,7 @@ impl Lanes for Avx512Low {
 
     #[inline(always)]
     fn apart<W: Apart>(work: W) {
-        // SAFETY: whoever has come here runs on a machine that has all of it.
+        // SAFETY: these types are in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }
     #[inline(always)]
