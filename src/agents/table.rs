@@ -293,6 +293,19 @@ impl Agent {
         Some(Decision::Place(placement))
     }
 
+    /// Thinks to the end.
+    ///
+    /// # Panics
+    /// When the piece cannot come into play.
+    pub fn decide(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Decision {
+        let mut thought = Thought::default();
+        loop {
+            if let Some(decision) = self.think(kernel, sight, &mut thought, rng) {
+                return decision;
+            }
+        }
+    }
+
     /// Whether what it does depends on random numbers that it draws; else it follows from what it sees.
     pub fn draws(&self) -> bool {
         matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))

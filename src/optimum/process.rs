@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
+use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight};
 use crate::engine::choice::Choice;
 use crate::engine::rules::RulesError;
 use crate::engine::{
@@ -140,8 +140,8 @@ impl Move {
 }
 
 impl Process {
-    /// Every placement of every piece, up to `limit` afterstates, or [`MAX_AFTERSTATES`] if that is less. `watch` is told now
-    /// and then how many there are so far.
+    /// Every placement of every piece, up to `limit` afterstates, or [`MAX_AFTERSTATES`] if that is less. `watch` is called
+    /// now and then with how many there are so far.
     ///
     /// # Errors
     /// Rules or a size that are not solved.
@@ -179,11 +179,16 @@ impl Process {
             return Err(OptimumError::Draws);
         }
         let mut process = Process::new(rules);
+        // It draws nothing of it.
+        let mut rng = AgentRng::new(0);
         process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
             let odds = Odds::EVEN;
             let sight = Sight { rules, playfield: &playfield, piece, next: &[], odds, lines: 0 };
-            chosen.push(choice(agent, kernel, &sight));
+            match agent.decide(kernel, &sight, &mut rng) {
+                Decision::Place(placement) => chosen.push(placement),
+                Decision::Press(_) => unreachable!("agents that press keys draw them"),
+            }
         })?;
         Ok(process)
     }
@@ -288,18 +293,6 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         return Err(OptimumError::Cells { width, height });
     }
     Ok(())
-}
-
-/// What an agent that draws nothing does with a piece.
-fn choice(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
-    let (mut thought, mut rng) = (Thought::default(), AgentRng::new(0));
-    loop {
-        match agent.think(kernel, sight, &mut thought, &mut rng) {
-            Some(Decision::Place(placement)) => return placement,
-            Some(Decision::Press(_)) => unreachable!("agents that press keys draw them"),
-            None => {}
-        }
-    }
 }
 
 /// The cells, column by column from the left, each from the floor.

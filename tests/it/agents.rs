@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::{
     AGENTS, Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
-    TerminalPolicy, Thought,
+    TerminalPolicy,
 };
 use tetrion::engine::rng::{Tag, word as engine_word};
 use tetrion::engine::{
@@ -22,13 +22,9 @@ const ENDLESS: Bounds = Bounds { pieces: u64::MAX, steps: u64::MAX };
 
 /// The whole choice of an agent.
 fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
-    let mut thought = Thought::default();
-    loop {
-        match agent.think(kernel, sight, &mut thought, rng) {
-            Some(Decision::Place(placement)) => return placement,
-            Some(Decision::Press(agent)) => panic!("{agent:?} presses keys"),
-            None => {}
-        }
+    match agent.decide(kernel, sight, rng) {
+        Decision::Place(placement) => placement,
+        Decision::Press(agent) => panic!("{agent:?} presses keys"),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use tetrion::agents::{
     Agent, AgentRng, Controller, Decision, Expectation, ExpectationAgent, Kernel, LinearAgent, Sight,
-    TerminalPolicy, Terms, Thought,
+    TerminalPolicy, Terms,
 };
 use tetrion::engine::{
     Dealer, Game, Odds, Placement, Playfield, Randomizer, Reach, Rules, Tetromino, TopOut,
@@ -15,13 +15,9 @@ use crate::twin::{self, TwinPlacement, TwinPlayfield, bag7_sequence, random_play
 
 /// The whole choice of an agent.
 fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
-    let mut thought = Thought::default();
-    loop {
-        match agent.think(kernel, sight, &mut thought, &mut AgentRng::new(0)) {
-            Some(Decision::Place(placement)) => return placement,
-            Some(Decision::Press(agent)) => panic!("{agent:?} presses keys"),
-            None => {}
-        }
+    match agent.decide(kernel, sight, &mut AgentRng::new(0)) {
+        Decision::Place(placement) => placement,
+        Decision::Press(agent) => panic!("{agent:?} presses keys"),
     }
 }
 

@@ -203,12 +203,12 @@ fn nobody_is_better_than_the_best() {
 }
 
 #[test]
-fn what_is_told_on_the_way_comes_closer() {
+fn what_is_heard_on_the_way_comes_closer() {
     let process = every_placement(4, 4);
-    let mut told = Vec::new();
-    let solution = process.solve(Pick::Best, &Pool::new(1).unwrap(), |sweep| told.push(sweep));
-    assert_eq!(told.len(), solution.sweeps() as usize);
-    let (first, last) = (told[0], told[told.len() - 1]);
+    let mut heard = Vec::new();
+    let solution = process.solve(Pick::Best, &Pool::new(1).unwrap(), |sweep| heard.push(sweep));
+    assert_eq!(heard.len(), solution.sweeps() as usize);
+    let (first, last) = (heard[0], heard[heard.len() - 1]);
     assert!(first.error > 1.0 && last.error <= last.wanted && last.wanted < 1e-8, "{first:?}, {last:?}");
 }
 
