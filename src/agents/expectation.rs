@@ -5,9 +5,9 @@
 
 use super::worth::{Value, Worth};
 use super::{LinearAgent, Sight, Thought};
-use crate::engine::{Landing, Odds, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
+use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, placements};
 use crate::features::Seen;
-use crate::features::kernel::{Ahead, Expectation, Kernel, Terms};
+use crate::features::kernel::{Expectation, Kernel, Terms};
 
 /// A controller and how it weighs the pieces to come.
 #[derive(Clone, Debug)]
@@ -57,27 +57,25 @@ impl ExpectationAgent {
         sight: &Sight<'_>,
         thought: &mut Thought,
     ) -> Option<Placement> {
-        let Sight { rules, playfield, piece, next, odds, .. } = *sight;
         let among = || {
-            let candidates = self.candidates(rules, playfield, piece);
+            let candidates = self.candidates(sight);
             // Where every placement ends the game, the first one.
             if candidates.is_empty() {
-                placements(rules, playfield, piece).iter().take(1).collect()
+                placements(sight.rules, sight.playfield, sight.piece).iter().take(1).collect()
             } else {
                 candidates
             }
         };
-        let ahead = Ahead { shown: next, odds };
         thought.weigh_among(among, |placement| {
-            let value =
-                self.value(kernel, rules, playfield, piece, placement, &ahead, self.expectation.pieces);
+            let value = self.value(kernel, sight, placement, self.expectation.pieces);
             Worth::Score(Value { value, otherwise: 0.0 })
         })
     }
 
-    /// The placements of a piece that are looked at, in ascending action order.
-    fn candidates(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Vec<Placement> {
-        let mut scored: Vec<_> = self.linear.scores(rules, playfield, piece).enumerate().collect();
+    /// The placements of the piece that are looked at, in ascending action order.
+    fn candidates(&self, sight: &Sight<'_>) -> Vec<Placement> {
+        let scores = self.linear.scores(sight.rules, sight.playfield, sight.piece);
+        let mut scored: Vec<_> = scores.enumerate().collect();
         // Sorting is stable: of equals the first comes first.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
         scored.truncate(self.expectation.placements.into());
@@ -85,54 +83,37 @@ impl ExpectationAgent {
         scored.into_iter().map(|(_, choice)| choice.placement).collect()
     }
 
-    /// What a placement is worth when this many pieces after it are taken into account.
-    #[allow(clippy::too_many_arguments)] // a game's situation, and how far to look
-    fn value(
-        &self,
-        kernel: Kernel,
-        rules: &Rules,
-        playfield: &Playfield,
-        piece: Tetromino,
-        placement: Placement,
-        ahead: &Ahead<'_>,
-        pieces: u8,
-    ) -> f64 {
-        let shape = placement.shape(rules, piece).expect("a placement of the piece");
-        let landing = playfield.land(shape, placement.column, rules.top_out);
+    /// The value of a placement when this many pieces after it are taken into account.
+    fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
+        let shape = placement.shape(sight.rules, sight.piece).expect("a placement of the piece");
+        let landing = sight.playfield.land(shape, placement.column, sight.rules.top_out);
         let seen = Seen { shape, landing: &landing };
         let terms = match self.expectation.terms {
             Terms::Landing => self.linear.landing_score(&seen),
             Terms::All => self.linear.score(&seen),
             Terms::None => 0.0,
         };
-        terms + self.expectation.discount * self.next(kernel, rules, &landing, ahead, pieces)
+        terms + self.expectation.discount * self.next(kernel, sight, &landing, pieces)
     }
 
     /// What the next piece can reach from a landing.
-    fn next(
-        &self,
-        kernel: Kernel,
-        rules: &Rules,
-        landing: &Landing<u64, 32>,
-        ahead: &Ahead<'_>,
-        pieces: u8,
-    ) -> f64 {
-        let playfield = &landing.afterstate;
+    fn next(&self, kernel: Kernel, sight: &Sight<'_>, landing: &Landing<u64, 32>, pieces: u8) -> f64 {
+        let (rules, playfield) = (sight.rules, &landing.afterstate);
         let score = |piece| {
             if landing.terminal || is_blocked(rules, playfield, piece) {
                 return self.lost;
             }
             self.or_lost(self.linear.choose(kernel, rules, playfield, piece).score)
         };
-        match *ahead.shown {
-            [] => mean(ahead.odds, score),
-            [next, ..] if pieces == 1 || landing.terminal || is_blocked(rules, playfield, next) => {
-                score(next)
+        match *sight.next {
+            [] => mean(sight.odds, score),
+            [piece, ..] if pieces == 1 || landing.terminal || is_blocked(rules, playfield, piece) => {
+                score(piece)
             }
-            [next, ref shown @ ..] => {
-                let rest = Ahead { shown, ..*ahead };
-                let value = |at| self.value(kernel, rules, playfield, next, at, &rest, pieces - 1);
-                let values = self.candidates(rules, playfield, next).into_iter().map(value);
+            [piece, ref next @ ..] => {
+                let after = Sight { playfield, piece, next, ..*sight };
+                let values = self.candidates(&after).into_iter();
+                let values = values.map(|placement| self.value(kernel, &after, placement, pieces - 1));
                 self.or_lost(values.fold(f64::NEG_INFINITY, f64::max))
             }
         }

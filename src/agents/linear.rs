@@ -115,12 +115,10 @@ impl LinearAgent {
 
     /// The part of the score of a landing that its features of landings add up to, such as the landing height.
     pub fn landing_score(&self, seen: &Seen<'_>) -> f64 {
-        let mut features = vec![0.0; self.set.len()];
-        self.set.evaluate(seen, &mut features);
-        let terms = self.set.columns().iter().zip(self.weights.iter().zip(&features));
+        let terms = self.set.columns().iter().zip(&self.weights);
         terms
             .filter(|(column, _)| column.feature.is_of_landing())
-            .fold(0.0, |sum, (_, (weight, value))| sum + weight * value)
+            .fold(0.0, |sum, (column, weight)| sum + weight * column.of_landing(seen))
     }
 
     /// The largest weight by size.

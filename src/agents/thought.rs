@@ -7,9 +7,9 @@ use crate::engine::{Placement, placements};
 /// A choice that is being made: the placements weighed so far, and the first of the best among them.
 #[derive(Clone, Debug, Default)]
 pub struct Thought {
-    weighed: u32,
+    weighed: usize,
     best: Option<(Worth, Placement)>,
-    /// Those that it is among; all of them, if this is empty.
+    /// Those that it is among; empty until it begins.
     among: Vec<Placement>,
 }
 
@@ -24,33 +24,23 @@ impl Thought {
         if self.among.is_empty() {
             self.among = among();
         }
-        let placement = self.among[self.weighed as usize];
-        self.weigh_one(placement, self.among.len() as u32, worth)
-    }
-
-    /// Weighs the next placement; the choice, when that was the last one.
-    pub(super) fn weigh(
-        &mut self,
-        sight: &Sight<'_>,
-        worth: impl FnOnce(Placement) -> Worth,
-    ) -> Option<Placement> {
-        let all = placements(sight.rules, sight.playfield, sight.piece);
-        let placement = all.nth(self.weighed).expect("a piece that can be played");
-        self.weigh_one(placement, all.len(), worth)
-    }
-
-    fn weigh_one(
-        &mut self,
-        placement: Placement,
-        all: u32,
-        worth: impl FnOnce(Placement) -> Worth,
-    ) -> Option<Placement> {
+        let placement = self.among[self.weighed];
         let worth = worth(placement);
         self.weighed += 1;
         let best = self.best.map(|(best, _)| best);
         if best.is_none_or(|best| worth > best) {
             self.best = Some((worth.recorded_after(best), placement));
         }
-        self.best.map(|(_, placement)| placement).filter(|_| self.weighed == all)
+        self.best.map(|(_, placement)| placement).filter(|_| self.weighed == self.among.len())
+    }
+
+    /// The same among all placements of the piece.
+    pub(super) fn weigh(
+        &mut self,
+        sight: &Sight<'_>,
+        worth: impl FnOnce(Placement) -> Worth,
+    ) -> Option<Placement> {
+        let all = || placements(sight.rules, sight.playfield, sight.piece).iter().collect();
+        self.weigh_among(all, worth)
     }
 }

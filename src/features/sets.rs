@@ -409,7 +409,7 @@ impl FeatureColumn {
     }
 
     /// Its value for a landing.
-    fn of_landing(&self, seen: &Seen<'_>) -> f64 {
+    pub fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
             Measure::Landing(measure) => measure(seen),
             _ if self.preclear => self.feature.of_playfield(&seen.landing.locked, self.index),

@@ -137,30 +137,40 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         ahead: &Ahead<'_>,
         precision: Precision,
     ) -> f64 {
-        let Expectation { pieces, discount, .. } = *self.expectation;
-        let (terms, landing) = self.land(rules, playfield, piece, placement);
-        let next = match *ahead.shown {
-            _ if landing.terminal => self.after_the_end(ahead),
-            [next, ref shown @ ..] if pieces > 1 => {
-                // The best of the placements of the piece in between.
-                let rest = Ahead { shown: &shown[..shown.len().min(1)], ..*ahead };
-                let mut best = f64::NEG_INFINITY;
-                if !is_blocked(rules, &landing.afterstate, next) {
-                    for placement in self.candidates(rules, &landing.afterstate, next) {
-                        let (terms, landing) = self.land(rules, &landing.afterstate, next, placement);
-                        let last = if landing.terminal {
-                            self.after_the_end(&rest)
-                        } else {
-                            self.last(rules, &landing.afterstate, &rest, precision)
-                        };
-                        best = best.max(terms + discount * last);
-                    }
-                }
-                self.or_lost(best)
-            }
-            _ => self.last(rules, &landing.afterstate, ahead, precision),
+        let (next, shown) = match *ahead.shown {
+            [next, ref shown @ ..] if self.expectation.pieces > 1 => (next, shown),
+            _ => return self.followed_by_the_last(rules, playfield, (piece, placement), ahead, precision),
         };
-        terms + discount * next
+        let (terms, landing) = self.land(rules, playfield, piece, placement);
+        let mut best = f64::NEG_INFINITY;
+        if !landing.terminal {
+            let rest = Ahead { shown, ..*ahead };
+            for placement in self.candidates(rules, &landing.afterstate, next) {
+                let next = (next, placement);
+                let value = self.followed_by_the_last(rules, &landing.afterstate, next, &rest, precision);
+                best = best.max(value);
+            }
+        }
+        terms + self.expectation.discount * self.or_lost(best)
+    }
+
+    /// What a placement is worth that only the last piece follows.
+    #[inline(always)]
+    fn followed_by_the_last<const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<L::Word, N>,
+        (piece, placement): (Tetromino, Placement),
+        ahead: &Ahead<'_>,
+        precision: Precision,
+    ) -> f64 {
+        let (terms, landing) = self.land(rules, playfield, piece, placement);
+        let last = if landing.terminal {
+            self.odds_of_the_last(ahead).mean([self.lost; 7])
+        } else {
+            self.last(rules, &landing.afterstate, ahead, precision)
+        };
+        terms + self.expectation.discount * last
     }
 
     /// Places a piece: the terms that count, and the landing.
@@ -211,21 +221,17 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         ahead: &Ahead<'_>,
         precision: Precision,
     ) -> f64 {
-        let odds = match ahead.shown.first() {
-            Some(&piece) => Odds::certain(piece),
-            None => ahead.odds,
-        };
+        let odds = self.odds_of_the_last(ahead);
         let mut bests = [f64::NEG_INFINITY; 7];
         let what = What::Bests { odds, precision, bests: &mut bests };
         L::apart(Look { chooser: &self.chooser, rules, playfield, what });
         odds.mean(bests.map(|best| self.or_lost(best)))
     }
 
-    /// What the last piece counts after the end of the game: lost, each of those that could have come.
+    /// Which piece may be the last one.
     #[inline(always)]
-    fn after_the_end(&self, ahead: &Ahead<'_>) -> f64 {
-        // Not the same number: the mean of equals is rounded.
-        if ahead.shown.is_empty() { ahead.odds.mean([self.lost; 7]) } else { self.lost }
+    fn odds_of_the_last(&self, ahead: &Ahead<'_>) -> Odds {
+        ahead.shown.first().map_or(ahead.odds, |piece| Odds::certain(*piece))
     }
 
     /// A best score, unless there was none.
