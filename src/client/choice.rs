@@ -18,6 +18,15 @@ pub enum Features {
 }
 
 impl Features {
+    /// A set by its name; with a comma, a list. So `holes,` is a list of one.
+    pub fn parse(text: &str) -> Features {
+        if !text.contains(',') {
+            return Features::Set { name: text.to_owned(), version: String::new() };
+        }
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        Features::List(names.map(str::to_owned).collect())
+    }
+
     pub(super) fn encode(&self) -> pb::FeatureSelection {
         match self.clone() {
             Features::Set { name, version } => {

@@ -306,7 +306,15 @@ fn mean_and_std(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / n).sqrt())
 }
 
-/// The same per column of `rows`.
+/// The mean of vectors of one length, each number added up in their order.
+///
+/// # Panics
+/// If there is none, or if one is longer than the first.
+pub fn mean_vector(vectors: &[&[f64]]) -> Vec<f64> {
+    column_mean_and_std(vectors, vectors[0].len()).0
+}
+
+/// Mean and standard deviation of each column of `rows`.
 fn column_mean_and_std(rows: &[&[f64]], num_columns: usize) -> (Vec<f64>, Vec<f64>) {
     (0..num_columns).map(|column| mean_and_std(rows.iter().map(|row| row[column]))).unzip()
 }

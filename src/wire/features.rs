@@ -57,7 +57,11 @@ pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
     pb::FeatureColumns { set: name, version, names: set.names() }
 }
 
-fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
+/// The set of a list, in which the bare name of a family stands for all of its members.
+///
+/// # Errors
+/// [`DecodeError`] with the field `features`.
+pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
     // Counted before the families are expanded; the set itself counts again afterwards.
     if names.len() > MAX_COLUMNS {
         return Err(DecodeError::field("features", FeatureError::TooMany(names.len()).to_string()));

@@ -433,6 +433,45 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
 }
 
 #[test]
+fn a_search_over_a_list_of_features_that_starts_from_fewer() {
+    let folder = empty_folder("list");
+    let mut features = Controller::named("bcts").unwrap().features(6).unwrap().names();
+    features.extend(["max_height", "height_difference"].map(str::to_owned));
+    let args = ["--width", "6", "--height", "8", "--features", &features.join(","), "--start", "bcts"];
+    let short = ["--generations", "4", "--population", "4", "--check-games", "2", "--final-games", "6"];
+    let run = tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output();
+    let said = succeeded(run.unwrap());
+    assert!(said.contains("custom on 6 x 8 after 4 generations"), "{said}");
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();
+    let bcts = Controller::named("bcts").unwrap().weights;
+    assert_eq!(begun, [bcts, &[0.0; 6]].concat(), "a family stands for its members; what bcts has not begins at 0");
+
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, feature_set, feature_names, weights, .. } = Weights::read(&path).unwrap();
+    assert_eq!((feature_set.name.as_str(), feature_names.len()), ("", begun.len()));
+    assert_eq!(feature_names[9], "height_difference[0]");
+    let seed = seeds.evaluation.to_string();
+    let again =
+        tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
+    let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
+    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+
+    // What is handed in is a result or a best candidate, or a mean of results: of all, or of the second half.
+    let record = fs::read_to_string(folder.join(GENERATIONS)).unwrap();
+    let generations: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let vectors = |of: &str| -> Vec<Vec<f64>> {
+        generations.iter().map(|generation| serde_json::from_value(generation[of].clone()).unwrap()).collect()
+    };
+    let (results, mut choices) = (vectors("mean"), [vectors("mean"), vectors("best")].concat());
+    for results in [&results[..], &results[2..]] {
+        let mean = |at: usize| results.iter().map(|one| one[at]).sum::<f64>() / results.len() as f64;
+        choices.push((0..weights.len()).map(mean).collect());
+    }
+    assert!(choices.contains(&weights), "{weights:?} is none of {choices:?}");
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_a_way_out() {
     #[track_caller]
     fn refused(args: &[&str], code: i32, parts: &[&str]) {
@@ -449,7 +488,11 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 2, &["mutation_probability is 2"]);
     refused(&["--out", out, "--crossover", "0.3"], 2, &["--crossover is of the genetic algorithm"]);
     refused(&["--out", out, "--optimizer", "genetic", "--start", "bcts"], 2, &["--start", "cross-entropy"]);
-    refused(&["--out", out, "--start", "bcts"], 2, &["--start", "bcts8", "thiery9", "--features"]);
+    let fewer = ["--out", out, "--features", "bcts8", "--start", "dt-10"];
+    refused(&fewer, 2, &["--start", "dt-10 has a weight for pattern_diversity", "--features"]);
+    refused(&["--out", out, "--features", "holes,hole"], 2, &["--features", "did you mean \"holes\""]);
+    refused(&["--out", out, "--features", "holes,column_height[10]"], 2, &["column_height[0]", "width 10"]);
+    refused(&["--out", out, "--features", ","], 2, &["--features", "empty"]);
     refused(&["--out", out, "--start", "dt10"], 2, &["--start", "did you mean \"dt-10\"", "file"]);
     refused(&["--out", out, "--initial-std", "0"], 2, &["initial_std is 0"]);
     refused(&["--out", out, "--noise", "-1"], 2, &["noise"]);

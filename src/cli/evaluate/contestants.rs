@@ -151,17 +151,8 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
     let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
     let rows = vec![numbers.map(parse).collect::<anyhow::Result<_>>()?];
     let avoid_terminal = args.avoid_terminal().unwrap_or(true);
-    let (features, expectation) = (read_features(features), expectation(args));
+    let (features, expectation) = (Features::parse(features), expectation(args));
     let name = titled(name, expectation.as_ref());
     let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };
     Ok((Contestant { name, policies }, None))
-}
-
-/// A set by its name; with a comma, a list. So `holes,` is a list of one.
-fn read_features(text: &str) -> Features {
-    if !text.contains(',') {
-        return Features::Set { name: text.to_owned(), version: String::new() };
-    }
-    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-    Features::List(names.map(str::to_owned).collect())
 }

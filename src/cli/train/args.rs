@@ -46,8 +46,8 @@ pub struct TrainArgs {
         value_parser = clap::builder::PossibleValuesParser::new(PRESETS.map(|(name, _)| name)))]
     pub preset: Option<String>,
 
-    /// The feature set [default: thiery9, or the preset's; lab4 for the genetic algorithm]
-    #[arg(long, value_name = "SET")]
+    /// The feature set, or features between commas [default: thiery9, or the preset's; lab4 for the genetic algorithm]
+    #[arg(long, value_name = "SET|LIST")]
     pub features: Option<String>,
 
     /// Under which rules.
@@ -75,7 +75,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]
     pub check_games: u32,
 
-    /// Games of the last score; before that, each of the ten candidates for it plays half as many
+    /// Games of the last score; before that, each of up to twelve candidates for it plays half as many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = two_games_or_more())]
     pub final_games: u32,
 
@@ -92,7 +92,8 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub expectation: ExpectationArgs,
 
-    /// Cross-entropy: begin around the weights of a controller by name, or of a file [default: around 0]
+    /// Cross-entropy: begin around the weights of a controller by name, or of a file, and around 0 for the features that it
+    /// does not have [default: around 0]
     #[arg(long, value_name = "NAME|FILE")]
     pub start: Option<String>,
 

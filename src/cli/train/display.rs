@@ -33,8 +33,13 @@ pub struct Display {
 
 /// The learning curve of a run, for its folder and for the terminal.
 pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
-    let title =
-        format!("{} on {} x {}, seed {}", settings.features, settings.width, settings.height, settings.seed);
+    let title = format!(
+        "{} on {} x {}, seed {}",
+        settings.features_title(),
+        settings.width,
+        settings.height,
+        settings.seed
+    );
     let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
     let point = |record: &Record| Point {
         x: f64::from(record.generation.generation),

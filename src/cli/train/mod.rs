@@ -11,6 +11,7 @@
 
 mod args;
 mod display;
+mod features;
 mod record;
 mod searches;
 mod settings;
@@ -39,7 +40,7 @@ use super::output::{print, say};
 use super::run_folder::{CHECKPOINT, CONFIG, Resumed, RunFolder, WEIGHTS, read_generations};
 use super::weights::ScoreNote;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game};
-use crate::optimizers::{Look, Optimizer, State};
+use crate::optimizers::{self, Look, Optimizer, State};
 use crate::summary::Statistics;
 
 /// Trains to the end, or until it is interrupted.
@@ -234,21 +235,15 @@ impl Search {
 
     /// Chooses among the last results and candidates, and scores the chosen one on games that no choice has used.
     async fn finish(&mut self) -> anyhow::Result<Winner> {
-        let mut choices: Vec<Vec<f64>> = Vec::new();
-        for Record { generation, .. } in self.records.iter().rev().take(LAST_GENERATIONS) {
-            for weights in [&generation.mean, &generation.best] {
-                if !choices.contains(weights) {
-                    choices.push(weights.clone());
-                }
-            }
-        }
+        let mut choices = choices(&self.records);
         let scores = mean_scores(&self.play(&choices, Purpose::Choice).await?, self.settings.unit);
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
         let chosen = choices.swap_remove(chosen);
         let start = Instant::now();
         let evaluated = self.play(std::slice::from_ref(&chosen), Purpose::Score).await?;
-        let score = Score::of(&self.settings.features, &evaluated.games[0], start.elapsed().as_secs_f64());
+        let score =
+            Score::of(self.settings.features_title(), &evaluated.games[0], start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
             &chosen,
             &evaluated.started,
@@ -281,7 +276,8 @@ impl Search {
     }
 
     fn print(&self, Winner { score, seed }: &Winner, json: bool) -> anyhow::Result<()> {
-        let Settings { features, width, height, unit, max_steps, .. } = &self.settings;
+        let Settings { width, height, unit, max_steps, .. } = &self.settings;
+        let features = self.settings.features_title();
         let folder = self.run.folder();
         let weights = folder.join(WEIGHTS);
         if json {
@@ -331,9 +327,30 @@ fn mismatch(folder: &Path) -> String {
     )
 }
 
+/// What a run may hand in: the results and the best candidates of its last generations, and the means of the results of these
+/// and of its second half. The scores that move a result about are noisy; a mean of many lies nearer to where it moves around.
+fn choices(records: &[Record]) -> Vec<Vec<f64>> {
+    let mut choices: Vec<Vec<f64>> = Vec::new();
+    let mut add = |weights: Vec<f64>| {
+        if !choices.contains(&weights) {
+            choices.push(weights);
+        }
+    };
+    let last = &records[records.len().saturating_sub(LAST_GENERATIONS)..];
+    for Record { generation, .. } in last.iter().rev() {
+        add(generation.mean.clone());
+        add(generation.best.clone());
+    }
+    for records in [last, &records[records.len() / 2..]] {
+        let means: Vec<&[f64]> = records.iter().map(|record| record.generation.mean.as_slice()).collect();
+        add(optimizers::mean_vector(&means));
+    }
+    choices
+}
+
 /// The first free name of a folder in `runs`.
 fn new_folder(settings: &Settings) -> anyhow::Result<PathBuf> {
-    let Settings { features, width, height, .. } = settings;
+    let (features, Settings { width, height, .. }) = (settings.features_title(), settings);
     std::fs::create_dir_all("runs").context("cannot create the folder runs")?;
     let mut number = 1;
     loop {

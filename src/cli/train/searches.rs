@@ -25,13 +25,18 @@ pub fn genetic(args: &TrainArgs) -> GeneticConfig {
     }
 }
 
-/// The numbers of the cross-entropy method that flags change. `features` are those of the weights.
+/// The numbers of the cross-entropy method that flags change. `features` are those of the weights, at this width.
 ///
 /// # Errors
-/// Weights to start from that do not exist, or that belong to other features.
-pub fn change(config: &mut CemConfig, args: &TrainArgs, features: &str) -> anyhow::Result<()> {
+/// Weights to start from that do not exist, or that belong to a feature which is not among these.
+pub fn change(
+    config: &mut CemConfig,
+    args: &TrainArgs,
+    features: &[String],
+    width: u32,
+) -> anyhow::Result<()> {
     if let Some(start) = &args.start {
-        config.start = Some(start_weights(start, features)?);
+        config.start = Some(start_weights(start, features, width)?);
     }
     if let Some(std) = args.initial_std {
         config.initial_std = std;
@@ -48,10 +53,14 @@ pub fn change(config: &mut CemConfig, args: &TrainArgs, features: &str) -> anyho
     Ok(())
 }
 
-/// The weights of a controller by name, or else of a file.
-fn start_weights(start: &str, features: &str) -> anyhow::Result<Vec<f64>> {
-    let (weights, of) = match Controller::named(start) {
-        Ok(controller) => (controller.weights.to_vec(), controller.feature_set.to_owned()),
+/// The weights of a controller by name, or else of a file; 0 for the features that it does not have.
+fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
+    let (names, weights) = match Controller::named(start) {
+        Ok(controller) => {
+            let set = controller.features(u8::try_from(width)?);
+            let set = set.map_err(|error| UsageError(format!("--start: {error}")))?;
+            (set.names(), controller.weights.to_vec())
+        }
         Err(unknown) => {
             let path = Path::new(start);
             if !path.exists() {
@@ -60,15 +69,17 @@ fn start_weights(start: &str, features: &str) -> anyhow::Result<Vec<f64>> {
                 );
             }
             let weights = Weights::read(path).with_context(|| format!("--start: {}", path.display()))?;
-            (weights.weights, weights.feature_set.name)
+            (weights.feature_names, weights.weights)
         }
     };
-    if of != features {
-        let problem =
-            format!("--start: the weights of {start} belong to {of}, not to {features}; see --features");
+    if let Some(other) = names.iter().find(|name| !features.contains(name)) {
+        let problem = format!(
+            "--start: {start} has a weight for {other}, which is not among the features of the search; see --features"
+        );
         return Err(UsageError(problem).into());
     }
-    Ok(weights)
+    let weight = |feature| names.iter().position(|name| name == feature).map_or(0.0, |at| weights[at]);
+    Ok(features.iter().map(weight).collect())
 }
 
 /// Refuses options of one search that were given to the other.

@@ -4,6 +4,7 @@ use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use super::args::{GameSeeds, Method, TrainArgs};
+use super::features;
 use super::searches::{change, genetic};
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
@@ -19,8 +20,8 @@ use crate::optimizers::{Config, Preset};
 const SECOND_LOOK: u32 = 4;
 /// Generations whose results and best candidates the last choice is among.
 pub const LAST_GENERATIONS: usize = 5;
-/// How many that are at most.
-pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS;
+/// How many vectors the last choice is among at most: those, and two means of results.
+pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS + 2;
 
 /// What a game is scored by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +91,9 @@ pub struct Settings {
     pub width: u32,
     /// Rows of the playfield.
     pub height: u32,
-    /// The feature set.
+    /// The feature set; empty for a list of the caller's own.
     pub features: String,
-    /// Its version.
+    /// Its version; empty for such a list.
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
@@ -202,10 +203,7 @@ impl Settings {
 
         let name = args.features.as_deref().unwrap_or(defaults.features);
         let info = client.server_info(width).await?;
-        let Some(features) = info.feature_sets.iter().find(|known| known.name == name) else {
-            let sets = info.feature_sets.iter().map(|known| known.name.as_str());
-            return Err(UsageError(unknown("feature set", name, sets)).into());
-        };
+        let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
         let generations = args.generations.unwrap_or(defaults.generations);
         let mut optimizer = match args.optimizer {
             Method::Cem => Config::preset(preset, generations),
@@ -218,10 +216,10 @@ impl Settings {
             }
         }
         if let Config::Cem(config) = &mut optimizer {
-            change(config, args, name)?;
+            change(config, args, &feature_names, width)?;
         }
         let games = args.games.unwrap_or(defaults.games);
-        if let Err(error) = optimizer.start(features.columns.len() as u32, args.seed) {
+        if let Err(error) = optimizer.start(feature_names.len() as u32, args.seed) {
             let problem = format!(
                 "the search cannot begin; see --population and the flags of the genetic algorithm: {error}"
             );
@@ -244,9 +242,9 @@ impl Settings {
             rules_version: info.rules_version,
             width,
             height,
-            features: name.to_owned(),
-            features_version: features.version.clone(),
-            feature_names: features.columns.clone(),
+            features: set.name,
+            features_version: set.version,
+            feature_names,
             changes: RulesArgs { rules: None, width: None, height: None, ..args.rules.clone() },
             optimizer,
         })
@@ -274,7 +272,7 @@ impl Settings {
         at_most("games of a second look (4 times --games each)", second, limits.max_games)?;
         at_most("--check-games", self.check_games.into(), limits.max_games)?;
         let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
-        at_most("games of the last choice (5 times --final-games)", choice, limits.max_games)?;
+        at_most("games of the last choice (6 times --final-games)", choice, limits.max_games)?;
         at_most("--max-pieces", self.max_pieces, limits.max_pieces)?;
         at_most("--max-steps", self.max_steps, limits.max_steps)?;
         let request = EvaluationRequest {
@@ -376,6 +374,11 @@ impl Settings {
         }
     }
 
+    /// What the features are called, for people and for folders.
+    pub fn features_title(&self) -> &str {
+        if self.features.is_empty() { "custom" } else { &self.features }
+    }
+
     /// The rules, as a request names them.
     pub fn rules_choice(&self) -> RulesChoice {
         let (width, height) = (Some(self.width), Some(self.height));
@@ -384,7 +387,10 @@ impl Settings {
 
     /// The controllers with these weights.
     pub fn policies(&self, rows: Vec<Vec<f64>>) -> Policies {
-        let features = Features::Set { name: self.features.clone(), version: self.features_version.clone() };
+        let features = match self.features.as_str() {
+            "" => Features::List(self.feature_names.clone()),
+            set => Features::Set { name: set.to_owned(), version: self.features_version.clone() },
+        };
         let avoid_terminal = !self.score_terminal;
         let expectation = self.expectation.map(|note| note.expectation());
         Policies::Matrix { features, rows, avoid_terminal, lookahead: 0, expectation }
