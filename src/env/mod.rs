@@ -54,8 +54,8 @@ pub use columns::EpisodeStatistics;
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
-    CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError, RestoreError,
-    StepError, WrongLength,
+    ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,
+    RestoreError, StepError, WrongLength,
 };
 pub use seeding::{Episodes, Seeding};
 pub use slots::{Slot, SlotsError};

@@ -104,6 +104,31 @@ pub struct RefusedAction {
     pub action: i32,
 }
 
+/// Why actions were refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// Environments whose episode has ended, when autoreset is disabled.
+    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+    EpisodeEnded {
+        /// Which; never empty.
+        env_ids: Vec<u32>,
+    },
+    /// Actions that do not exist under these rules.
+    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
+    OutOfRange {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+        /// The size of the action space.
+        num_actions: u32,
+    },
+    /// Placements that the current piece does not have.
+    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
+    Illegal {
+        /// Which; never empty.
+        actions: Vec<RefusedAction>,
+    },
+}
+
 /// Why a step was refused. Of several reasons the first in this order is given, with every row that it holds for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
@@ -116,26 +141,9 @@ pub enum StepError {
     /// Environments that must be reset first.
     #[error(transparent)]
     NotReset(#[from] NotReset),
-    /// Environments whose episode has ended, when autoreset is disabled.
-    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
-    EpisodeEnded {
-        /// Which; never empty.
-        env_ids: Vec<u32>,
-    },
-    /// Actions that do not exist under these rules.
-    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
-    ActionOutOfRange {
-        /// Which; never empty.
-        actions: Vec<RefusedAction>,
-        /// The size of the action space.
-        num_actions: u32,
-    },
-    /// Placements that the current piece does not have.
-    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
-    IllegalAction {
-        /// Which; never empty.
-        actions: Vec<RefusedAction>,
-    },
+    /// Actions that cannot be done; in the order of the reasons.
+    #[error(transparent)]
+    Action(#[from] ActionError),
 }
 
 /// Why a position cannot be played from.

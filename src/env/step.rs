@@ -8,7 +8,10 @@ use crate::engine::{ActionModel, Column, Key, Landed, settle};
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
 use super::moves::Moves;
 use super::rows::Rows;
-use super::{AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, StepError, StepOutcome};
+use super::{
+    ActionError, AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, StepError,
+    StepOutcome,
+};
 
 /// Why an action cannot be done. Of several reasons the first is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,11 +80,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let (env_ids, actions) = named.map(|(_, env_id, refused)| (env_id, refused)).unzip();
         match first {
             BadAction::NotReset => NotReset { env_ids }.into(),
-            BadAction::EpisodeEnded => StepError::EpisodeEnded { env_ids },
+            BadAction::EpisodeEnded => ActionError::EpisodeEnded { env_ids }.into(),
             BadAction::OutOfRange => {
-                StepError::ActionOutOfRange { actions, num_actions: moves.num_actions() as u32 }
+                ActionError::OutOfRange { actions, num_actions: moves.num_actions() as u32 }.into()
             }
-            BadAction::Illegal => StepError::IllegalAction { actions },
+            BadAction::Illegal => ActionError::Illegal { actions }.into(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::env::{
-    CreateError, EnvIdError, NotReset, ReadError, RefusedAction, ResetError, RestoreError, StepError,
+    ActionError, CreateError, EnvIdError, NotReset, ReadError, ResetError, RestoreError, StepError,
     WrongLength,
 };
 use crate::wire::{DecodeError, Fault, InField};
@@ -160,26 +160,9 @@ pub enum Refusal {
     /// Environments in which no episode has begun.
     #[error(transparent)]
     NotReset(#[from] NotReset),
-    /// Environments whose episode has ended.
-    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
-    EpisodeEnded {
-        /// These environments; never empty.
-        env_ids: Vec<u32>,
-    },
-    /// Actions outside the action space.
-    #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
-    ActionOutOfRange {
-        /// These actions; never empty.
-        actions: Vec<RefusedAction>,
-        /// The size of the action space.
-        num_actions: u32,
-    },
-    /// Actions that the mask forbids.
-    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
-    IllegalAction {
-        /// These actions; never empty.
-        actions: Vec<RefusedAction>,
-    },
+    /// Actions that cannot be done.
+    #[error(transparent)]
+    Action(#[from] ActionError),
     /// A dm_env_rpc request that needs a joined world.
     #[error("this connection has joined no world")]
     NotJoined,
@@ -328,11 +311,7 @@ impl From<StepError> for Refusal {
             StepError::EnvIds(error) => error.into(),
             StepError::WrongLength(error) => error.into(),
             StepError::NotReset(error) => error.into(),
-            StepError::EpisodeEnded { env_ids } => Refusal::EpisodeEnded { env_ids },
-            StepError::ActionOutOfRange { actions, num_actions } => {
-                Refusal::ActionOutOfRange { actions, num_actions }
-            }
-            StepError::IllegalAction { actions } => Refusal::IllegalAction { actions },
+            StepError::Action(error) => error.into(),
         }
     }
 }

@@ -14,7 +14,7 @@ use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
-use crate::env::{NotReset, RefusedAction};
+use crate::env::{ActionError, NotReset, RefusedAction};
 use crate::wire::{DecodeError, Fault, rpc};
 
 use super::context::CallContext;
@@ -105,11 +105,11 @@ impl Refusal {
                 };
                 Row::new(InvalidArgument, reason).field(field, problem)
             }
-            Refusal::ActionOutOfRange { actions, num_actions } => {
+            Refusal::Action(ActionError::OutOfRange { actions, num_actions }) => {
                 Row::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
                     .actions(actions, &format!("is outside 0..={}", num_actions - 1))
             }
-            Refusal::IllegalAction { actions } => Row::new(InvalidArgument, "ILLEGAL_ACTION")
+            Refusal::Action(ActionError::Illegal { actions }) => Row::new(InvalidArgument, "ILLEGAL_ACTION")
                 .actions(actions, "is no placement of the current piece"),
             Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
@@ -128,7 +128,7 @@ impl Refusal {
             Refusal::NotReset(NotReset { env_ids }) => {
                 Row::new(FailedPrecondition, "NOT_RESET").env_ids(env_ids)
             }
-            Refusal::EpisodeEnded { env_ids } => {
+            Refusal::Action(ActionError::EpisodeEnded { env_ids }) => {
                 Row::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
             }
             Refusal::NotJoined => Row::new(FailedPrecondition, "NOT_JOINED"),

@@ -445,7 +445,11 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();
     let bcts = Controller::named("bcts").unwrap().weights;
-    assert_eq!(begun, [bcts, &[0.0; 6]].concat(), "a family stands for its members; what bcts has not begins at 0");
+    assert_eq!(
+        begun,
+        [bcts, &[0.0; 6]].concat(),
+        "a family stands for its members; what bcts has not begins at 0"
+    );
 
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, feature_set, feature_names, weights, .. } = Weights::read(&path).unwrap();

@@ -5,8 +5,8 @@
 
 use tetrion::engine::{ActionModel, FallingPiece, Key, Playfield, Rules, Scoring, Tetromino, TopOut};
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
-    RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
+    PositionError, RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
 };
 use tetrion::features::FeatureSet;
 use tetrion::render::{Format, Scene, render};
@@ -264,7 +264,7 @@ fn every_key_is_legal_at_any_time() {
         assert_eq!(see(&batch, Field::ActionMask, None), [1; 6]);
         for action in [-1, 6, i32::MAX] {
             let actions = vec![RefusedAction { row: 0, action }];
-            let refused = StepError::ActionOutOfRange { actions, num_actions: 6 };
+            let refused = StepError::Action(ActionError::OutOfRange { actions, num_actions: 6 });
             assert_eq!(batch.step(&[action], None).unwrap_err(), refused);
         }
         // The first I stands in the top row when it has dropped.

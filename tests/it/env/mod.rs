@@ -12,8 +12,9 @@ use std::path::Path;
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{Playfield, Rules, RulesError, Scoring};
 use tetrion::env::{
-    AutoresetMode, CreateError, DataType, EnvBatch, EnvConfig, EnvIdError, Episodes, FIELDS, Field,
-    InvalidActionPolicy, NotReset, ReadError, RefusedAction, ResetError, Seeding, StepError, WrongLength,
+    ActionError, AutoresetMode, CreateError, DataType, EnvBatch, EnvConfig, EnvIdError, Episodes, FIELDS,
+    Field, InvalidActionPolicy, NotReset, ReadError, RefusedAction, ResetError, Seeding, StepError,
+    WrongLength,
 };
 
 use crate::twin::uniform_sequence;
@@ -139,13 +140,17 @@ fn a_refused_call_changes_nothing() {
     step(&[0, 0, 0], Some(&[1, 3, 1]), twice.into());
     step(&[0, 0, 0], None, WrongLength { what: "actions", got: 3, rows: 4 }.into());
     step(&[0], Some(&[]), WrongLength { what: "actions", got: 1, rows: 0 }.into());
-    step(&[0, 0, 0, 0], None, StepError::EpisodeEnded { env_ids: vec![0] });
-    step(&[0, 0], Some(&[2, 0]), StepError::EpisodeEnded { env_ids: vec![0] });
+    step(&[0, 0, 0, 0], None, StepError::Action(ActionError::EpisodeEnded { env_ids: vec![0] }));
+    step(&[0, 0], Some(&[2, 0]), StepError::Action(ActionError::EpisodeEnded { env_ids: vec![0] }));
     let actions = vec![refused(1, 24), refused(2, -1)];
-    step(&[0, 24, -1], Some(&[1, 2, 3]), StepError::ActionOutOfRange { actions, num_actions: 24 });
+    step(
+        &[0, 24, -1],
+        Some(&[1, 2, 3]),
+        StepError::Action(ActionError::OutOfRange { actions, num_actions: 24 }),
+    );
     // No piece has an orientation 1 at the rightmost column: every one of them is two columns wide or more.
     let actions = vec![refused(0, 11), refused(2, 11)];
-    step(&[11, 0, 11], Some(&[1, 2, 3]), StepError::IllegalAction { actions });
+    step(&[11, 0, 11], Some(&[1, 2, 3]), StepError::Action(ActionError::Illegal { actions }));
 
     let reset = |env_ids: Option<&'static [u32]>, episodes: Episodes<'static>, expected: ResetError| {
         unseen_by(&|batch| assert_eq!(batch.reset(env_ids, episodes).unwrap_err(), expected));
@@ -278,7 +283,10 @@ fn same_step_shows_the_new_episode_and_keeps_the_end_of_the_old_one() {
 fn without_autoreset_the_caller_resets() {
     let mut batch = running(config(1, AutoresetMode::Disabled), &Seeding::Sequences(vec![sequence("IIOT")]));
     lose(&mut batch);
-    assert_eq!(batch.step(&[0], None).unwrap_err(), StepError::EpisodeEnded { env_ids: vec![0] });
+    assert_eq!(
+        batch.step(&[0], None).unwrap_err(),
+        StepError::Action(ActionError::EpisodeEnded { env_ids: vec![0] })
+    );
     batch.reset(Some(&[0]), Episodes::Next).unwrap();
     assert!(batch.step(&[0], None).is_ok());
 }
@@ -347,8 +355,10 @@ fn an_action_that_does_not_exist_can_end_the_episode_instead() {
     assert_eq!(batch.playfield(0), Playfield::empty(6, 5));
     assert_eq!((letters(&batch, 0), letters(&batch, 1)), ("O".to_owned(), "I".to_owned()));
     assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Length)), (vec![0, 1], vec![1, 1]));
-    let beyond =
-        StepError::ActionOutOfRange { actions: vec![RefusedAction { row: 0, action: 24 }], num_actions: 24 };
+    let beyond = StepError::Action(ActionError::OutOfRange {
+        actions: vec![RefusedAction { row: 0, action: 24 }],
+        num_actions: 24,
+    });
     assert_eq!(batch.step(&[24], Some(&[1])).unwrap_err(), beyond);
 }
 
@@ -371,8 +381,10 @@ fn an_action_that_does_not_exist_can_be_ignored_for_a_reward_of_its_own() {
     assert_eq!(batch.statistics(0).episode_return, -0.1 - 0.1);
     assert_eq!(batch.step(&[0], Some(&[0])).unwrap().rewards, [1.0]);
     assert_eq!(letters(&batch, 0), "I");
-    let beyond =
-        StepError::ActionOutOfRange { actions: vec![RefusedAction { row: 0, action: 24 }], num_actions: 24 };
+    let beyond = StepError::Action(ActionError::OutOfRange {
+        actions: vec![RefusedAction { row: 0, action: 24 }],
+        num_actions: 24,
+    });
     assert_eq!(batch.step(&[24], Some(&[0])).unwrap_err(), beyond);
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tetrion::engine::{ActionModel, Randomizer, Rules, Tetromino, TopOut, parse_sequence};
 use tetrion::env::{
-    AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset, RefusedAction,
-    Seeding, StepError, WrongLength,
+    ActionError, AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset,
+    RefusedAction, Seeding, StepError, WrongLength,
 };
 
 use crate::twin::{
@@ -445,7 +445,7 @@ pub fn step(
         return Err(NotReset { env_ids: having(Stage::NotStarted) }.into());
     }
     if config.autoreset_mode == AutoresetMode::Disabled && !having(Stage::Ended).is_empty() {
-        return Err(StepError::EpisodeEnded { env_ids: having(Stage::Ended) });
+        return Err(StepError::Action(ActionError::EpisodeEnded { env_ids: having(Stage::Ended) }));
     }
     let num_actions = models[0].num_actions();
     let (mut out_of_range, mut illegal) = (Vec::new(), Vec::new());
@@ -460,10 +460,10 @@ pub fn step(
         }
     }
     if !out_of_range.is_empty() {
-        return Err(StepError::ActionOutOfRange { actions: out_of_range, num_actions });
+        return Err(StepError::Action(ActionError::OutOfRange { actions: out_of_range, num_actions }));
     }
     if config.invalid_action_policy == InvalidActionPolicy::Reject && !illegal.is_empty() {
-        return Err(StepError::IllegalAction { actions: illegal });
+        return Err(StepError::Action(ActionError::Illegal { actions: illegal }));
     }
     Ok(envs.iter().zip(actions).map(|(&i, &action)| models[i].step(config, action)).collect())
 }

@@ -5,8 +5,8 @@ use tetrion::engine::{
     Landed, Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, PositionError, RestoreError,
-    Restored, Seeding, StartPosition, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, PositionError,
+    RestoreError, Restored, Seeding, StartPosition, StepError,
 };
 
 use super::{Dice, random_actions, see};
@@ -78,7 +78,7 @@ fn what_the_playfield_hides_is_no_action() {
     let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new() };
     batch.restore(None, Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(see(&batch, Field::ActionMask, None)[..6], [0, 0, 0, 1, 1, 1]);
-    assert!(matches!(batch.step(&[1], None), Err(StepError::IllegalAction { .. })));
+    assert!(matches!(batch.step(&[1], None), Err(StepError::Action(ActionError::Illegal { .. }))));
     assert_eq!(batch.playfield(0), playfield, "nothing has happened");
 
     let terminate = EnvConfig { invalid_action_policy: InvalidActionPolicy::Terminate, ..config };

@@ -111,6 +111,7 @@ impl Model {
                 self.changed(env_ids)
             }
             Mutation::Step(env_ids, actions) => {
+                use tetrion::env::ActionError::*;
                 use tetrion::env::StepError::*;
                 // The shape of a tensor is checked before its contents.
                 let rows =
@@ -122,9 +123,9 @@ impl Model {
                     EnvIds(_) => "INVALID_FIELD",
                     WrongLength(_) => unreachable!("as many actions as rows"),
                     NotReset(_) => "NOT_RESET",
-                    EpisodeEnded { .. } => "EPISODE_ENDED",
-                    ActionOutOfRange { .. } => "ACTION_OUT_OF_RANGE",
-                    IllegalAction { .. } => "ILLEGAL_ACTION",
+                    Action(EpisodeEnded { .. }) => "EPISODE_ENDED",
+                    Action(OutOfRange { .. }) => "ACTION_OUT_OF_RANGE",
+                    Action(Illegal { .. }) => "ILLEGAL_ACTION",
                 })?;
                 let flags = |flags: &[bool]| flags.iter().map(|&flag| f64::from(u8::from(flag))).collect();
                 let rewards = outcome.rewards.iter().map(|&reward| f64::from(reward)).collect();
