@@ -77,7 +77,15 @@ impl ClientError {
         let ClientError::Refused { reason, .. } = self else { return false };
         ["INVALID_FIELD", "INVALID_TENSOR", "INVALID_RULES", "UNKNOWN_NAME"].contains(&reason.as_str())
     }
+
+    /// Whether a server runs no evaluations, now or later: it has no place to give at any time. Another server may have one.
+    pub(super) fn is_without_places(&self) -> bool {
+        matches!(self, ClientError::Refused { reason, .. } if reason == NO_PLACE)
+    }
 }
+
+/// The reason of a server without a free place for an evaluation; one that will have a place says when to try again.
+const NO_PLACE: &str = "EVALUATION_LIMIT";
 
 /// Refusals that may end in a second, or that another server may not give.
 const BUSY: [&str; 6] =
@@ -87,8 +95,7 @@ const BUSY: [&str; 6] =
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
-        // A server that never has a place gives no time to wait for one.
-        (Some(info), _) if info.reason == "EVALUATION_LIMIT" => status.get_details_retry_info().is_some(),
+        (Some(info), _) if info.reason == NO_PLACE => status.get_details_retry_info().is_some(),
         (Some(info), _) => BUSY.contains(&info.reason.as_str()),
         (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
         (None, _) => true,

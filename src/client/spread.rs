@@ -1,6 +1,7 @@
 //! An evaluation spread over servers: the client cuts its games into calls, and asks again for those of a lost call.
 //!
-//! A server that finishes a call gets the next one; a server that fails rests, longer each time. The result depends on the
+//! A server that finishes a call gets the next one; a server that fails rests, longer each time, and one that runs no
+//! evaluations is asked once. The result depends on the
 //! request alone.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -25,7 +26,7 @@ impl Client {
     /// Lets the servers play all games, whatever happens to single calls, and collects them.
     ///
     /// # Errors
-    /// If a server refuses, or no server has answered for as long as
+    /// If a server refuses, unless it is because it runs no evaluations and another one does; or no server has answered for as long as
     /// [`ConnectOptions::patience`](super::ConnectOptions::patience).
     ///
     /// # Panics
@@ -133,6 +134,8 @@ struct Place {
     calls: usize,
     failures: u32,
     resting_until: Option<Instant>,
+    /// It runs no evaluations, and gets no call any more.
+    is_out: bool,
 }
 
 struct EndedCall {
@@ -166,7 +169,8 @@ impl<'a> Run<'a> {
         let now = Instant::now();
         for room in 1..=CALLS_AT_A_TIME {
             for (server, place) in self.places.iter_mut().enumerate() {
-                if place.calls >= room || place.resting_until.is_some_and(|until| until > now) {
+                if place.is_out || place.calls >= room || place.resting_until.is_some_and(|until| until > now)
+                {
                     continue;
                 }
                 let Some(mut missing) = self.queue.pop_front() else { return };
@@ -201,6 +205,12 @@ impl<'a> Run<'a> {
                 place.failures += 1;
                 place.resting_until = Some(now + rest.min(LONGEST_REST));
                 if now - *self.failing_since.get_or_insert(now) >= self.client.patience {
+                    return Err(error);
+                }
+            }
+            Err(error) if error.is_without_places() => {
+                place.is_out = true;
+                if self.places.iter().all(|place| place.is_out) {
                     return Err(error);
                 }
             }

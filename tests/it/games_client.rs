@@ -50,6 +50,25 @@ async fn every_policy_plays_its_own_row_of_seeds() {
     assert_eq!(both.evaluate_all(&request, |_| ()).await.unwrap(), evaluated);
 }
 
+#[tokio::test]
+async fn a_server_without_places_leaves_its_games_to_the_others() {
+    let config = |max_evaluations| {
+        let evaluations = EvaluationLimits { max_evaluations, ..EvaluationLimits::default() };
+        ServerConfig { evaluations, ..ServerConfig::default() }
+    };
+    let (some, _one) = listen_with(config(4)).await;
+    let (none, _two) = listen_with(config(0)).await;
+    let connect = |addresses: Vec<String>| async move {
+        Client::connect(&addresses, ConnectOptions::default()).await.unwrap()
+    };
+    let request = request(Seeds::Common { seed: 1, count: 20 });
+    let expected = connect(vec![some.to_string()]).await.evaluate_all(&request, |_| ()).await.unwrap();
+    let both = connect(vec![none.to_string(), some.to_string()]).await;
+    let begin = Instant::now();
+    assert_eq!(both.evaluate_all(&request, |_| ()).await.unwrap(), expected);
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}: nobody waits for it", begin.elapsed());
+}
+
 /// As many as there are at any time, so that waiting for one does not help.
 #[tokio::test]
 async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
