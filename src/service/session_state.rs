@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prost::Message;
+use prost::{Message, Name};
 
 use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
@@ -87,6 +87,13 @@ pub(super) struct SessionState {
     /// The state of the first environment as a world of dm_env_rpc.
     world: World,
     memory: Memory,
+}
+
+/// What a call changes, and what its answer is made of.
+struct Parts<'a> {
+    batch: &'a mut EnvBatch,
+    layout: &'a Layout,
+    memory: &'a mut Memory,
 }
 
 impl SessionState {
@@ -172,12 +179,8 @@ impl SessionState {
         request: &pb::ResetRequest,
         answers: &Answers,
     ) -> Result<pb::ResetResponse, Refusal> {
-        let max_bytes = self.max_answer_bytes(&request.env_ids);
-        let room = answers.room(max_bytes)?;
-        let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let SessionState { batch, sequence, layout, memory, .. } = self;
-        let answer = sequence.run(request.sequence, request, |sequence| {
-            let env_ids = listed(&request.env_ids);
+        let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+            let (Parts { batch, layout, memory }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
                 ([], []) => batch.reset(env_ids, Episodes::Next)?,
@@ -204,10 +207,7 @@ impl SessionState {
             })
         });
         self.memory.settle();
-        let answer = answer?;
-        room.keep();
-        self.keep(kept, request.sequence, &answer);
-        Ok(answer)
+        answer
     }
 
     pub fn step(
@@ -215,12 +215,8 @@ impl SessionState {
         request: &pb::StepRequest,
         answers: &Answers,
     ) -> Result<pb::StepResponse, Refusal> {
-        let max_bytes = self.max_answer_bytes(&request.env_ids);
-        let room = answers.room(max_bytes)?;
-        let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let SessionState { batch, sequence, layout, .. } = self;
-        let answer = sequence.run(request.sequence, request, |sequence| {
-            let env_ids = listed(&request.env_ids);
+        self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+            let (Parts { batch, layout, .. }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             let actions =
                 tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[Dim::Exactly(rows)])?;
@@ -236,10 +232,7 @@ impl SessionState {
                 final_batch: layout.final_batch(batch, &finals),
                 sequence,
             })
-        })?;
-        room.keep();
-        self.keep(kept, request.sequence, &answer);
-        Ok(answer)
+        })
     }
 
     pub fn render(
@@ -305,12 +298,8 @@ impl SessionState {
         request: &pb::RestoreStateRequest,
         answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        let max_bytes = self.max_answer_bytes(&request.env_ids);
-        let room = answers.room(max_bytes)?;
-        let kept = self.room_to_keep(request.sequence, max_bytes)?;
-        let SessionState { batch, sequence, layout, memory, .. } = self;
-        let answer = sequence.run(request.sequence, request, |sequence| {
-            let env_ids = listed(&request.env_ids);
+        let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+            let (Parts { batch, layout, memory }, env_ids) = (parts, listed(&request.env_ids));
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
             let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
@@ -335,10 +324,7 @@ impl SessionState {
             })
         });
         self.memory.settle();
-        let answer = answer?;
-        room.keep();
-        self.keep(kept, request.sequence, &answer);
-        Ok(answer)
+        answer
     }
 
     /// A step of dm_env_rpc, which has no numbers for its requests.
@@ -394,6 +380,26 @@ impl SessionState {
             Some(env_ids) => env_ids.iter().map(|&env_id| each(env_id)).collect(),
             None => (0..self.batch.config().num_envs).map(each).collect(),
         }
+    }
+
+    /// Does a call that changes these environments, with room for its answer taken before; or gives the kept answer of an
+    /// identical call. `work` gets the number to put into its answer.
+    fn change<Q: Message, A: Message + Name + Clone + Default + 'static>(
+        &mut self,
+        request: &Q,
+        number: u64,
+        env_ids: &[u32],
+        answers: &Answers,
+        work: impl FnOnce(Parts<'_>, u64) -> Result<A, Refusal>,
+    ) -> Result<A, Refusal> {
+        let max_bytes = self.max_answer_bytes(env_ids);
+        let room = answers.room(max_bytes)?;
+        let kept = self.room_to_keep(number, max_bytes)?;
+        let SessionState { batch, sequence, layout, memory, .. } = self;
+        let answer = sequence.run(number, request, |next| work(Parts { batch, layout, memory }, next))?;
+        room.keep();
+        self.keep(kept, number, &answer);
+        Ok(answer)
     }
 
     /// Takes room to keep the answer of a numbered call that has not been done yet.
