@@ -1,5 +1,6 @@
 """The cross-entropy search: the path of the server program's own, to the last bit."""
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -87,6 +88,38 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     assert records[-1].search.state() == checkpoint["state"]["cem"]
 
 
+def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path):
+    """A list of features, weights to start from, and candidates that weigh the pieces to come."""
+    bcts = next(known for known in client.server_info(6).controllers if known.name == "bcts")
+    (columns,) = (known.columns for known in client.server_info(6).feature_sets if known.name == bcts.feature_set)
+    features, start = [*columns, "height_difference[0]"], [*bcts.weights, 0.0]
+    arguments = "--generations 2 --population 8 --games 2 --check-games 4 --final-games 2 --max-pieces 300 --seed 5"
+    around = ["--start", "bcts", "--initial-std", "0.1", "--noise", "0", "--covariance", "full"]
+    looking = ["--expectation", "--expectation-placements", "3", "--features", ",".join(features)]
+    command = [find_binary(), "train", *arguments.split(), *around, *looking, "--width", "6", "--height", "6"]
+    command += ["--server", client.address, "--out", tmp_path / "run"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
+    config = dataclasses.replace(
+        tetrion.CemConfig.preset("tetrion", 2), initial_std=0.1, noise=Noise("hyperbolic", 0.0), covariance="full"
+    )
+    records = tetrion.train(
+        client,
+        config,
+        features=features,
+        rules={"width": 6, "height": 6},
+        expectation={"placements": 3},
+        start=start,
+        population=8,
+        generations=2,
+        games=2,
+        check_games=4,
+        max_pieces=300,
+        seed=5,
+    )
+    assert [record.to_json() for record in records] == expected
+
+
 def test_a_search_goes_on_where_it_stopped():
     config = CemConfig(population=12, elite_fraction=0.25, initial_std=3.0, covariance="full", second_look=0.5)
     steady, resumed = Cem(config, 3, 11), Cem(config, 3, 11)
@@ -112,6 +145,7 @@ def test_refuses_wrong_parameters():
         {"initial_std": math.nan},
         {"covariance": "none"},
         {"second_look": 0.05},
+        {"start": (1.0, math.inf)},
         {"noise": Noise("pink")},
         {"noise": Noise("constant", -1.0)},
     ):
@@ -120,6 +154,8 @@ def test_refuses_wrong_parameters():
             CemConfig(**wrong)
     with pytest.raises(ValueError, match="is called 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
+    with pytest.raises(ValueError, match="start has 3 numbers, expected 2"):
+        Cem(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
     search = Cem(CemConfig(population=4), 2, 1)
     for scores in ([1.0], [1.0, 2.0, 3.0, math.nan]):
         with pytest.raises(ValueError, match="scores"):
@@ -132,6 +168,10 @@ def test_refuses_wrong_arguments_of_train(client):
         tetrion.train(client, game_seeds="each")
     with pytest.raises(ValueError, match="check_games is 1, expected an integer from 2"):
         tetrion.train(client, check_games=1)
+    with pytest.raises(ValueError, match="start has 2 numbers, expected 9"):
+        tetrion.train(client, start=[1.0, 2.0])
+    with pytest.raises(ValueError, match="start is given with the genetic algorithm"):
+        tetrion.train(client, "genetic", start=[1.0, 2.0])
     with pytest.raises(ValueError, match="is called 'thiery', did you mean 'thiery9'\\? expected one of dellacherie6, "):
         tetrion.train(client, features="thiery")
     with pytest.raises(ValueError, match="is called 'thetrion', did you mean 'tetrion'\\?"):

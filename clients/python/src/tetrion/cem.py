@@ -54,6 +54,7 @@ class CemConfig:
         population: Weight vectors a generation, at least 2.
         elite_fraction: Share of them that forms the next distribution, rounded down, but at least one vector.
         initial_mean: Mean of every weight at the start.
+        start: The mean of each weight at the start, in place of that; scaled to length 1 under `unit_norm`.
         initial_std: Standard deviation of every weight at the start.
         noise: Added to the variance of every weight.
         covariance: `diagonal` draws weights one by one, `full` together.
@@ -69,6 +70,7 @@ class CemConfig:
     covariance: str = "diagonal"
     unit_norm: bool = False
     second_look: float = 0.0
+    start: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Checks every parameter."""
@@ -81,6 +83,8 @@ class CemConfig:
         check("population", 2 <= self.population <= 1_000_000, "2 to a million")
         check("elite_fraction", 0.0 < self.elite_fraction <= 1.0, "above 0 and at most 1")
         check("initial_mean", abs(self.initial_mean) <= MAX_MAGNITUDE, "at most 1e100 in size")
+        finite = self.start is None or all(math.isfinite(weight) for weight in self.start)
+        check("start", finite, "finite numbers")
         check("initial_std", 0.0 < self.initial_std <= MAX_MAGNITUDE, "above 0 and at most 1e100")
         check("covariance", self.covariance in ("diagonal", "full"), "diagonal or full")
         looks = self.second_look == 0.0 or self.elite_fraction <= self.second_look <= 1.0
@@ -128,6 +132,12 @@ class Cem(Search):
         super().__init__(num_weights, seed)
         self.config = config
         self._mean = np.full(num_weights, config.initial_mean)
+        if config.start is not None:
+            if len(config.start) != num_weights:
+                raise ValueError(f"start has {len(config.start)} numbers, expected {num_weights}, one for each weight")
+            self._mean = np.array(config.start, np.float64)
+            if config.unit_norm:
+                self._mean = _unit(self._mean[None])[0]
         # Variances, or rows whose outer products add up to the covariance.
         variances = np.full(num_weights, config.initial_std * config.initial_std)
         self._spread = variances if config.covariance == "diagonal" else np.eye(num_weights) * config.initial_std
@@ -230,7 +240,11 @@ class Cem(Search):
             if noise > 0.0:
                 population += math.sqrt(noise) * z[:, num_rows:]
         if self.config.unit_norm:
-            norms = np.sqrt(total((population * population).T))
-            # A vector of zeros stays as it is.
-            population /= np.where(norms > 0.0, norms, 1.0)[:, None]
+            population = _unit(population)
         return population
+
+
+def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The rows, each scaled to length 1; a row of zeros stays as it is."""
+    norms = np.sqrt(total((vectors * vectors).T))
+    return vectors / np.where(norms > 0.0, norms, 1.0)[:, None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,7 +26,7 @@ from tetrion.games import Evaluation
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
 from tetrion.progress import Progress
-from tetrion.requests import RulesLike, rules_message
+from tetrion.requests import ExpectationLike, RulesLike, rules_message
 from tetrion.search import Generation
 
 if TYPE_CHECKING:
@@ -121,8 +121,10 @@ def train(
     evaluator: Evaluator,
     config: CemConfig | GeneticConfig | str = "tetrion",
     *,
-    features: str | None = None,
+    features: str | Sequence[str] | None = None,
     rules: RulesLike = None,
+    expectation: ExpectationLike = None,
+    start: npt.ArrayLike | None = None,
     population: int | None = None,
     generations: int | None = None,
     games: int | None = None,
@@ -148,8 +150,11 @@ def train(
         config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`, for the
             cross-entropy method; a `GeneticConfig`, or `genetic`, for the genetic algorithm. The defaults below are those
             of `tetrion train` and of `tetrion train --optimizer genetic`.
-        features: The name of a feature set, see `Client.server_info().feature_sets`. Default `thiery9`, genetic `lab4`.
+        features: The name of a feature set, see `Client.server_info().feature_sets`, or a list of features, one for each
+            weight: families written out, as `height_difference[0]`. Default `thiery9`, genetic `lab4`.
         rules: A preset's name, or fields of the rules by name. Default `simplified` on 10 x 10, genetic `genetic`.
+        expectation: How candidates weigh what the next pieces can reach, as in `Client.evaluate`. Default: not at all.
+        start: Cross-entropy: the weights that the search begins around, in place of those in `config`.
         population: Candidates a generation, in place of those in `config`.
         generations: How many there are in all. Default 30, genetic 15.
         games: Games of each candidate, and four times as many in a second look. Default 5, genetic 1.
@@ -189,6 +194,10 @@ def train(
         config = GeneticConfig()
     elif isinstance(config, str):
         config = CemConfig.preset(config, generations)
+    if start is not None:
+        if isinstance(config, GeneticConfig):
+            raise ValueError("start is given with the genetic algorithm, expected it with the cross-entropy method")
+        config = dataclasses.replace(config, start=tuple(arguments.weights("start", start).ravel().tolist()))
     if population is not None:
         population = arguments.integer("population", population)
         if isinstance(config, GeneticConfig):
@@ -211,6 +220,7 @@ def train(
             max_pieces=max_pieces,
             max_steps=max_steps,
             terminal=terminal,
+            expectation=expectation,
             on_progress=on_progress,
         )
 
@@ -254,8 +264,10 @@ def _search(
     return Cem(config, num_weights(), seed) if state is None else Cem.resume(config, state)
 
 
-def _num_weights(evaluator: Evaluator, features: str, rules: rules_pb2.Rules) -> int:
-    """How many features the set has under these rules."""
+def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: rules_pb2.Rules) -> int:
+    """How many features there are in the list, or in the set under these rules."""
+    if not isinstance(features, str):
+        return len(features)
     width = rules.width
     if not rules.HasField("width"):
         name = rules.preset or "simplified"
