@@ -47,7 +47,12 @@ pub const ATTACKS: &[Attack] = &[
         encrypted: true,
         ..attack!("abandoned-handshakes", connections::handshakes)
     },
-    Attack { max_mib: 512, ..attack!("thousands", connections::thousands) },
+    // More than a server takes by default, and all of them from one address.
+    Attack {
+        flags: &["--max-connections", "16000", "--max-connections-per-address", "16000"],
+        max_mib: 512,
+        ..attack!("thousands", connections::thousands)
+    },
     Attack { descriptors: 100, ..attack!("out-of-descriptors", connections::out_of_descriptors) },
     Attack {
         stderr: false,
