@@ -439,11 +439,14 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     features.extend(["max_height", "height_difference"].map(str::to_owned));
     let args = ["--width", "6", "--height", "8", "--features", &features.join(","), "--start", "bcts"];
     let short = ["--generations", "4", "--population", "4", "--check-games", "2", "--final-games", "6"];
-    let run = tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output();
+    let shares = ["--elites", "0.5", "--second-look", "0"];
+    let run = tetrion(&["train"]).args(args).args(short).args(shares).arg("--out").arg(&folder).output();
     let said = succeeded(run.unwrap());
     assert!(said.contains("custom on 6 x 8 after 4 generations"), "{said}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();
+    let share = |name| config["optimizer"][name].as_float().unwrap();
+    assert_eq!([share("elite_fraction"), share("second_look")], [0.5, 0.0]);
     let bcts = Controller::named("bcts").unwrap().weights;
     assert_eq!(
         begun,
@@ -500,6 +503,8 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", out, "--start", "dt10"], 2, &["--start", "did you mean \"dt-10\"", "file"]);
     refused(&["--out", out, "--initial-std", "0"], 2, &["initial_std is 0"]);
     refused(&["--out", out, "--noise", "-1"], 2, &["noise"]);
+    refused(&["--out", out, "--elites", "0"], 2, &["elite_fraction is 0"]);
+    refused(&["--out", out, "--elites", "0.5"], 2, &["second_look is 0.33"]);
     refused(&["--out", out, "--lost-piece", "-1"], 2, &["--expectation"]);
     refused(&["--out", out, "--expectation", "--lost-piece", "1"], 2, &["lost_piece", "is 1, expected"]);
     refused(&["--resume", out, "--expectation"], 2, &["--resume", "--expectation"]);

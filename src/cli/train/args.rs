@@ -28,7 +28,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
         "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
-        "start", "initial_std", "noise", "covariance",
+        "start", "initial_std", "noise", "covariance", "elites", "second_look",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -108,6 +108,15 @@ pub struct TrainArgs {
     /// Cross-entropy: whether weights are drawn one by one, or as the best ones vary together [default: the preset's]
     #[arg(long, value_name = "KIND")]
     pub covariance: Option<CovarianceKind>,
+
+    /// Cross-entropy: share of the population that makes the next distribution [default: the preset's]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub elites: Option<f64>,
+
+    /// Cross-entropy: share of the population that is scored a second time, in more games, 0 for none; at least --elites
+    /// [default: the preset's]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub second_look: Option<f64>,
 
     /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
     #[arg(long, value_name = "N")]

@@ -38,12 +38,12 @@ pub fn change(
     if let Some(start) = &args.start {
         config.start = Some(start_weights(start, features, width)?);
     }
-    if let Some(std) = args.initial_std {
-        config.initial_std = std;
-    }
+    config.initial_std = args.initial_std.unwrap_or(config.initial_std);
     if let Some(variance) = args.noise {
         config.noise = config.noise.with_variance(variance);
     }
+    config.elite_fraction = args.elites.unwrap_or(config.elite_fraction);
+    config.second_look = args.second_look.unwrap_or(config.second_look);
     if let Some(covariance) = args.covariance {
         config.covariance = match covariance {
             CovarianceKind::Diagonal => Covariance::Diagonal,
@@ -101,6 +101,8 @@ pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
         ("--initial-std", args.initial_std.is_some()),
         ("--noise", args.noise.is_some()),
         ("--covariance", args.covariance.is_some()),
+        ("--elites", args.elites.is_some()),
+        ("--second-look", args.second_look.is_some()),
     ];
     let first =
         |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);

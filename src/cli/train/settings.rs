@@ -220,9 +220,8 @@ impl Settings {
         }
         let games = args.games.unwrap_or(defaults.games);
         if let Err(error) = optimizer.start(feature_names.len() as u32, args.seed) {
-            let problem = format!(
-                "the search cannot begin; see --population and the flags of the genetic algorithm: {error}"
-            );
+            let problem =
+                format!("the search cannot begin; see --population and the flags of its method: {error}");
             return Err(UsageError(problem).into());
         }
         Ok(Settings {
