@@ -9,6 +9,7 @@
 use std::arch::x86_64::*;
 
 use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::portable::Machine;
 
 /// Sixteen words: the lower eight lanes, the upper eight.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +107,20 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn apart<W: Apart>(work: W) {
     work.run();
+}
+
+/// A machine with AVX2, for which the compiler makes vectors of plain arrays.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2Machine;
+
+impl Machine for Avx2Machine {
+    const SHARED: bool = false;
+
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: this type is in use only where the machine was found to have the features.
+        unsafe { apart(work) }
+    }
 }
 
 impl Lanes for Avx2 {

@@ -38,7 +38,7 @@ pub use scorer::{Choice, Chooser, Scorer, TerminalPolicy};
 pub use sweep::Size;
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
-use portable::Array;
+use portable::{AnyMachine, Array};
 
 /// A way of doing the same arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,16 +124,16 @@ pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Out
         Kernel::Avx512 if low => unsafe { run_low_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if low => unsafe { run_low_avx2(job) },
-        _ if low => job.run::<u16, 16, Array<u16, 16, true>>(),
+        _ if low => job.run::<u16, 16, Array<u16, 16, AnyMachine>>(),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512 if compact => unsafe { run_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if compact => unsafe { run_avx2(job) },
-        _ if compact => job.run::<u32, 16, Array<u32, 16, true>>(),
+        _ if compact => job.run::<u32, 16, Array<u32, 16, AnyMachine>>(),
         // 512-bit vectors were tried for the large ones and are no faster than these.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 | Kernel::Avx512 => unsafe { run_large_avx2(job) },
-        _ => job.run::<u64, 32, Array<u64, 32, true>>(),
+        _ => job.run::<u64, 32, Array<u64, 32, AnyMachine>>(),
     }
 }
 
@@ -184,5 +184,5 @@ fn run_avx512<J: Job>(job: J) -> J::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_large_avx2<J: Job>(job: J) -> J::Output {
-    job.run::<u64, 32, Array<u64, 32, false>>()
+    job.run::<u64, 32, Array<u64, 32, avx2::Avx2Machine>>()
 }

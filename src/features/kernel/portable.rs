@@ -1,11 +1,35 @@
 //! Lanes as plain arrays: right on every machine, and turned into vectors by the compiler where it can.
 
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
 use super::lanes::{Apart, Doubles, Floats, Lanes};
 use crate::engine::Column;
 
-/// `N` lanes of one word each. `SHARED` is that of [`Lanes`]: false where vectors are made of them for one machine.
+/// `N` lanes of one word each, compiled for a machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Array<W, const N: usize, const SHARED: bool>([W; N]);
+pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
+
+/// What arrays are compiled for.
+pub trait Machine: Copy + Debug {
+    /// See [`Lanes::SHARED`].
+    const SHARED: bool;
+    /// See [`Lanes::apart`].
+    fn apart<A: Apart>(work: A);
+}
+
+/// Every machine there is.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyMachine;
+
+impl Machine for AnyMachine {
+    const SHARED: bool = true;
+
+    #[inline(never)]
+    fn apart<A: Apart>(work: A) {
+        work.run();
+    }
+}
 
 /// `N` doubles.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +97,7 @@ word!(u16, i16, u32, 10);
 word!(u32, i32, u32, 10);
 word!(u64, i64, u64, 20);
 
-impl<W: Word, const N: usize, const SHARED: bool> Array<W, N, SHARED> {
+impl<W: Word, const N: usize, M: Machine> Array<W, N, M> {
     #[inline(always)]
     fn map(self, f: impl Fn(W) -> W) -> Self {
         let mut out = self;
@@ -111,35 +135,24 @@ impl<W: Word, const N: usize, const SHARED: bool> Array<W, N, SHARED> {
     }
 }
 
-/// See [`Lanes::apart`].
-#[inline(never)]
-fn apart<A: Apart>(work: A) {
-    work.run();
-}
-
-impl<W: Word, const N: usize, const SHARED: bool> Lanes for Array<W, N, SHARED> {
+impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     type Word = W;
     type Doubles = DoubleArray<N>;
     type Floats = FloatArray<N>;
     const LANES: usize = N;
-    const SHARED: bool = SHARED;
+    const SHARED: bool = M::SHARED;
 
     #[inline(always)]
     fn apart<A: Apart>(work: A) {
-        if SHARED {
-            apart(work);
-        } else {
-            // Inlined, because only the caller knows for which machine it is compiled.
-            work.run();
-        }
+        M::apart(work);
     }
     #[inline(always)]
     fn splat(word: W) -> Self {
-        Array([word; N])
+        Array([word; N], PhantomData)
     }
     #[inline(always)]
     fn load(words: &[W]) -> Self {
-        Array(*words.first_chunk().expect("a word a lane"))
+        Array(*words.first_chunk().expect("a word a lane"), PhantomData)
     }
     #[inline(always)]
     fn store(self, words: &mut [W]) {
