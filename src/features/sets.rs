@@ -77,6 +77,29 @@ pub static FEATURE_SETS: &[NamedSet] = &[
         ],
     },
     NamedSet {
+        name: "surface27",
+        version: 1,
+        source: "this project: thiery9, then how the surface takes the tetrominoes, its steps, wells and parity, and holes \
+                 by depth",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+            "pattern_diversity",
+            "readiness[i]",
+            "fits",
+            "steps[i]",
+            "weighted_holes",
+            "deep_wells",
+            "surface_parity",
+        ],
+    },
+    NamedSet {
         name: "bertsekas",
         version: 1,
         source: "Bertsekas and Ioffe (1996), without the constant: 2 * width + 1 features",
@@ -344,6 +367,7 @@ impl FeatureSet {
             Measure::Playfield(_) => slow,
             Measure::Flood(_) => 5 * cells,
             Measure::Landing(_) | Measure::Column(_) | Measure::Pair(_) => 10,
+            Measure::Seven(_) => 10 * u64::from(self.width),
         };
         self.columns.iter().map(nanoseconds).sum()
     }
@@ -432,7 +456,7 @@ impl fmt::Display for FeatureColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.feature.name)?;
         f.write_str(if self.preclear { PRECLEAR } else { "" })?;
-        if matches!(self.feature.measure, Measure::Column(_) | Measure::Pair(_)) {
+        if self.feature.is_family() {
             write!(f, "[{}]", self.index)?;
         }
         Ok(())

@@ -3,9 +3,10 @@
 //! What differs between features is said here; names are for callers, and nothing below compares them.
 
 use super::kernel::slots::Kind;
+use super::kernel::surface::Aspect;
 use super::kernel::sweep::Basis;
 use super::seen::Seen;
-use super::{bertsekas, dellacherie, lab, lee, leiden, survey, thiery};
+use super::{bertsekas, dellacherie, lab, lee, leiden, surface, survey, thiery};
 use crate::engine::Playfield;
 
 /// How a feature is measured, and of what.
@@ -21,6 +22,8 @@ pub enum Measure {
     Column(fn(&Playfield, usize) -> u32),
     /// Of each column and its right neighbour: a family of one feature less.
     Pair(fn(&Playfield, usize) -> u32),
+    /// Of a playfield, for each of seven things: a family of seven features at any width.
+    Seven(fn(&Playfield, usize) -> u32),
 }
 
 /// One row of the table of features.
@@ -46,8 +49,13 @@ impl Feature {
 
     /// Its name, with `[i]` behind that of a family: how a set's members are listed.
     pub(super) fn pattern(&self) -> String {
-        let index = if matches!(self.measure, Measure::Column(_) | Measure::Pair(_)) { "[i]" } else { "" };
+        let index = if self.is_family() { "[i]" } else { "" };
         format!("{}{index}", self.name)
+    }
+
+    /// Whether the row stands for several features, each with an index.
+    pub(super) fn is_family(&self) -> bool {
+        matches!(self.measure, Measure::Column(_) | Measure::Pair(_) | Measure::Seven(_))
     }
 
     /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
@@ -56,6 +64,7 @@ impl Feature {
             Measure::Landing(_) | Measure::Playfield(_) | Measure::Flood(_) => None,
             Measure::Column(_) => Some(width),
             Measure::Pair(_) => Some(width - 1),
+            Measure::Seven(_) => Some(7),
         }
     }
 
@@ -69,7 +78,9 @@ impl Feature {
         match self.measure {
             Measure::Landing(_) => 0.0,
             Measure::Playfield(measure) | Measure::Flood(measure) => measure(playfield).into(),
-            Measure::Column(measure) | Measure::Pair(measure) => measure(playfield, index.into()).into(),
+            Measure::Column(measure) | Measure::Pair(measure) | Measure::Seven(measure) => {
+                measure(playfield, index.into()).into()
+            }
         }
     }
 }
@@ -84,6 +95,7 @@ const LAB_REPORT: &str = "report on the course notebook";
 const LAB_VARIANT: &str = "reading of the course notebook";
 const SURVEY: &str = "Tetris AI survey notebook, as coded";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
+const TETRION: &str = "this project";
 
 /// Every feature there is.
 pub static FEATURES: &[Feature] = &[
@@ -318,5 +330,66 @@ pub static FEATURES: &[Feature] = &[
         source: LEIDEN,
         measure: Measure::Playfield(leiden::open_shafts),
         kernel: None,
+    },
+    Feature {
+        name: "accommodated",
+        formula: "how many of the seven tetrominoes fit somewhere: an orientation can rest there so that every column of it \
+                  touches the surface, whatever the height of the playfield",
+        source: TETRION,
+        measure: Measure::Playfield(surface::accommodated),
+        kernel: Some(|_| Kind::Aspect(Aspect::Accommodated)),
+    },
+    Feature {
+        name: "readiness",
+        formula: "1 if tetromino i of I O T Z S J L fits somewhere as in accommodated, else 0",
+        source: TETRION,
+        measure: Measure::Seven(surface::readiness),
+        kernel: Some(|i| Kind::Aspect(Aspect::Readiness(i))),
+    },
+    Feature {
+        name: "fits",
+        formula: "in how many ways the seven tetrominoes fit as in accommodated: pairs of an orientation and a column",
+        source: TETRION,
+        measure: Measure::Playfield(surface::fits),
+        kernel: Some(|_| Kind::Aspect(Aspect::Fits)),
+    },
+    Feature {
+        name: "fits_of",
+        formula: "in how many ways tetromino i of I O T Z S J L fits as in accommodated: pairs of an orientation and a \
+                  column",
+        source: TETRION,
+        measure: Measure::Seven(surface::fits_of),
+        kernel: Some(|i| Kind::Aspect(Aspect::FitsOf(i))),
+    },
+    Feature {
+        name: "steps",
+        formula: "pairs of neighbouring columns whose step from the left height to the right one is i - 3; for i = 0 also \
+                  further down, for i = 6 also further up",
+        source: TETRION,
+        measure: Measure::Seven(surface::steps),
+        kernel: Some(|i| Kind::Aspect(Aspect::Steps(i))),
+    },
+    Feature {
+        name: "weighted_holes",
+        formula: "for every hole, the rows from it up to the top of its column: column height - row of the hole",
+        source: TETRION,
+        measure: Measure::Playfield(surface::weighted_holes),
+        kernel: Some(|_| Kind::Aspect(Aspect::WeightedHoles)),
+    },
+    Feature {
+        name: "deep_wells",
+        formula: "for every column, the rows beyond two by which it lies below the lower of its neighbours, walls infinitely \
+                  high",
+        source: TETRION,
+        measure: Measure::Playfield(surface::deep_wells),
+        kernel: Some(|_| Kind::Aspect(Aspect::DeepWells)),
+    },
+    Feature {
+        name: "surface_parity",
+        formula: "size of the sum of (-1)^i x (height of column i modulo 2): how far black and white cells of a chessboard \
+                  are out of balance under the surface",
+        source: TETRION,
+        measure: Measure::Playfield(surface::surface_parity),
+        kernel: Some(|_| Kind::Aspect(Aspect::SurfaceParity)),
     },
 ];

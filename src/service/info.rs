@@ -220,6 +220,7 @@ fn forms(feature: &Feature) -> Vec<pb::Feature> {
         Measure::Landing(_) | Measure::Playfield(_) | Measure::Flood(_) => pb::FeatureFamily::Single,
         Measure::Column(_) => pb::FeatureFamily::Columns,
         Measure::Pair(_) => pb::FeatureFamily::ColumnPairs,
+        Measure::Seven(_) => pb::FeatureFamily::Seven,
     };
     let form = |name: String, stage: pb::FeatureStage| pb::Feature {
         name,

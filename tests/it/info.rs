@@ -117,6 +117,7 @@ async fn every_feature_it_names_exists_in_the_form_it_says() {
             pb::FeatureFamily::Single => (feature.name.clone(), None),
             pb::FeatureFamily::Columns => (member(9), Some(member(10))),
             pb::FeatureFamily::ColumnPairs => (member(8), Some(member(9))),
+            pb::FeatureFamily::Seven => (member(6), Some(member(7))),
             pb::FeatureFamily::Unspecified => panic!("{feature:?}"),
         };
         assert_eq!(FeatureSet::custom(&[&name], 10).map(|set| set.names()), Ok(vec![name]));

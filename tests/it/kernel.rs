@@ -6,10 +6,11 @@ use tetrion::engine::{
     Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
 };
 use tetrion::features::kernel::Extractor;
-use tetrion::features::{FEATURES, FeatureSet};
+use tetrion::features::{FEATURES, FeatureSet, Measure};
 use tetrion::placements::{Options, Position, enumerate_on, enumerate_plainly};
 
-/// Every feature the kernels know, before and after clearing, so that nothing is left out; one of each family.
+/// Every feature the kernels know, before and after clearing, so that nothing is left out; of the families that grow with the
+/// width one each.
 fn all_known(width: u8) -> Vec<String> {
     let mut names = Vec::new();
     for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {
@@ -18,6 +19,9 @@ fn all_known(width: u8) -> Vec<String> {
             None => Default::default(),
             Some(size) => ("[0]".to_owned(), format!("[{}]", size - 1)),
         };
+        if matches!(feature.measure, Measure::Seven(_)) {
+            names.extend((0..6).map(|index| format!("{name}[{index}]")));
+        }
         names.push(format!("{name}{last}"));
         if !feature.is_of_landing() {
             names.push(format!("{name}_preclear{first}"));
@@ -70,6 +74,18 @@ fn agent(names: &[String], width: u8, seed: u64, terminal: TerminalPolicy) -> Li
     let set = FeatureSet::custom(names, width).unwrap();
     let weights = (0..set.len() as u64).map(|n| weight(seed, n)).collect();
     LinearAgent::new(set, weights, terminal).unwrap()
+}
+
+/// Which features are measured decides which parts of the work are done; each alone must have all it needs.
+#[test]
+fn every_feature_comes_out_the_same_when_it_is_the_only_one() {
+    for (width, height) in [(4, 12), (10, 10), (10, 20), (17, 30)] {
+        let rules = Rules::simplified(width, height);
+        for (name, seed) in all_known(width).into_iter().zip(1..) {
+            let alone = agent(&[name, "landing_height".to_owned()], width, seed, TerminalPolicy::Score);
+            check_game(&rules, &alone, seed, 40);
+        }
+    }
 }
 
 /// What a person reads at the end of a run, so that a kernel that no test has run is not taken for one that passed.

@@ -204,6 +204,10 @@ impl Lanes for Avx2 {
         both!(_mm256_sub_epi32, self, other)
     }
     #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        both!(_mm256_mullo_epi32, self, other)
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         both!(_mm256_max_epi32, self, other)
     }

@@ -167,6 +167,10 @@ impl Lanes for Avx2Low {
         Avx2Low(unsafe { _mm256_sub_epi16(self.0, other.0) })
     }
     #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx2Low(unsafe { _mm256_mullo_epi16(self.0, other.0) })
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx2Low(unsafe { _mm256_max_epi16(self.0, other.0) })
     }

@@ -108,6 +108,10 @@ impl Lanes for Avx512 {
         Avx512(unsafe { _mm512_sub_epi32(self.0, other.0) })
     }
     #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_mullo_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx512(unsafe { _mm512_max_epi32(self.0, other.0) })
     }

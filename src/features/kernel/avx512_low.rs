@@ -115,6 +115,10 @@ impl Lanes for Avx512Low {
         Avx512Low(self.0.sub(other.0))
     }
     #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx512Low(self.0.times(other.0))
+    }
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx512Low(self.0.max(other.0))
     }

@@ -75,7 +75,6 @@ impl Extractor {
     ) {
         let num_features = self.slots.slots.len();
         let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
-        let zero = L::splat(C::EMPTY);
         let mut lanes = [C::EMPTY; N];
         for shape in shapes {
             let swept = sweep(&ground, shape, self.slots.needs);
@@ -91,10 +90,9 @@ impl Extractor {
             let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
-            let heights =
-                if self.slots.uses_columns { swept.column_heights(&ground, shape) } else { [zero; 32] };
+            let beyond = self.slots.beyond(&swept, &ground, shape);
             for (slot, at) in self.slots.slots.iter().zip(0..) {
-                slot.kind.lanes(&swept, &heights).store(&mut lanes);
+                slot.kind.lanes(&swept, &beyond).store(&mut lanes);
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
                 for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;

@@ -51,6 +51,8 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn add(self, other: Self) -> Self;
     /// Difference.
     fn sub(self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
     /// The larger of two small numbers (below half the word's range).
     fn max(self, other: Self) -> Self;
     /// The smaller of two small numbers (below half the word's range).
@@ -114,4 +116,46 @@ pub trait Doubles: Copy {
     fn splat(value: f64) -> Self;
     /// One lane.
     fn lane(self, index: usize) -> f64;
+}
+
+/// The lanes below an index, as a mask.
+#[inline(always)]
+pub fn lanes_below(index: u32) -> u32 {
+    ((1u64 << index) - 1) as u32
+}
+
+/// A word with a small number in it.
+#[inline(always)]
+pub fn small<L: Lanes>(number: u32) -> L {
+    L::splat(L::Word::from_u64(number.into()))
+}
+
+/// The bits common to a lane and all lanes after it.
+#[inline(always)]
+pub fn common_from<L: Lanes>(lanes: L) -> L {
+    let ones = L::splat(!L::Word::EMPTY);
+    let mut common = lanes;
+    common = common.and(common.next::<1>(ones));
+    common = common.and(common.next::<2>(ones));
+    common = common.and(common.next::<4>(ones));
+    common = common.and(common.next::<8>(ones));
+    if L::LANES > 16 {
+        common = common.and(common.next::<16>(ones));
+    }
+    common
+}
+
+/// The bits common to all lanes before a lane.
+#[inline(always)]
+pub fn common_before<L: Lanes>(lanes: L) -> L {
+    let ones = L::splat(!L::Word::EMPTY);
+    let mut common = lanes.previous::<1>(ones);
+    common = common.and(common.previous::<1>(ones));
+    common = common.and(common.previous::<2>(ones));
+    common = common.and(common.previous::<4>(ones));
+    common = common.and(common.previous::<8>(ones));
+    if L::LANES > 16 {
+        common = common.and(common.previous::<16>(ones));
+    }
+    common
 }

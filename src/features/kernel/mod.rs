@@ -29,6 +29,7 @@ mod lanes;
 mod portable;
 mod scorer;
 pub(super) mod slots;
+pub(super) mod surface;
 pub(super) mod sweep;
 
 pub use extractor::{Extractor, Rows};

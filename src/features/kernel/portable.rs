@@ -45,6 +45,8 @@ pub trait Word: Column {
     fn plus(self, other: Self) -> Self;
     /// Difference modulo the word.
     fn minus(self, other: Self) -> Self;
+    /// Product modulo the word.
+    fn product(self, other: Self) -> Self;
     /// Whether a small number is larger than another; the sign bit is free, and signed comparison is the cheap one.
     fn above(self, other: Self) -> bool;
     /// As a double; exact for small numbers.
@@ -65,6 +67,10 @@ macro_rules! word {
             #[inline(always)]
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn product(self, other: Self) -> Self {
+                self.wrapping_mul(other)
             }
             #[inline(always)]
             fn above(self, other: Self) -> bool {
@@ -203,6 +209,10 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         self.zip(other, W::minus)
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.zip(other, W::product)
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {

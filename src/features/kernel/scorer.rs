@@ -14,7 +14,7 @@
 
 use super::candidates::{Candidates, index};
 use super::lanes::{Doubles, Floats, Lanes};
-use super::slots::{Kind, Slot, Slots};
+use super::slots::{Kind, Slots};
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{
@@ -133,11 +133,7 @@ impl Scorer {
     pub fn on<L: Lanes>(&self, size: Size<L>) -> Chooser<'_, L> {
         // An estimate is off by at most this much: every weight, product and sum is rounded by at most half a unit in the
         // last place of the sum of all absolute values.
-        let largest = |slot: &Slot| match slot.kind {
-            Kind::Basis(basis) => size.largest(basis),
-            _ => size.largest(Basis::MaxHeight),
-        };
-        let bounds = self.slots.slots.iter().map(largest);
+        let bounds = self.slots.slots.iter().map(|slot| slot.kind.largest(&size));
         let total: f64 =
             bounds.zip(&self.weights).map(|(bound, weight)| f64::from(bound) * weight.abs()).sum();
         let roundings = (self.weights.len() + 8) as f64;
@@ -384,16 +380,16 @@ impl<L: Lanes> Chooser<'_, L> {
     pub(super) fn estimates(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Floats {
         let slots = &self.scorer.slots;
         let mut sums = L::Floats::splat(0.0);
-        if slots.uses_columns {
-            let heights = swept.column_heights(ground, shape);
-            for term in &self.scorer.sweep_terms {
-                sums = term.kind.lanes(swept, &heights).estimate(sums, term.scaled);
-            }
-        } else {
+        if slots.only_basis {
             for term in &self.scorer.sweep_terms {
                 if let Kind::Basis(basis) = term.kind {
                     sums = swept.values[basis as usize].estimate(sums, term.scaled);
                 }
+            }
+        } else {
+            let beyond = slots.beyond(swept, ground, shape);
+            for term in &self.scorer.sweep_terms {
+                sums = term.kind.lanes(swept, &beyond).estimate(sums, term.scaled);
             }
         }
         sums
@@ -402,14 +398,10 @@ impl<L: Lanes> Chooser<'_, L> {
     /// What the placements of one orientation score that neither clear nor end; the rest is noise.
     #[inline(always)]
     pub(super) fn scores(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Doubles {
-        let heights = if self.scorer.slots.uses_columns {
-            swept.column_heights(ground, shape)
-        } else {
-            [L::splat(L::Word::EMPTY); 32]
-        };
+        let beyond = self.scorer.slots.beyond(swept, ground, shape);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
-            scores = term.kind.lanes(swept, &heights).accumulate(scores, term.weight);
+            scores = term.kind.lanes(swept, &beyond).accumulate(scores, term.weight);
         }
         scores
     }

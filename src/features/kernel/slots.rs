@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::Lanes;
+use super::surface::{Aspect, SweptSurface};
 use super::sweep::{Basis, Ground, Measured, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
@@ -16,7 +17,9 @@ pub struct Slots {
     locked_needs: Option<Needs>,
     after_needs: Option<Needs>,
     /// Whether single columns are among the features.
-    pub uses_columns: bool,
+    uses_columns: bool,
+    /// Whether all features are of those that every sweep measures.
+    pub only_basis: bool,
 }
 
 impl Slots {
@@ -29,7 +32,27 @@ impl Slots {
             slot.add_needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
         }
         let uses_columns = slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_)));
-        Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
+        let only_basis = slots.iter().all(|slot| matches!(slot.kind, Kind::Basis(_)));
+        Slots {
+            slots: slots.into(),
+            needs,
+            locked_needs: locked,
+            after_needs: after,
+            uses_columns,
+            only_basis,
+        }
+    }
+
+    /// Measures what the features need beyond a sweep's own values.
+    #[inline(always)]
+    pub fn beyond<'a, L: Lanes>(
+        &self,
+        swept: &Sweep<L>,
+        ground: &'a Ground<L>,
+        shape: &Shape,
+    ) -> Beyond<'a, L> {
+        let heights = if self.uses_columns { Some(swept.column_heights(ground, shape)) } else { None };
+        Beyond { heights, surface: swept.surface(ground, shape) }
     }
 
     /// Measures the playfields of one landing, before clearing and after.
@@ -52,7 +75,42 @@ impl Slots {
     }
 }
 
+/// What a sweep finds beyond its own values, as far as it was needed.
+pub struct Beyond<'a, L: Lanes> {
+    /// The height of every column.
+    heights: Option<[L; 32]>,
+    surface: Option<SweptSurface<'a, L>>,
+}
+
+impl<L: Lanes> Beyond<'_, L> {
+    #[inline(always)]
+    fn height(&self, column: u8) -> L {
+        match &self.heights {
+            Some(heights) => heights[usize::from(column)],
+            None => unreachable!("a feature of a column in a set that uses none"),
+        }
+    }
+
+    #[inline(always)]
+    fn aspect(&self, aspect: Aspect) -> L {
+        match &self.surface {
+            Some(surface) => surface.get(aspect),
+            None => unreachable!("a feature of the surface in a set that has none"),
+        }
+    }
+}
+
 impl Kind {
+    /// No value on a playfield of this size is larger; landing height in halves.
+    pub(super) fn largest<L: Lanes>(self, size: &Size<L>) -> u32 {
+        let (width, height) = size.shown();
+        match self {
+            Kind::Basis(basis) => size.largest(basis),
+            Kind::Height(_) | Kind::Step(_) => size.largest(Basis::MaxHeight),
+            Kind::Aspect(aspect) => aspect.largest(width, height),
+        }
+    }
+
     /// The feature of a playfield that was measured; 0 if it belongs to a landing.
     #[inline(always)]
     pub(super) fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
@@ -67,19 +125,21 @@ impl Kind {
             Kind::Step(column) => {
                 words[usize::from(column)].top().abs_diff(words[usize::from(column) + 1].top())
             }
+            Kind::Aspect(aspect) => measure.surface.map_or(0, |surface| surface.get(aspect)),
         }
     }
 
     /// The lanes of this feature in a sweep; landing height in halves.
     #[inline(always)]
-    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, heights: &[L; 32]) -> L {
+    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<'_, L>) -> L {
         match self {
             Kind::Basis(basis) => swept.values[basis as usize],
-            Kind::Height(column) => heights[usize::from(column)],
+            Kind::Height(column) => beyond.height(column),
             Kind::Step(column) => {
-                let (left, right) = (heights[usize::from(column)], heights[usize::from(column) + 1]);
+                let (left, right) = (beyond.height(column), beyond.height(column + 1));
                 left.max(right).sub(left.min(right))
             }
+            Kind::Aspect(aspect) => beyond.aspect(aspect),
         }
     }
 }
@@ -96,6 +156,7 @@ pub enum Kind {
     Basis(Basis),
     Height(u8),
     Step(u8),
+    Aspect(Aspect),
 }
 
 impl Slot {
@@ -108,6 +169,7 @@ impl Slot {
             Kind::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
             Kind::Basis(Basis::PatternDiversity) => needs.diversity = true,
             Kind::Basis(Basis::Bumpiness) => needs.bumpiness = true,
+            Kind::Aspect(aspect) => needs.surface.get_or_insert_default().add(aspect),
             _ => {}
         }
     }

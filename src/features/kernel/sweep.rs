@@ -19,7 +19,8 @@
 //! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is
 //! rounded on the way.
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, common_before, common_from, lanes_below, small};
+use super::surface::{MeasuredSurface, Surface, SurfaceNeeds, SweptSurface};
 use crate::engine::{Column, Shape, TopOut};
 
 /// The features the sweep knows, in the order of [`Values`].
@@ -59,6 +60,7 @@ pub struct Needs {
     pub rows_with_holes: bool,
     pub diversity: bool,
     pub bumpiness: bool,
+    pub surface: Option<SurfaceNeeds>,
 }
 
 /// What depends only on the size of the playfield.
@@ -81,6 +83,11 @@ impl<L: Lanes> Size<L> {
     #[inline(always)]
     pub fn new(width: u8, height: u8) -> Self {
         Size::lowered(width, height, height)
+    }
+
+    /// Columns and rows, without the hidden rows.
+    pub fn shown(&self) -> (u32, u32) {
+        (self.width, self.height)
     }
 
     /// No value of a feature on a playfield of this size is larger; landing height in halves.
@@ -113,18 +120,6 @@ impl<L: Lanes> Size<L> {
     }
 }
 
-/// The lanes below an index, as a mask.
-#[inline(always)]
-fn lanes_below(index: u32) -> u32 {
-    ((1u64 << index) - 1) as u32
-}
-
-/// A word with a small number in it.
-#[inline(always)]
-fn small<L: Lanes>(number: u32) -> L {
-    L::splat(L::Word::from_u64(number.into()))
-}
-
 /// The cumulative wells of some columns: for every well cell, the empty cells from it straight down to the first full one.
 #[inline(always)]
 fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
@@ -154,36 +149,6 @@ fn wells<L: Lanes, const K: usize>(well_cells: [L; K], full: [L; K]) -> L {
 fn difference_set<L: Lanes>(difference: L) -> L {
     let outside = difference.greater(small(4)) | small::<L>(0).greater(difference);
     L::place(1, difference.select(outside, small(0))).select(outside, small(0))
-}
-
-/// The bits common to a lane and all lanes after it.
-#[inline(always)]
-fn common_from<L: Lanes>(lanes: L) -> L {
-    let ones = L::splat(!L::Word::EMPTY);
-    let mut common = lanes;
-    common = common.and(common.next::<1>(ones));
-    common = common.and(common.next::<2>(ones));
-    common = common.and(common.next::<4>(ones));
-    common = common.and(common.next::<8>(ones));
-    if L::LANES > 16 {
-        common = common.and(common.next::<16>(ones));
-    }
-    common
-}
-
-/// The bits common to all lanes before a lane.
-#[inline(always)]
-fn common_before<L: Lanes>(lanes: L) -> L {
-    let ones = L::splat(!L::Word::EMPTY);
-    let mut common = lanes.previous::<1>(ones);
-    common = common.and(common.previous::<1>(ones));
-    common = common.and(common.previous::<2>(ones));
-    common = common.and(common.previous::<4>(ones));
-    common = common.and(common.previous::<8>(ones));
-    if L::LANES > 16 {
-        common = common.and(common.previous::<16>(ones));
-    }
-    common
 }
 
 /// The sum over the pairs that a piece of K columns touches: (x - 1, x) to (x + K - 1, x + K).
@@ -225,6 +190,8 @@ pub struct Ground<L: Lanes> {
     right_missing: L,
     /// The features of the playfield itself.
     whole: Measured<L>,
+    /// What the features of the surface need, if there are any.
+    surface: Option<Surface<L>>,
 }
 
 /// The features of one playfield, as numbers.
@@ -240,6 +207,7 @@ pub struct Measured<L: Lanes> {
     pub total_height: u32,
     pub max_height: u32,
     pub bumpiness: u32,
+    pub surface: Option<MeasuredSurface>,
 }
 
 impl<L: Lanes> Default for Measured<L> {
@@ -256,6 +224,7 @@ impl<L: Lanes> Default for Measured<L> {
             total_height: 0,
             max_height: 0,
             bumpiness: 0,
+            surface: None,
         }
     }
 }
@@ -324,6 +293,13 @@ impl<L: Lanes> Ground<L> {
         } else {
             L::Word::EMPTY
         };
+        let (surface, measured_surface) = match needs.surface {
+            None => (None, None),
+            Some(needs) => {
+                let (surface, measured) = Surface::new(real, height, size.pairs, size.width, needs);
+                (Some(surface), Some(measured))
+            }
+        };
         let left_changes = (words[0] ^ size.wall).count();
         let whole = Measured {
             row_transitions: row_transitions + left_changes + 2 * size.hidden_rows,
@@ -337,6 +313,7 @@ impl<L: Lanes> Ground<L> {
             total_height,
             max_height: height.largest().to_u64() as u32,
             bumpiness,
+            surface: measured_surface,
         };
         Ground {
             size: *size,
@@ -350,6 +327,7 @@ impl<L: Lanes> Ground<L> {
             left_missing,
             right_missing,
             whole,
+            surface,
         }
     }
 
@@ -390,6 +368,15 @@ impl<L: Lanes> Sweep<L> {
         }
         let top = self.rows.add(small(shape.height.into()));
         top.greater(small(limit)) & self.exist
+    }
+
+    /// The features of the surface; `None` if the set has none.
+    #[inline(always)]
+    pub fn surface<'a>(&self, ground: &'a Ground<L>, shape: &Shape) -> Option<SweptSurface<'a, L>> {
+        match (&ground.surface, &ground.whole.surface) {
+            (Some(surface), Some(whole)) => Some(surface.sweep(whole, shape, self.rows)),
+            _ => None,
+        }
     }
 
     /// The height of every column, one vector a column; the rest is zero.

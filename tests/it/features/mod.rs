@@ -131,6 +131,69 @@ fn the_edges_of_a_playfield_are_walls_floor_and_sky() {
 }
 
 #[test]
+fn fitting_tetrominoes_as_counted_by_hand() {
+    // A level floor of four columns: O stands in three places, J and L too, and as T they lie in two; I stands on each column
+    // and lies in one place; S and Z fit nowhere.
+    check(
+        "..../..../..../....",
+        "accommodated 5, fits 20, readiness[0] 1, readiness[1] 1, readiness[2] 1, readiness[3] 0, readiness[4] 0,
+         readiness[5] 1, readiness[6] 1, fits_of[0] 5, fits_of[1] 3, fits_of[2] 2, fits_of[3] 0, fits_of[4] 0,
+         fits_of[5] 5, fits_of[6] 5, steps[3] 3",
+    );
+    // Heights 0 1 1 3: the steps up 1, level, up 2.
+    // T and Z stand on the step up; O, J and L on the level; J hangs its foot over the step of two, L lies on the first three
+    // columns; S flat needs level, then up one, and S upright down one: neither.
+    check(
+        "...#/...#/.###",
+        "accommodated 6, fits 11, fits_of[0] 4, fits_of[1] 1, fits_of[2] 1, fits_of[3] 1, fits_of[4] 0, fits_of[5] 2,
+         fits_of[6] 2, readiness[4] 0, readiness[3] 1, steps[4] 1, steps[3] 1, steps[5] 1, steps[2] 0",
+    );
+    // Heights 3 2 2 1 0: down 1, level, down 1, down 1. S and T stand on each step down; Z lies on the first and the level; J
+    // lies on the level and the step after it; O, J and L stand on the level.
+    check(
+        "...../#..../###../####.",
+        "accommodated 7, fits 16, fits_of[0] 5, fits_of[1] 1, fits_of[2] 3, fits_of[3] 1, fits_of[4] 3, fits_of[5] 2,
+         fits_of[6] 1, steps[2] 3, steps[3] 1",
+    );
+    // Heights 1 0 1 4: T points down into the valley or stands on either side of it; S stands on the first step, Z on the
+    // second.
+    check(
+        "...#/...#/...#/#.##",
+        "accommodated 4, fits 9, fits_of[0] 4, fits_of[1] 0, fits_of[2] 3, fits_of[3] 1, fits_of[4] 1, fits_of[5] 0,
+         fits_of[6] 0, steps[2] 1, steps[4] 1, steps[6] 1, steps[0] 0",
+    );
+    // Heights 2 2 0 1 1 0: level, down 2, up 1, level, down 1.
+    check(
+        "....../##..../##.##.",
+        "accommodated 7, fits 19, fits_of[0] 6, fits_of[1] 2, fits_of[2] 2, fits_of[3] 1, fits_of[4] 1, fits_of[5] 3,
+         fits_of[6] 4, steps[1] 1, steps[2] 1, steps[3] 2, steps[4] 1",
+    );
+    // Heights 4 0 0 4: a hole under the last column changes nothing. On heights 4 0 4 0 only an I fits.
+    check(
+        "#..#/#..#/#..#/#...",
+        "accommodated 4, fits 7, readiness[0] 1, readiness[2] 0, steps[0] 1, steps[6] 1, steps[3] 1, fits_of[1] 1",
+    );
+    check(
+        "#.#./#.#./#.#./....",
+        "accommodated 1, fits 4, fits_of[0] 4, steps[0] 2, steps[6] 1, deep_wells 4",
+    );
+}
+
+#[test]
+fn what_lies_under_the_surface_as_counted_by_hand() {
+    // Column 0 has holes in rows 0 and 2 under height 4, column 2 one in row 1 under height 3: 4 + 2 + 2. Column 1 lies two
+    // rows under its lower neighbour, column 3 three rows beside the wall.
+    check("#.../..#./#.../.##.", "weighted_holes 8, deep_wells 1, holes 3, surface_parity 0");
+    // A well of four rows at the wall, and one of two in the middle, which does not count.
+    check("...../.#.../.#.##/.#.##/.####", "deep_wells 2, weighted_holes 0, surface_parity 1");
+    // On heights 1 0 1 0 1 all cells have one colour, on 1 1 1 1 0 they are two and two.
+    check("...../#.#.#", "surface_parity 3, deep_wells 0");
+    check("...../####.", "surface_parity 0");
+    check(".#.#/....", "surface_parity 0, weighted_holes 4");
+    check("..../.#.#", "surface_parity 2, deep_wells 0");
+}
+
+#[test]
 fn features_of_a_landing_as_counted_by_hand() {
     use Tetromino::*;
     // Lying on the floor, an I has its middle in row 0.

@@ -12,6 +12,14 @@ fn sets_have_their_features_in_the_order_of_their_weights() {
     assert_eq!(names("dellacherie6", 10), dellacherie);
     assert_eq!(names("bcts8", 10), format!("{dellacherie} hole_depth rows_with_holes"));
     assert_eq!(names("thiery9", 10), format!("{dellacherie} hole_depth rows_with_holes pattern_diversity"));
+    assert_eq!(
+        names("surface27", 10),
+        format!(
+            "{} readiness[0] readiness[1] readiness[2] readiness[3] readiness[4] readiness[5] readiness[6] fits \
+             steps[0] steps[1] steps[2] steps[3] steps[4] steps[5] steps[6] weighted_holes deep_wells surface_parity",
+            names("thiery9", 10)
+        )
+    );
     assert_eq!(names("eltetris6", 10), dellacherie.replace("eroded_piece_cells", "lines_cleared"));
     assert_eq!(names("height4", 10), "total_height lines_cleared holes bumpiness");
     assert_eq!(names("lab4", 10), "total_height_preclear lines_cleared holes_preclear bumpiness_preclear");
@@ -146,12 +154,12 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     assert_eq!(
         FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
         "no feature set is called \"bcts9\", did you mean \"bcts8\"? expected one of dellacherie6, bcts8, thiery9, \
-         bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
     assert_eq!(
         FeatureSet::named("holes", 10).unwrap_err().to_string(),
         "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
-         bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
 }
 

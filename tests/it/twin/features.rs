@@ -8,6 +8,7 @@
 use std::iter::once;
 
 use super::playfield::{TwinLanding, TwinPlayfield};
+use super::surface;
 
 /// The features that describe the landing and not the playfield.
 pub const LANDING_FEATURES: [&str; 8] = [
@@ -21,9 +22,9 @@ pub const LANDING_FEATURES: [&str; 8] = [
     "landing_top",
 ];
 
-/// The features that are one number of a playfield; `column_height[i]` and `height_difference[i]`
-/// come on top.
-pub const PLAYFIELD_FEATURES: [&str; 23] = [
+/// The features that are one number of a playfield; `column_height[i]`, `height_difference[i]` and
+/// `SEVENS` come on top.
+pub const PLAYFIELD_FEATURES: [&str; 28] = [
     "row_transitions",
     "column_transitions",
     "holes",
@@ -47,13 +48,24 @@ pub const PLAYFIELD_FEATURES: [&str; 23] = [
     "column_transitions_lab",
     "column_transitions_survey",
     "open_shafts",
+    "accommodated",
+    "fits",
+    "weighted_holes",
+    "deep_wells",
+    "surface_parity",
 ];
+
+/// The families of seven at any width.
+pub const SEVENS: [&str; 3] = ["readiness", "fits_of", "steps"];
 
 /// Every name that `playfield_feature` knows at that width, the indexed ones spelled out.
 pub fn playfield_feature_names(width: usize) -> Vec<String> {
     let mut names: Vec<String> = PLAYFIELD_FEATURES.iter().map(|name| name.to_string()).collect();
     names.extend((0..width).map(|column| format!("column_height[{column}]")));
     names.extend((0..width - 1).map(|column| format!("height_difference[{column}]")));
+    for family in SEVENS {
+        names.extend((0..7).map(|index| format!("{family}[{index}]")));
+    }
     names
 }
 
@@ -141,11 +153,19 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "column_transitions_lab" => column_transitions_lab(playfield),
         "column_transitions_survey" => column_transitions_survey(playfield),
         "open_shafts" => open_shafts(playfield),
+        "accommodated" => surface::accommodated(playfield),
+        "fits" => surface::fits(playfield),
+        "weighted_holes" => surface::weighted_holes(playfield),
+        "deep_wells" => surface::deep_wells(playfield),
+        "surface_parity" => surface::surface_parity(playfield),
         _ => {
             let (family, index) = indexed(name).unwrap_or_else(|| panic!("no feature is called {name}"));
             match family {
                 "column_height" => heights(playfield)[index],
                 "height_difference" => height_differences(playfield)[index],
+                "readiness" => surface::readiness(playfield, index),
+                "fits_of" => surface::fits_of(playfield, index),
+                "steps" => surface::steps(playfield, index),
                 _ => panic!("no family of features is called {family}"),
             }
         }

@@ -16,11 +16,12 @@ mod notebook;
 mod perft;
 mod playfield;
 mod seeds;
+mod surface;
 mod tetromino;
 
 pub use controller::{Losing, TwinStep, greedy, greedy_episode, random_episode, score};
 pub use features::{
-    LANDING_FEATURES, PLAYFIELD_FEATURES, feature, feature_names, plain_name, playfield_feature,
+    LANDING_FEATURES, PLAYFIELD_FEATURES, SEVENS, feature, feature_names, plain_name, playfield_feature,
     playfield_feature_names, preclear_name,
 };
 pub use notebook::{NotebookBoard, NotebookPiece};

@@ -2,7 +2,7 @@
 
 use super::{drop, value};
 use crate::twin::{
-    LANDING_FEATURES, PLAYFIELD_FEATURES, TwinPlayfield, feature_names, playfield_feature,
+    LANDING_FEATURES, PLAYFIELD_FEATURES, SEVENS, TwinPlayfield, feature_names, playfield_feature,
     playfield_feature_names, random_episode, random_playfield, uniform_sequence,
 };
 
@@ -170,7 +170,7 @@ fn features_keep_their_relations_on_any_playfield() {
 fn every_feature_of_every_landing_is_a_whole_number_or_a_half() {
     for width in [4, 10, 32] {
         let names = feature_names(width);
-        let num_playfield_features = PLAYFIELD_FEATURES.len() + width + (width - 1);
+        let num_playfield_features = PLAYFIELD_FEATURES.len() + width + (width - 1) + 7 * SEVENS.len();
         assert_eq!(playfield_feature_names(width).len(), num_playfield_features);
         assert_eq!(names.len(), LANDING_FEATURES.len() + 2 * num_playfield_features);
         for seed in 0..10 {

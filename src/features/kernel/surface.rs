@@ -1,0 +1,508 @@
+//! What placements make of the surface: how the seven tetrominoes fit on it, its steps, wells and parity, and its weight on
+//! the holes.
+//!
+//! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x, and a feature is that of the playfield
+//! with a correction for what changes under and beside the piece. A step between two neighbouring columns is one bit of
+//! seven. A tetromino fits where one, two or three neighbouring steps have certain values, so all the ways in which one fits
+//! are a few bits more at the last of these steps: its *spots*. A piece of K columns changes K + 1 steps, and with them the
+//! spots at K + 3; those are counted again.
+//!
+//! Sets without these features do none of this work, and have none of its code in their way: what does it are functions of
+//! their own.
+
+use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
+use crate::engine::{Column, Shape};
+
+/// The features measured here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // they are named as in the table of features
+pub enum Aspect {
+    Accommodated,
+    Readiness(u8),
+    Fits,
+    FitsOf(u8),
+    Steps(u8),
+    WeightedHoles,
+    DeepWells,
+    SurfaceParity,
+}
+
+impl Aspect {
+    /// No value on a playfield of this size is larger.
+    pub fn largest(self, width: u32, height: u32) -> u32 {
+        match self {
+            Aspect::Accommodated => 7,
+            Aspect::Readiness(_) => 1,
+            // A column bears an upright I, a step and those before it at most seven more.
+            Aspect::Fits | Aspect::FitsOf(_) => 8 * width,
+            Aspect::Steps(_) | Aspect::SurfaceParity => width,
+            Aspect::WeightedHoles => width * height * (height + 1) / 2,
+            Aspect::DeepWells => width * height,
+        }
+    }
+}
+
+/// Which parts of the work the caller needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SurfaceNeeds {
+    spots: bool,
+    /// How many there are of each spot, too.
+    counts: bool,
+    weighted_holes: bool,
+    deep_wells: bool,
+    parity: bool,
+}
+
+impl SurfaceNeeds {
+    /// Adds what a feature needs.
+    pub fn add(&mut self, aspect: Aspect) {
+        match aspect {
+            Aspect::Accommodated | Aspect::Readiness(_) => self.spots = true,
+            Aspect::Fits | Aspect::FitsOf(_) | Aspect::Steps(_) => (self.spots, self.counts) = (true, true),
+            Aspect::WeightedHoles => self.weighted_holes = true,
+            Aspect::DeepWells => self.deep_wells = true,
+            Aspect::SurfaceParity => self.parity = true,
+        }
+    }
+}
+
+// The bits of a spot. The first seven are its own step, -3 or less to 3 or more; the others end with it.
+const NUM_SPOTS: usize = 14;
+const DOWN_2: u32 = 1 << 1;
+const DOWN_1: u32 = 1 << 2;
+const LEVEL: u32 = 1 << 3;
+const UP_1: u32 = 1 << 4;
+const UP_2: u32 = 1 << 5;
+const DOWN_THEN_LEVEL: u32 = 1 << 7;
+const LEVEL_THEN_UP: u32 = 1 << 8;
+const LEVEL_THEN_DOWN: u32 = 1 << 9;
+const UP_THEN_LEVEL: u32 = 1 << 10;
+const DOWN_THEN_UP: u32 = 1 << 11;
+const LEVEL_TWICE: u32 = 1 << 12;
+const LEVEL_THREE_TIMES: u32 = 1 << 13;
+
+/// The spots on which each tetromino fits, one orientation each; beside them, an upright I fits on every column.
+const FITTING: [u32; 7] = [
+    LEVEL_THREE_TIMES,
+    LEVEL,
+    DOWN_1 | UP_1 | LEVEL_TWICE | DOWN_THEN_UP,
+    UP_1 | DOWN_THEN_LEVEL,
+    DOWN_1 | LEVEL_THEN_UP,
+    LEVEL | UP_2 | LEVEL_TWICE | LEVEL_THEN_DOWN,
+    LEVEL | DOWN_2 | LEVEL_TWICE | UP_THEN_LEVEL,
+];
+
+/// The spots on which at least one, two and three of the tetrominoes fit; never more do.
+const FITTING_AT_LEAST: [u32; 3] = {
+    let [mut one, mut two, mut three] = [0; 3];
+    let mut i = 0;
+    while i < 7 {
+        assert!(three & FITTING[i] == 0);
+        three |= two & FITTING[i];
+        two |= one & FITTING[i];
+        one |= FITTING[i];
+        i += 1;
+    }
+    [one, two, three]
+};
+
+/// What all placements on one playfield share.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface<L: Lanes> {
+    needs: SurfaceNeeds,
+    width: u32,
+    /// Height of column x; where there is no column, one that no column reaches.
+    heights: L,
+    /// The step from column x to column x + 1 as a bit, none where there is no such pair of columns.
+    steps: L,
+    /// The spots that end with it.
+    spots: L,
+    /// What is not among the spots up to (x - 2, x - 1), and not among those from (x, x + 1) on.
+    left_missing: L,
+    right_missing: L,
+    /// Holes of column x.
+    holes: L,
+    /// Its rows beyond two under the lower neighbour.
+    deep_wells: L,
+}
+
+/// The features of one playfield, as numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeasuredSurface {
+    /// The spots that occur.
+    spots: u32,
+    steps: [u32; 7],
+    fits_of: [u32; 7],
+    weighted_holes: u32,
+    deep_wells: u32,
+    /// The columns of odd height among those with an even number, and among the others.
+    odd_heights: [u32; 2],
+}
+
+impl MeasuredSurface {
+    /// One of them.
+    pub fn get(&self, aspect: Aspect) -> u32 {
+        let fits = |tetromino: usize| tetromino == 0 || self.spots & FITTING[tetromino] != 0;
+        match aspect {
+            Aspect::Accommodated => (0..7).map(|tetromino| u32::from(fits(tetromino))).sum(),
+            Aspect::Readiness(tetromino) => fits(tetromino.into()).into(),
+            Aspect::Fits => self.fits_of.iter().sum(),
+            Aspect::FitsOf(tetromino) => self.fits_of[usize::from(tetromino)],
+            Aspect::Steps(step) => self.steps[usize::from(step)],
+            Aspect::WeightedHoles => self.weighted_holes,
+            Aspect::DeepWells => self.deep_wells,
+            Aspect::SurfaceParity => self.odd_heights[0].abs_diff(self.odd_heights[1]),
+        }
+    }
+}
+
+/// Lane i takes lane i + `distance`.
+#[inline(always)]
+fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
+    match distance {
+        0 => lanes,
+        1 => lanes.next::<1>(fill),
+        2 => lanes.next::<2>(fill),
+        3 => lanes.next::<3>(fill),
+        4 => lanes.next::<4>(fill),
+        5 => lanes.next::<4>(fill).next::<1>(fill),
+        _ => lanes.next::<4>(fill).next::<2>(fill),
+    }
+}
+
+/// The step from one height to another as a bit.
+#[inline(always)]
+fn step<L: Lanes>(from: L, to: L) -> L {
+    L::place(1, to.add(small(3)).sub(from).max(small(0)).min(small(6)))
+}
+
+/// The spots that end with the last of three neighbouring steps.
+#[inline(always)]
+fn spots<L: Lanes>([first, second, last]: [L; 3]) -> L {
+    let rising = second.up::<1>().and(last);
+    let falling = second.down::<1>().and(last);
+    let valley = second.up::<2>().and(last);
+    let level = second.and(last).and(small(LEVEL));
+    last.or(rising.and(small(LEVEL | UP_1)).up::<4>())
+        .or(falling.and(small(DOWN_1 | LEVEL)).up::<7>())
+        .or(valley.and(small(UP_1)).up::<7>())
+        .or(level.up::<9>())
+        .or(level.and(first).up::<10>())
+}
+
+/// The rows beyond two by which a column lies under the lower of its neighbours.
+#[inline(always)]
+fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
+    left.min(right).sub(height.add(small(2))).max(small(0))
+}
+
+/// How often each bit was set in the words that were added, at most seven of them: the bits of these counts.
+#[derive(Clone, Copy, Debug)]
+struct Tally<L: Lanes>([L; 3]);
+
+impl<L: Lanes> Tally<L> {
+    #[inline(always)]
+    fn none() -> Self {
+        Tally([small(0); 3])
+    }
+
+    #[inline(always)]
+    fn add(&mut self, bits: L) {
+        let [ones, twos, fours] = self.0;
+        let carry = ones.and(bits);
+        self.0 = [ones.xor(bits), twos.xor(carry), fours.or(twos.and(carry))];
+    }
+
+    /// The sum of the counts of some bits.
+    #[inline(always)]
+    fn of(&self, bits: L) -> L {
+        let [ones, twos, fours] = self.0;
+        let (ones, twos, fours) = (ones.and(bits).count(), twos.and(bits).count(), fours.and(bits).count());
+        ones.add(twos.up::<1>()).add(fours.up::<2>())
+    }
+}
+
+impl<L: Lanes> Surface<L> {
+    /// Measures a playfield, given by its columns and their heights; `pairs` has every bit in the lanes of columns that have a
+    /// right neighbour.
+    #[inline(always)]
+    pub fn new(cells: L, heights: L, pairs: L, width: u32, needs: SurfaceNeeds) -> (Self, MeasuredSurface) {
+        let zero = small::<L>(0);
+        let mut surface = Surface {
+            needs,
+            width,
+            heights: zero,
+            steps: zero,
+            spots: zero,
+            left_missing: zero,
+            right_missing: zero,
+            holes: zero,
+            deep_wells: zero,
+        };
+        let mut whole = MeasuredSurface::default();
+        L::apart(Look { cells, heights, pairs, surface: &mut surface, whole: &mut whole });
+        (surface, whole)
+    }
+
+    /// Measures all placements of a shape; `rows` is where they land, `whole` the playfield itself.
+    #[inline(always)]
+    pub fn sweep<'a>(&self, whole: &'a MeasuredSurface, shape: &Shape, rows: L) -> SweptSurface<'a, L> {
+        let zero = small::<L>(0);
+        let mut swept = SweptSurface {
+            whole,
+            spots: zero,
+            more: Tally::none(),
+            less: Tally::none(),
+            weighted_holes: zero,
+            deep_wells: zero,
+            parity: zero,
+        };
+        L::apart(SweepSurface { surface: self, shape, rows, swept: &mut swept });
+        swept
+    }
+}
+
+/// A look at a playfield; what it finds is written where it belongs.
+struct Look<'a, L: Lanes> {
+    cells: L,
+    heights: L,
+    pairs: L,
+    surface: &'a mut Surface<L>,
+    whole: &'a mut MeasuredSurface,
+}
+
+impl<L: Lanes> Apart for Look<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Look { cells, heights, pairs, surface, whole } = self;
+        let zero = small::<L>(0);
+        let ones = L::splat(!L::Word::EMPTY);
+        let needs = surface.needs;
+        let endless = small::<L>(L::Word::BITS);
+        let walled = heights.select(!lanes_below(surface.width), endless);
+        surface.heights = walled;
+
+        if needs.spots {
+            let steps = step(walled, walled.next::<1>(endless)).and(pairs);
+            let found = spots([steps.previous::<2>(zero), steps.previous::<1>(zero), steps]);
+            let missing = ones.and_not(found);
+            surface.steps = steps;
+            surface.spots = found;
+            surface.left_missing = common_before(missing).previous::<1>(ones);
+            surface.right_missing = common_from(missing);
+            whole.spots = found.any().to_u64() as u32;
+            if needs.counts {
+                whole.fits_of[0] = surface.width;
+                for spot in 0..NUM_SPOTS {
+                    let count = found.and(small(1 << spot)).nonzero().count_ones();
+                    if let Some(steps) = whole.steps.get_mut(spot) {
+                        *steps = count;
+                    }
+                    for (fits, fitting) in whole.fits_of.iter_mut().zip(FITTING) {
+                        *fits += (fitting >> spot & 1) * count;
+                    }
+                }
+            }
+        }
+        if needs.weighted_holes {
+            // A hole counts the height of its column less its row. The rows are added up bit by bit of their numbers.
+            let holes = L::place(1, heights).sub(small(1)).and_not(cells);
+            let mut rows = zero;
+            let mut bit = L::Word::BITS / 2;
+            while bit > 0 {
+                // The rows whose number has the bit: 1, 3, 5, ... for the last one.
+                let with_bit =
+                    L::Word::from_u64((u64::MAX / ((1 << bit) + 1) << bit) >> (64 - L::Word::BITS));
+                rows = rows.up::<1>().add(holes.and(L::splat(with_bit)).count());
+                bit /= 2;
+            }
+            surface.holes = holes.count();
+            whole.weighted_holes = surface.holes.times(heights).sub(rows).sum().to_u64() as u32;
+        }
+        if needs.deep_wells {
+            surface.deep_wells = deep_well(walled.previous::<1>(endless), walled, walled.next::<1>(endless));
+            whole.deep_wells = surface.deep_wells.sum().to_u64() as u32;
+        }
+        if needs.parity {
+            let odd = heights.and(small(1)).nonzero();
+            whole.odd_heights = [odd & !ODD_LANES, odd & ODD_LANES].map(u32::count_ones);
+        }
+    }
+}
+
+/// The lanes with an odd number.
+const ODD_LANES: u32 = 0xaaaa_aaaa;
+
+/// Every placement of one orientation.
+#[derive(Clone, Copy, Debug)]
+pub struct SweptSurface<'a, L: Lanes> {
+    whole: &'a MeasuredSurface,
+    /// The spots that occur.
+    spots: L,
+    /// How many of each there are more than on the playfield itself, and how many less.
+    more: Tally<L>,
+    less: Tally<L>,
+    /// What is added to those of the playfield itself.
+    weighted_holes: L,
+    deep_wells: L,
+    parity: L,
+}
+
+impl<L: Lanes> SweptSurface<'_, L> {
+    /// One feature of the afterstates of the lanes that neither clear nor end; the rest is noise.
+    #[inline(always)]
+    pub fn get(&self, aspect: Aspect) -> L {
+        let whole = self.whole;
+        let changed = match aspect {
+            Aspect::Accommodated => return self.fitting(0, 7),
+            Aspect::Readiness(tetromino) => {
+                return self.fitting(tetromino.into(), usize::from(tetromino) + 1);
+            }
+            Aspect::Fits => FITTING_AT_LEAST,
+            Aspect::FitsOf(tetromino) => [FITTING[usize::from(tetromino)], 0, 0],
+            Aspect::Steps(step) => [1 << step, 0, 0],
+            Aspect::WeightedHoles => return small::<L>(whole.weighted_holes).add(self.weighted_holes),
+            Aspect::DeepWells => return small::<L>(whole.deep_wells).add(self.deep_wells),
+            Aspect::SurfaceParity => {
+                let [even, odd] = whole.odd_heights;
+                let balance = small::<L>(even).sub(small(odd)).add(self.parity);
+                return balance.max(small::<L>(0).sub(balance));
+            }
+        };
+        let mut count = small::<L>(whole.get(aspect));
+        for spots in changed {
+            if spots == 0 {
+                break;
+            }
+            count = count.add(self.more.of(small(spots))).sub(self.less.of(small(spots)));
+        }
+        count
+    }
+
+    /// How many tetrominoes fit, of some: an I always does.
+    #[inline(always)]
+    fn fitting(&self, first: usize, past: usize) -> L {
+        let mut fitting = small::<L>(u32::from(first == 0));
+        for spots in &FITTING[first.max(1)..past] {
+            fitting = fitting.add(self.spots.and(small(*spots)).min(small(1)));
+        }
+        fitting
+    }
+}
+
+/// A sweep; what it finds is written where it belongs.
+struct SweepSurface<'a, 'b, L: Lanes> {
+    surface: &'a Surface<L>,
+    shape: &'a Shape,
+    rows: L,
+    swept: &'a mut SweptSurface<'b, L>,
+}
+
+impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let width = usize::from(self.shape.width);
+        // The width as a constant saves time; code for all widths saves code, of which large lanes make much.
+        match width {
+            _ if L::LANES > 16 => self.of_width(width),
+            1 => self.of_width(1),
+            2 => self.of_width(2),
+            3 => self.of_width(3),
+            _ => self.of_width(4),
+        }
+    }
+}
+
+impl<L: Lanes> SweepSurface<'_, '_, L> {
+    /// `width` columns under the piece.
+    #[inline(always)]
+    fn of_width(self, width: usize) {
+        let SweepSurface { surface, shape, rows, swept } = self;
+        let needs = surface.needs;
+        let zero = small::<L>(0);
+        let one = small::<L>(1);
+        let ones = L::splat(!L::Word::EMPTY);
+        let endless = small::<L>(L::Word::BITS);
+
+        // Columns x - 2 to x + width + 1, with the piece in them.
+        let mut heights = [zero; 8];
+        heights[0] = surface.heights.previous::<2>(endless);
+        heights[1] = surface.heights.previous::<1>(endless);
+        for j in 0..width {
+            heights[j + 2] = rows.add(small(shape.tops[j].into()));
+        }
+        heights[width + 2] = ahead(surface.heights, width, endless);
+        heights[width + 3] = ahead(surface.heights, width + 1, endless);
+
+        if needs.spots {
+            // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the spots from that of
+            // (x - 1, x) on.
+            let mut steps = [zero; 9];
+            steps[0] = surface.steps.previous::<2>(zero).previous::<1>(zero);
+            steps[1] = surface.steps.previous::<2>(zero);
+            // There is a left pair from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
+            steps[2] = step(heights[1], heights[2]).select(1, zero);
+            for j in 1..width {
+                let up = i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]);
+                steps[j + 2] = small(1 << (up + 3));
+            }
+            let no_right = !lanes_below(surface.width - width as u32);
+            steps[width + 2] = step(heights[width + 1], heights[width + 2]).select(no_right, zero);
+            steps[width + 3] = ahead(surface.steps, width, zero);
+            steps[width + 4] = ahead(surface.steps, width + 1, zero);
+
+            let untouched = surface.left_missing.and(ahead(surface.right_missing, width + 2, ones));
+            let (mut occurring, mut more, mut less) = (ones.and_not(untouched), Tally::none(), Tally::none());
+            for i in 0..width + 3 {
+                let found = spots([steps[i], steps[i + 1], steps[i + 2]]);
+                occurring = occurring.or(found);
+                if needs.counts {
+                    more.add(found);
+                    less.add(match i {
+                        0 => surface.spots.previous::<1>(zero),
+                        _ => ahead(surface.spots, i - 1, zero),
+                    });
+                }
+            }
+            (swept.spots, swept.more, swept.less) = (occurring, more, less);
+        }
+        if needs.weighted_holes {
+            let mut added = zero;
+            for j in 0..width {
+                // The old holes lie deeper by the gap and by the piece's cells; the new ones, from the top down, one and more
+                // rows under these.
+                let (bottom, cells) = (shape.bottoms[j], shape.tops[j] - shape.bottoms[j]);
+                let gap = rows.add(small(bottom.into())).sub(ahead(surface.heights, j, endless));
+                let deeper = gap.add(small(cells.into()));
+                let old = ahead(surface.holes, j, zero).times(deeper);
+                let twice_new = gap.times(gap.add(small(2 * u32::from(cells) + 1)));
+                added = added.add(old).add(twice_new.down::<1>());
+            }
+            swept.weighted_holes = added;
+        }
+        if needs.deep_wells {
+            // The columns from x - 1 to x + width.
+            let mut added = zero;
+            for i in 0..width + 2 {
+                let again = deep_well(heights[i], heights[i + 1], heights[i + 2]);
+                let before = match i {
+                    0 => surface.deep_wells.previous::<1>(zero),
+                    _ => ahead(surface.deep_wells, i - 1, zero),
+                };
+                added = added.add(again).sub(before);
+            }
+            swept.deep_wells = added;
+        }
+        if needs.parity {
+            // Counted from column x, black and white change places in every other lane.
+            let mut change = zero;
+            for j in 0..width {
+                let before = ahead(surface.heights, j, endless).and(one);
+                let after = heights[j + 2].and(one);
+                change =
+                    if j % 2 == 0 { change.add(after).sub(before) } else { change.add(before).sub(after) };
+            }
+            swept.parity = change.select(ODD_LANES, zero.sub(change));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The surface as the pieces to come meet it: this project's own features, for players that weigh what they cannot see.
+//!
+//! A tetromino *fits* where one of its orientations can rest so that every column of it touches the surface: then it covers
+//! no empty cell, and there is no new hole. That is a matter of the columns' heights alone, and of nothing above them: how
+//! high the playfield is does not count. A player who takes the mean over the next piece loses where one of the seven fits
+//! nowhere, so these numbers tell in one look what the mean finds out with seven.
+//!
+//! Two features weigh by depth what Dellacherie's count once: a hole far under the surface is opened late, and a well of
+//! three rows or more takes an I and nothing else. The last is the checkerboard argument: every tetromino but the T covers as
+//! many black cells as white ones.
+
+use super::bertsekas::column_height;
+use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
+
+/// How many of the seven tetrominoes fit somewhere: 1 to 7, because an I fits upright on any column.
+pub fn accommodated(playfield: &Playfield) -> u32 {
+    (0..7).map(|tetromino| readiness(playfield, tetromino)).sum()
+}
+
+/// 1 if the tetromino with this number fits somewhere, else 0.
+pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
+    fits_of(playfield, tetromino).min(1)
+}
+
+/// The ways in which the tetrominoes fit: pairs of an orientation and a column, of all seven.
+pub fn fits(playfield: &Playfield) -> u32 {
+    (0..7).map(|tetromino| fits_of(playfield, tetromino)).sum()
+}
+
+/// The ways in which the tetromino with this number fits: pairs of an orientation and a column.
+pub fn fits_of(playfield: &Playfield, tetromino: usize) -> u32 {
+    // All rules have the same shapes, if not in the same order.
+    let shapes = Rules::default().shapes(Tetromino::ALL[tetromino]);
+    shapes.iter().map(|shape| resting_places(playfield, shape)).sum()
+}
+
+/// The columns over which every column of a shape touches the surface.
+fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
+    let touches = |under: &&[u64]| {
+        let row = |j: usize| under[j].top() as i32 - i32::from(shape.bottoms[j]);
+        (1..under.len()).all(|j| row(j) == row(0))
+    };
+    playfield.columns().windows(shape.width.into()).filter(touches).count() as u32
+}
+
+/// The pairs of neighbouring columns whose step `h[i + 1] - h[i]` is `index - 3`: -3 or less for 0, 3 or more for 6.
+pub fn steps(playfield: &Playfield, index: usize) -> u32 {
+    let step = |pair: &[u64]| pair[1].top() as i32 - pair[0].top() as i32;
+    let counted = |pair: &&[u64]| (step(pair).clamp(-3, 3) + 3) as usize == index;
+    playfield.columns().windows(2).filter(counted).count() as u32
+}
+
+/// For every hole, the rows from it up to the top of its column: column height minus the hole's row.
+pub fn weighted_holes(playfield: &Playfield) -> u32 {
+    let mut sum = 0;
+    for column in 0..playfield.width() {
+        let height = column_height(playfield, column.into());
+        let holes = playfield.holes(column);
+        sum += (0..height).filter(|&row| holes >> row & 1 == 1).map(|row| height - row).sum::<u32>();
+    }
+    sum
+}
+
+/// For every column, the rows beyond two by which it lies below its lower neighbour; walls are endlessly high.
+pub fn deep_wells(playfield: &Playfield) -> u32 {
+    let heights: Vec<u32> = playfield.heights().collect();
+    let height = |i: usize| heights.get(i).copied().unwrap_or(u32::MAX);
+    let lower_neighbour = |i: usize| height(i.wrapping_sub(1)).min(height(i + 1));
+    (0..heights.len()).map(|i| lower_neighbour(i).saturating_sub(height(i) + 2)).sum()
+}
+
+/// How far black and white are out of balance where every column is filled up to its height and coloured as a chessboard:
+/// the size of the sum of `(-1)^i (h[i] mod 2)`.
+pub fn surface_parity(playfield: &Playfield) -> u32 {
+    let sign = |i: usize| if i.is_multiple_of(2) { 1 } else { -1 };
+    playfield
+        .heights()
+        .enumerate()
+        .map(|(i, height)| sign(i) * (height % 2) as i32)
+        .sum::<i32>()
+        .unsigned_abs()
+}
