@@ -75,7 +75,7 @@ impl ExpectationAgent {
     /// The placements of the piece that are looked at, in ascending action order.
     fn candidates(&self, sight: &Sight<'_>) -> Vec<Placement> {
         let scores = self.linear.scores(sight.rules, sight.playfield, sight.piece);
-        let mut scored: Vec<_> = scores.enumerate().collect();
+        let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
         // Sorting is stable: of equals the first comes first.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
         scored.truncate(self.expectation.placements.into());

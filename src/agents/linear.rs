@@ -1,10 +1,19 @@
 //! The linear controller: a weight a feature, and the placement with the largest sum.
+//!
+//! A [`Model`] may add to the sum. The controller is a general value function then, and the agents that hold one, to look
+//! ahead or to weigh what is hidden, need not know.
+
+use std::sync::Arc;
 
 use super::flat_stacking::FlatScorer;
+use super::model::{Model, ModelShape};
 use crate::engine::{
-    Playfield, Rules, Tetromino, every_placement_always_exists, every_placement_exists, placements,
+    Column, Placement, Playfield, PlayfieldOf, Rules, Tetromino, every_placement_always_exists,
+    every_placement_exists, placements,
 };
-use crate::features::kernel::{Choice, Kernel, Scorer, TerminalPolicy};
+use crate::features::kernel::{
+    Choice, Extractor, Job, Kernel, Lanes, Rows, Scorer, Size, TerminalPolicy, dispatch,
+};
 use crate::features::{FeatureSet, Seen};
 
 /// The largest size of a weight: sums of products with any feature stay finite below it.
@@ -13,7 +22,8 @@ pub const MAX_WEIGHT: f64 = 1e300;
 /// A weight vector with the features it belongs to.
 ///
 /// The score of a placement is 0, then plus weight times feature in the order of the set, in doubles without fused
-/// multiply-add. The first placement with the largest score is chosen, in ascending action order.
+/// multiply-add; and then plus the output of the model, if there is one. The first placement with the largest score is chosen,
+/// in ascending action order.
 #[derive(Clone, Debug)]
 pub struct LinearAgent {
     set: FeatureSet,
@@ -23,18 +33,30 @@ pub struct LinearAgent {
     scorer: Option<Scorer>,
     /// The same for the features of the set `flatstack`.
     flat: Option<FlatScorer>,
+    /// What is added to the sum. There is neither a `scorer` nor a `flat` then.
+    model: Option<Added>,
+}
+
+/// A model that adds to the sums of weight times feature.
+#[derive(Clone, Debug)]
+struct Added {
+    model: Model,
+    /// The features as the kernels write them; `None` if they do not know all of them.
+    extractor: Option<Extractor>,
 }
 
 /// Why weights do not make a controller.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WeightError {
-    /// Not one weight a feature.
-    #[error("{weights} weights were given, expected one for each of {features} features")]
+    /// Not one weight a feature, followed by the parameters of the model.
+    #[error("{weights} weights were given, expected {}", expected_weights(*.features, *.parameters))]
     Length {
         /// Weights given.
         weights: usize,
         /// Features there are.
         features: usize,
+        /// Parameters of the model, 0 without one.
+        parameters: usize,
     },
     /// A weight that is not finite, or too large.
     #[error("weight {index} is {value}, expected a finite number of at most {MAX_WEIGHT:e} in size")]
@@ -44,6 +66,25 @@ pub enum WeightError {
         /// What it was.
         value: f64,
     },
+    /// A parameter of the model that is no finite float32.
+    #[error(
+        "weight {index}, a parameter of the model, is {value:e}, expected a finite number of at most {:e} in size",
+        f32::MAX
+    )]
+    Parameter {
+        /// Which, the weights of the features counted too.
+        index: usize,
+        /// What it was.
+        value: f64,
+    },
+}
+
+/// How many weights a controller has, in words.
+pub fn expected_weights(features: usize, parameters: usize) -> String {
+    if parameters == 0 {
+        return format!("one for each of {features} features");
+    }
+    format!("{features} features + {parameters} parameters = {}", features + parameters)
 }
 
 impl LinearAgent {
@@ -52,15 +93,30 @@ impl LinearAgent {
     /// # Errors
     /// [`WeightError`] for a wrong number of weights or one that is not a finite number of at most [`MAX_WEIGHT`].
     pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
-        if weights.len() != set.len() {
-            return Err(WeightError::Length { weights: weights.len(), features: set.len() });
-        }
-        if let Some(index) = weights.iter().position(|weight| weight.is_nan() || weight.abs() > MAX_WEIGHT) {
-            return Err(WeightError::Value { index, value: weights[index] });
-        }
+        check_weights(&weights, set.len(), 0)?;
         let scorer = Scorer::new(&set, &weights, terminal);
         let flat = FlatScorer::new(&set, &weights, terminal);
-        Ok(LinearAgent { set, weights, terminal, scorer, flat })
+        Ok(LinearAgent { set, weights, terminal, scorer, flat, model: None })
+    }
+
+    /// A controller from a feature set, one weight a feature, and a model whose parameters follow the weights; they are
+    /// rounded to float32.
+    ///
+    /// # Errors
+    /// As [`LinearAgent::new`], and for a parameter that is no finite float32.
+    pub fn with_model(
+        set: FeatureSet,
+        shape: Arc<ModelShape>,
+        mut weights: Vec<f64>,
+        terminal: TerminalPolicy,
+    ) -> Result<Self, WeightError> {
+        check_weights(&weights, set.len(), shape.num_parameters(set.len()))?;
+        let parameters = weights.drain(set.len()..).map(|parameter| parameter as f32).collect();
+        // An evaluation keeps its agents, and need not keep the parameters a second time.
+        weights.shrink_to_fit();
+        let model = Model::new(shape, set.len(), parameters);
+        let added = Added { model, extractor: Extractor::new(Some(&set)) };
+        Ok(LinearAgent { set, weights, terminal, scorer: None, flat: None, model: Some(added) })
     }
 
     /// The features, one a weight.
@@ -91,18 +147,31 @@ impl LinearAgent {
 
     /// Whether there is a faster way than by the features' own functions.
     pub fn is_fast(&self) -> bool {
-        self.scorer.is_some() || self.flat.is_some()
+        self.scorer.is_some() || self.flat.is_some() || self.extractor().is_some()
+    }
+
+    /// What is added to the sum of weight times feature.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_ref().map(|added| &added.model)
+    }
+
+    fn extractor(&self) -> Option<&Extractor> {
+        self.model.as_ref()?.extractor.as_ref()
     }
 
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
     /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible.
     pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
-        match (&self.scorer, &self.flat) {
+        match (&self.scorer, &self.flat, &self.model) {
             _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),
-            (Some(scorer), _) => scorer.choose_on(kernel, rules, playfield, piece),
-            (None, Some(flat)) => flat.choose_on(kernel, rules, playfield, piece),
-            (None, None) => self.choose_plainly(rules, playfield, piece),
+            (Some(scorer), ..) => scorer.choose_on(kernel, rules, playfield, piece),
+            (_, Some(flat), _) => flat.choose_on(kernel, rules, playfield, piece),
+            (.., Some(Added { model, extractor: Some(extractor) })) => {
+                let look = Look { agent: self, model, extractor, rules, playfield, piece };
+                dispatch(kernel, rules.width, rules.height, look)
+            }
+            _ => self.choose_plainly(rules, playfield, piece),
         }
     }
 
@@ -110,7 +179,12 @@ impl LinearAgent {
     pub fn score(&self, seen: &Seen<'_>) -> f64 {
         let mut features = vec![0.0; self.set.len()];
         self.set.evaluate(seen, &mut features);
-        self.sum(&features)
+        let Some(model) = self.model() else { return self.sum(&features) };
+        let row: Vec<f32> = features.iter().map(|&value| value as f32).collect();
+        let [output] = model.outputs(&row, [seen.landing.afterstate].into_iter())[..] else {
+            unreachable!("an output for one landing")
+        };
+        self.sum(&features) + f64::from(output)
     }
 
     /// The part of the score of a landing that its features of landings add up to, such as the landing height.
@@ -121,9 +195,11 @@ impl LinearAgent {
             .fold(0.0, |sum, (column, weight)| sum + weight * column.of_landing(seen))
     }
 
-    /// The largest weight by size.
+    /// The largest weight by size, or the largest parameter of the model.
     pub fn largest_weight(&self) -> f64 {
-        self.weights.iter().fold(0.0, |largest, weight| largest.max(weight.abs()))
+        let parameters = self.model().map_or(&[][..], Model::parameters);
+        let numbers = self.weights.iter().copied().chain(parameters.iter().copied().map(f64::from));
+        numbers.fold(0.0, |largest, number| largest.max(number.abs()))
     }
 
     fn sum(&self, features: &[f64]) -> f64 {
@@ -138,26 +214,94 @@ impl LinearAgent {
         let first = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
         let first = Choice { placement: first, score: f64::NEG_INFINITY };
         let larger = |best: Choice, other: Choice| if other.score > best.score { other } else { best };
-        self.scores(rules, playfield, piece).fold(first, larger)
+        self.scores(rules, playfield, piece).into_iter().fold(first, larger)
     }
 
     /// The score of every placement of a piece, in ascending action order; without those that end the game, if it avoids
     /// them.
-    pub fn scores(
-        &self,
-        rules: &Rules,
-        playfield: &Playfield,
-        piece: Tetromino,
-    ) -> impl Iterator<Item = Choice> {
+    pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Vec<Choice> {
         let mut features = vec![0.0; self.set.len()];
-        placements(rules, playfield, piece).iter().filter_map(move |placement| {
+        let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
+        for placement in placements(rules, playfield, piece).iter() {
             let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
             let landing = playfield.land(shape, placement.column, rules.top_out);
             if landing.terminal && self.terminal == TerminalPolicy::Avoid {
-                return None;
+                continue;
             }
             self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
-            Some(Choice { placement, score: self.sum(&features) })
-        })
+            scores.push(Choice { placement, score: self.sum(&features) });
+            if self.model.is_some() {
+                rows.extend(features.iter().map(|&value| value as f32));
+                afterstates.push(landing.afterstate);
+            }
+        }
+        if let Some(model) = self.model() {
+            let outputs = model.outputs(&rows, afterstates.into_iter());
+            for (choice, output) in scores.iter_mut().zip(outputs) {
+                choice.score += f64::from(output);
+            }
+        }
+        scores
+    }
+}
+
+fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<(), WeightError> {
+    if weights.len() != features + parameters {
+        return Err(WeightError::Length { weights: weights.len(), features, parameters });
+    }
+    for (index, &value) in weights.iter().enumerate() {
+        if index < features && (value.is_nan() || value.abs() > MAX_WEIGHT) {
+            return Err(WeightError::Value { index, value });
+        }
+        if index >= features && !(value as f32).is_finite() {
+            return Err(WeightError::Parameter { index, value });
+        }
+    }
+    Ok(())
+}
+
+/// A choice with a model, whose features the kernels know.
+struct Look<'a> {
+    agent: &'a LinearAgent,
+    model: &'a Model,
+    extractor: &'a Extractor,
+    rules: &'a Rules,
+    playfield: &'a Playfield,
+    piece: Tetromino,
+}
+
+impl Job for Look<'_> {
+    type Output = Choice;
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
+        let Look { agent, model, extractor, rules, playfield, piece } = self;
+        let size = Size::<L>::new(rules.width, rules.height);
+        let playfield: PlayfieldOf<C, N> = playfield.resized();
+        let shapes = rules.shapes(piece);
+        let all = placements(rules, &playfield, piece);
+        let num_features = extractor.num_features();
+        let mut rows = Rows::with_capacity(all.len() as usize, num_features);
+        extractor.append(&size, &playfield, shapes, rules.top_out, &mut rows);
+        let afterstates = all.iter().map(|placement| {
+            let shape = &shapes[usize::from(placement.orientation)];
+            playfield.land(shape, placement.column, rules.top_out).afterstate
+        });
+        let outputs = model.outputs(&rows.features, afterstates);
+        let first = Placement { orientation: 0, column: 0 };
+        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {
+            if rows.terminal[n] && agent.terminal == TerminalPolicy::Avoid {
+                continue;
+            }
+            let features = &rows.features[n * num_features..][..num_features];
+            let terms = agent.weights.iter().zip(features);
+            let sum = terms.fold(0.0, |sum, (weight, value)| sum + weight * f64::from(*value));
+            let score = sum + f64::from(output);
+            if score > best.score {
+                best = Choice { placement, score };
+            }
+        }
+        best
     }
 }

@@ -1,9 +1,11 @@
 //! The table of agents: what the protocol, the command line and the catalogue say about them, and how each is made and asked.
 
+use std::sync::Arc;
+
 use super::worth::Worth;
 use super::{
     AgentRng, Controller, ControllerError, Expectation, ExpectationAgent, Kernel, LinearAgent,
-    LookaheadAgent, MonteCarlo, Sight, TerminalPolicy, Thought, WeightError, random,
+    LookaheadAgent, ModelShape, MonteCarlo, Sight, TerminalPolicy, Thought, WeightError, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -65,8 +67,12 @@ pub struct AgentRow {
 pub enum Parameter {
     /// What the weights mean.
     Features,
-    /// A signed weight for each feature.
+    /// A signed weight for each feature, then the parameters of the model.
     Weights,
+    /// A network over the features.
+    Mlp,
+    /// Tables over patterns of the afterstate.
+    NTuple,
     /// How many next pieces are taken into account.
     Lookahead,
     /// How the next pieces are weighed.
@@ -86,6 +92,8 @@ pub struct Parameters {
     pub features: Option<FeatureSet>,
     /// [`Parameter::Weights`].
     pub weights: Vec<f64>,
+    /// [`Parameter::Mlp`] or [`Parameter::NTuple`], if there is a model.
+    pub model: Option<Arc<ModelShape>>,
     /// [`Parameter::Lookahead`].
     pub lookahead: u32,
     /// [`Parameter::Expectation`], if it is asked for.
@@ -125,7 +133,10 @@ pub const LINEAR: AgentRow = AgentRow {
     parameters: &[Parameter::Features, Parameter::Weights, Parameter::Lookahead, Parameter::Terminal],
     build: |given| {
         let features = given.features.ok_or(AgentError::Missing(Parameter::Features))?;
-        let agent = LinearAgent::new(features, given.weights, given.terminal)?;
+        let agent = match given.model {
+            None => LinearAgent::new(features, given.weights, given.terminal)?,
+            Some(model) => LinearAgent::with_model(features, model, given.weights, given.terminal)?,
+        };
         Ok(Agent::linear(agent, given.lookahead, given.expectation))
     },
 };
@@ -143,10 +154,54 @@ const EXPECTATION: AgentRow = AgentRow {
     },
 };
 
+/// A weight vector and a network over the same features.
+const MLP: AgentRow = AgentRow {
+    name: "mlp",
+    description: "The placement with the largest sum of weight times feature, plus the output of a multilayer \
+                  perceptron over the features.",
+    source: "Bertsekas and Tsitsiklis 1996; what the server computes, and in which order, is this project's",
+    parameters: &[
+        Parameter::Features,
+        Parameter::Weights,
+        Parameter::Mlp,
+        Parameter::Lookahead,
+        Parameter::Expectation,
+        Parameter::Terminal,
+    ],
+    build: |given| with_model(given, Parameter::Mlp),
+};
+
+/// A weight vector and tables over afterstates.
+const N_TUPLE: AgentRow = AgentRow {
+    name: "n_tuple",
+    description: "The placement with the largest sum of weight times feature, plus an entry of a table for each pattern \
+                  of the afterstate.",
+    source: "Bledsoe and Browning 1959; Jaskowski et al. 2015 for SZ-Tetris",
+    parameters: &[
+        Parameter::Features,
+        Parameter::Weights,
+        Parameter::NTuple,
+        Parameter::Lookahead,
+        Parameter::Expectation,
+        Parameter::Terminal,
+    ],
+    build: |given| with_model(given, Parameter::NTuple),
+};
+
+/// An agent that cannot do without its model.
+fn with_model(given: Parameters, model: Parameter) -> Result<Agent, AgentError> {
+    if given.model.is_none() {
+        return Err(AgentError::Missing(model));
+    }
+    (LINEAR.build)(given)
+}
+
 /// Every agent; the linear controllers with a name are in a table of their own.
 pub static AGENTS: &[AgentRow] = &[
     LINEAR,
     EXPECTATION,
+    MLP,
+    N_TUPLE,
     AgentRow {
         name: "flat_stacking",
         description: "Lines cleared, height reached, holes and shafts weighed; the controller flat-stacking.",
@@ -211,6 +266,8 @@ impl Parameter {
         match self {
             Parameter::Features => "features",
             Parameter::Weights => "weights",
+            Parameter::Mlp => "mlp",
+            Parameter::NTuple => "n_tuple",
             Parameter::Lookahead => "lookahead",
             Parameter::Expectation => "expectation",
             Parameter::Terminal => "terminal",
@@ -222,7 +279,9 @@ impl Parameter {
     pub const fn description(self) -> &'static str {
         match self {
             Parameter::Features => "What the weights mean.",
-            Parameter::Weights => "A signed weight for each feature.",
+            Parameter::Weights => "A signed weight for each feature, then the parameters of the model.",
+            Parameter::Mlp => "The shape of a network over the features.",
+            Parameter::NTuple => "Tuples, each a pattern of the afterstate with a table.",
             Parameter::Lookahead => {
                 "How many of the next pieces are taken into account, as far as the rules show them."
             }
@@ -237,7 +296,7 @@ impl Parameter {
     /// Its default value; empty where the caller must give one.
     pub fn default_value(self) -> String {
         match self {
-            Parameter::Features | Parameter::Weights => String::new(),
+            Parameter::Features | Parameter::Weights | Parameter::Mlp | Parameter::NTuple => String::new(),
             Parameter::Lookahead => "0".to_owned(),
             // A message; its fields have the defaults.
             Parameter::Expectation => "none".to_owned(),
@@ -251,6 +310,8 @@ impl Parameter {
 const FAST: u64 = 4;
 /// See [`FAST`].
 const PLAIN: u64 = 32;
+/// About how many multiplications of a model take as long as one piece of a kernel.
+const MODEL_WORK: u64 = 2048;
 /// About how many pieces of a random playout take as long as one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
 
@@ -306,6 +367,18 @@ impl Agent {
         }
     }
 
+    /// The controller that scores its placements, if it has one.
+    pub fn controller(&self) -> Option<&LinearAgent> {
+        match self {
+            Agent::Linear(agent) => Some(agent),
+            Agent::Lookahead(agent) => Some(agent.linear()),
+            Agent::Expectation(agent) => Some(agent.linear()),
+            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
+                None
+            }
+        }
+    }
+
     /// Whether what it does depends on random numbers that it draws; else it follows from what it sees.
     pub fn draws(&self) -> bool {
         matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))
@@ -318,7 +391,11 @@ impl Agent {
 
     /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
     pub fn cost(&self, rules: &Rules) -> u64 {
-        let cost_of = |agent: &LinearAgent| if agent.is_fast() { FAST } else { PLAIN };
+        let cost_of = |agent: &LinearAgent| {
+            let placements = 3 * u64::from(rules.width);
+            let model = agent.model().map_or(0, |model| placements * model.work() / MODEL_WORK);
+            model + if agent.is_fast() { FAST } else { PLAIN }
+        };
         match self {
             Agent::Linear(agent) => cost_of(agent),
             Agent::Lookahead(agent) => {

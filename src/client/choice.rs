@@ -111,6 +111,7 @@ impl Policies {
                     terminal: encode_terminal(*avoid_terminal).into(),
                     lookahead: *lookahead,
                     expectation: expectation.as_ref().map(expectation::encode),
+                    ..Default::default()
                 };
                 (Some(matrix), Vec::new())
             }

@@ -177,6 +177,12 @@ impl ServerFacts {
             max_steps: limits::MAX_STEPS,
             max_playouts: limits::MAX_PLAYOUTS,
             max_lookahead: limits::MAX_LOOKAHEAD,
+            max_hidden_layers: limits::MAX_HIDDEN_LAYERS,
+            max_hidden_units: limits::MAX_HIDDEN_UNITS,
+            max_tuples: limits::MAX_TUPLES,
+            max_tuple_positions: limits::MAX_TUPLE_POSITIONS,
+            max_model_parameters: limits::MAX_MODEL_PARAMETERS,
+            max_request_parameters: limits::MAX_REQUEST_PARAMETERS,
             max_evaluations,
             max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
             max_sessions_per_caller: caller

@@ -21,7 +21,7 @@ use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::session::response_bytes;
 use super::tensor::{self, Dim};
-use super::{duration, features, sequences};
+use super::{duration, features, models, sequences};
 
 /// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
@@ -118,6 +118,7 @@ pub fn decode(
     let shared_seeds = !matches!(deal, Deal::PerSlot { .. });
     let baseline =
         decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
+    let (mlp, n_tuple) = policies.model.as_deref().map_or((None, None), models::encode);
     let started = pb::EvaluationStarted {
         rules: Some(pb::Rules::from(&resolved)),
         rules_version: RULES_VERSION.to_owned(),
@@ -131,6 +132,8 @@ pub fn decode(
         agents: policies.named,
         terminal: policies.terminal.into(),
         baseline,
+        mlp,
+        n_tuple,
     };
     Ok(EvaluationRequest {
         evaluation: Evaluation {

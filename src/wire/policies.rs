@@ -1,18 +1,20 @@
 //! The policies of an evaluation: the rows of a weight matrix, and named agents with their parameters.
 
+use std::sync::Arc;
+
 use crate::agents::{
     AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LINEAR, LinearAgent,
-    MonteCarlo, Parameter, Parameters, TerminalPolicy,
+    ModelShape, MonteCarlo, Parameter, Parameters, TerminalPolicy, WeightError, expected_weights,
 };
 use crate::engine::Rules;
 use crate::features::FeatureSet;
 use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
-use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, check_name};
+use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name};
 use super::pb;
-use super::tensor::{self, Dim};
-use super::{expectation, features};
+use super::tensor::{self, Dim, Element};
+use super::{expectation, features, models};
 
 /// The policies of a request, and how the answer reports them.
 pub(super) struct Policies {
@@ -21,8 +23,12 @@ pub(super) struct Policies {
     pub features: Option<FeatureSet>,
     /// How the rows of the matrix score the end of a game.
     pub terminal: pb::TerminalScore,
+    /// What the matrix adds to its weighted sums.
+    pub model: Option<Arc<ModelShape>>,
     /// The agents with every parameter they take filled in.
     pub named: Vec<pb::Agent>,
+    /// Parameters of all models.
+    num_parameters: u64,
 }
 
 impl Policies {
@@ -31,7 +37,9 @@ impl Policies {
             all: Vec::new(),
             features: None,
             terminal: pb::TerminalScore::Unspecified,
+            model: None,
             named: Vec::new(),
+            num_parameters: 0,
         };
         if request.agents.len() > MAX_POLICIES as usize {
             let problem = format!("has {} agents, expected at most {MAX_POLICIES}", request.agents.len());
@@ -44,6 +52,7 @@ impl Policies {
         }
         for (i, agent) in request.agents.iter().enumerate() {
             let (agent, echo) = decode_agent(agent, rules).in_item("agents", i)?;
+            policies.count_parameters(&agent).in_item("agents", i)?;
             policies.all.push(agent);
             policies.named.push(echo);
         }
@@ -67,36 +76,81 @@ impl Policies {
         let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
         check_lookahead(matrix.lookahead, rules)?;
         let expectation = expectation::decode(matrix.expectation.as_ref(), rules, matrix.lookahead)?;
-        let columns = set.len();
-        let weights = decode_weights(matrix.weights.as_ref(), columns as u32).in_field("weights")?;
-        let rows = weights.len() / columns;
-        if rows == 0 {
-            return Err(DecodeError::invalid(Fault::Tensor, "weights", "has no rows, expected at least one"));
-        }
-        if rows > room {
-            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
-            return Err(DecodeError::field("weights", problem));
-        }
-        for (row, weights) in weights.chunks_exact(columns).enumerate() {
-            let agent = LinearAgent::new(set.clone(), weights.to_vec(), terminal).map_err(|error| {
-                DecodeError::invalid(Fault::Tensor, "weights", format!("row {row}: {error}"))
-            })?;
-            self.all.push(Agent::linear(agent, matrix.lookahead, expectation));
+        let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), rules)?;
+        let weights = matrix.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
+        let build = |weights: Vec<f64>| {
+            let agent = match &model {
+                None => LinearAgent::new(set.clone(), weights, terminal),
+                Some(model) => LinearAgent::with_model(set.clone(), model.clone(), weights, terminal),
+            };
+            Ok(Agent::linear(agent?, matrix.lookahead, expectation))
+        };
+        let parameters = model.as_ref().map_or(0, |model| model.num_parameters(set.len()));
+        check_columns(weights, set.len(), parameters).in_field("weights")?;
+        let columns = set.len() + parameters;
+        if weights.dtype() == pb::DataType::Float32 {
+            self.add_rows::<f32>(weights, columns, room, build).in_field("weights")?;
+        } else {
+            self.add_rows::<f64>(weights, columns, room, build).in_field("weights")?;
         }
         self.features = Some(set);
         self.terminal = encode_terminal(terminal);
+        self.model = model;
         Ok(())
+    }
+
+    /// Adds a policy for each row. A row at a time is made of doubles: all of them at once would be twice the request.
+    fn add_rows<T: Element + Into<f64>>(
+        &mut self,
+        tensor: &pb::Tensor,
+        columns: usize,
+        room: usize,
+        build: impl Fn(Vec<f64>) -> Result<Agent, WeightError>,
+    ) -> Result<(), DecodeError> {
+        let weights = tensor::decode::<T>(tensor, &[Dim::Any, Dim::Exactly(columns as u32)])?.elements;
+        let rows = weights.len() / columns;
+        if rows == 0 {
+            return Err(DecodeError::invalid(Fault::Tensor, "", "has no rows, expected at least one"));
+        }
+        if rows > room {
+            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
+            return Err(DecodeError::field("", problem));
+        }
+        for (row, weights) in weights.chunks_exact(columns).enumerate() {
+            let agent = build(weights.iter().map(|&weight| weight.into()).collect())
+                .map_err(|error| DecodeError::invalid(Fault::Tensor, "", format!("row {row}: {error}")))?;
+            self.count_parameters(&agent)?;
+            self.all.push(agent);
+        }
+        Ok(())
+    }
+
+    /// Counts the parameters of a policy's model.
+    fn count_parameters(&mut self, agent: &Agent) -> Result<(), DecodeError> {
+        let model = agent.controller().and_then(LinearAgent::model);
+        self.num_parameters += model.map_or(0, |model| model.parameters().len() as u64);
+        if self.num_parameters <= MAX_REQUEST_PARAMETERS.into() {
+            return Ok(());
+        }
+        let problem = format!(
+            "brings the request to {} parameters of models, expected at most {MAX_REQUEST_PARAMETERS}",
+            self.num_parameters
+        );
+        Err(DecodeError::field("", problem))
     }
 }
 
-fn decode_weights(tensor: Option<&pb::Tensor>, columns: u32) -> Result<Vec<f64>, DecodeError> {
-    let tensor = tensor.ok_or_else(|| DecodeError::missing(""))?;
-    let dims = [Dim::Any, Dim::Exactly(columns)];
-    if tensor.dtype() == pb::DataType::Float32 {
-        let weights = tensor::decode::<f32>(tensor, &dims)?;
-        return Ok(weights.elements.into_iter().map(f64::from).collect());
-    }
-    Ok(tensor::decode::<f64>(tensor, &dims)?.elements)
+/// Refuses a matrix with a model that has another number of columns, in words that say what they are.
+fn check_columns(weights: &pb::Tensor, features: usize, parameters: usize) -> Result<(), DecodeError> {
+    let columns = (features + parameters) as u64;
+    let problem = match weights.shape[..] {
+        _ if parameters == 0 => return Ok(()),
+        [_, given] if u64::from(given) != columns => format!("has {given} columns"),
+        [] if weights.values.len() as u64 % columns != 0 => format!("has {} values", weights.values.len()),
+        _ => return Ok(()),
+    };
+    let problem = format!("{problem}, expected {}", expected_weights(features, parameters));
+    Err(DecodeError::invalid(Fault::Tensor, "", problem))
 }
 
 /// Reads an agent; also returns its message with every parameter filled in.
@@ -119,6 +173,11 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
         match parameter {
             Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
             Parameter::Weights => echo.weights.clone_from(&parameters.weights),
+            Parameter::Mlp | Parameter::NTuple => {
+                if let Some(model) = &parameters.model {
+                    (echo.mlp, echo.n_tuple) = models::encode(model);
+                }
+            }
             Parameter::Lookahead => echo.lookahead = Some(parameters.lookahead),
             Parameter::Expectation => {
                 echo.expectation = parameters.expectation.as_ref().map(expectation::encode)
@@ -167,6 +226,7 @@ fn decode_parameters(
         width: rules.width,
         features,
         weights,
+        model: models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), rules)?,
         lookahead,
         expectation,
         terminal: terminal.unwrap_or(default_terminal),
@@ -188,6 +248,8 @@ fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<
         (Parameter::Terminal, message.terminal != pb::TerminalScore::Unspecified as i32),
         (Parameter::Features, message.features.is_some()),
         (Parameter::Weights, !message.weights.is_empty()),
+        (Parameter::Mlp, message.mlp.is_some()),
+        (Parameter::NTuple, message.n_tuple.is_some()),
     ];
     match given.into_iter().find(|(parameter, given)| *given && !taken.contains(parameter)) {
         Some((parameter, _)) => {

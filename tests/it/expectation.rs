@@ -11,7 +11,9 @@ use tetrion::engine::{
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Bounds, Episode};
 
-use crate::twin::{self, TwinPlacement, TwinPlayfield, bag7_sequence, random_playfield, word};
+use crate::twin::{
+    self, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, bag7_sequence, random_playfield, word,
+};
 
 /// The whole choice of an agent.
 fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
@@ -22,11 +24,13 @@ fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
 }
 
 /// A controller on cells, and how it weighs the pieces to come.
-struct Plain<'a> {
-    features: &'a [&'a str],
-    weights: &'a [f64],
-    avoids_the_end: bool,
-    expectation: Expectation,
+pub struct Plain<'a> {
+    pub features: &'a [&'a str],
+    pub weights: &'a [f64],
+    /// What is added to the sum of weight times feature, with its parameters.
+    pub model: Option<(&'a TwinModel, &'a [f32])>,
+    pub avoids_the_end: bool,
+    pub expectation: Expectation,
 }
 
 /// Features that belong to a landing, and not to the playfield it leads to.
@@ -34,8 +38,18 @@ const OF_LANDINGS: [&str; 3] = ["landing_height", "eroded_piece_cells", "lines_c
 
 impl Plain<'_> {
     fn lost(&self) -> f64 {
-        self.expectation.lost_piece
-            * self.weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()))
+        let parameters = self.model.map_or(&[][..], |(_, parameters)| parameters);
+        let numbers = self.weights.iter().copied().chain(parameters.iter().map(|number| f64::from(*number)));
+        self.expectation.lost_piece * numbers.fold(0.0, |most: f64, number| most.max(number.abs()))
+    }
+
+    /// The score of a landing, the model included.
+    pub fn score(&self, before: &TwinPlayfield, landing: &TwinLanding) -> f64 {
+        let sum = twin::score(self.features, self.weights, before, landing);
+        let Some((model, parameters)) = self.model else { return sum };
+        let features: Vec<f64> =
+            self.features.iter().map(|name| twin::feature(name, before, landing)).collect();
+        sum + f64::from(model.output(parameters, &features, &landing.afterstate))
     }
 
     /// The placements that another piece follows and that are looked at, in their order.
@@ -46,7 +60,7 @@ impl Plain<'_> {
             .enumerate()
             .map(|(index, placement)| (index, twin::land(playfield, placement)))
             .filter(|(_, landing)| !(landing.terminal && self.avoids_the_end))
-            .map(|(index, landing)| (index, twin::score(self.features, self.weights, playfield, &landing)))
+            .map(|(index, landing)| (index, self.score(playfield, &landing)))
             .collect();
         while scored.len() > usize::from(self.expectation.placements) {
             let smallest = scored.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min);
@@ -66,19 +80,19 @@ impl Plain<'_> {
     ) -> f64 {
         let landing = twin::land(playfield, placement);
         let (features, weights): (Vec<&str>, Vec<f64>) = (self.features.iter().zip(self.weights))
-            .filter(|(feature, _)| match self.expectation.terms {
-                Terms::Landing => OF_LANDINGS.contains(feature),
-                Terms::All => true,
-                Terms::None => false,
-            })
+            .filter(|(feature, _)| OF_LANDINGS.contains(feature))
             .unzip();
-        let terms = twin::score(&features, &weights, playfield, &landing);
+        let terms = match self.expectation.terms {
+            Terms::Landing => twin::score(&features, &weights, playfield, &landing),
+            Terms::All => self.score(playfield, &landing),
+            Terms::None => 0.0,
+        };
         let after = &landing.afterstate;
         let last = |piece: char| {
             let landings = twin::placements(after, piece).into_iter().map(|next| twin::land(after, &next));
             let scores = landings
                 .filter(|next| !(landing.terminal || next.terminal && self.avoids_the_end))
-                .map(|next| twin::score(self.features, self.weights, after, &next));
+                .map(|next| self.score(after, &next));
             scores.reduce(f64::max).unwrap_or(self.lost())
         };
         let next = match shown {
@@ -96,7 +110,7 @@ impl Plain<'_> {
         terms + self.expectation.discount * next
     }
 
-    fn choose(
+    pub fn choose(
         &self,
         playfield: &TwinPlayfield,
         piece: char,
@@ -145,7 +159,13 @@ fn a_choice_is_what_the_definition_says() {
                 let linear = LinearAgent::new(set, weights.into(), policy).unwrap();
                 let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
                 let avoids_the_end = policy == TerminalPolicy::Avoid;
-                let plain = Plain { features: &features, weights: &weights, avoids_the_end, expectation };
+                let plain = Plain {
+                    features: &features,
+                    weights: &weights,
+                    model: None,
+                    avoids_the_end,
+                    expectation,
+                };
                 for seed in 0..6 {
                     let cells = random_playfield(width.into(), height.into(), seed);
                     let playfield = Playfield::from_drawing(width, height, &cells.to_string()).unwrap();

@@ -62,6 +62,9 @@ mod agents;
 /// The exact mean over hidden pieces.
 mod expectation;
 
+/// Networks and tables beside a weighted sum.
+mod models;
+
 /// Exact values on small playfields, against a slow plain solver, reasoning, and games that were played.
 mod optimum;
 /// Learning curves, as text and as SVG.

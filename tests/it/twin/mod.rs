@@ -12,6 +12,7 @@
 
 mod controller;
 mod features;
+mod models;
 mod notebook;
 mod perft;
 mod playfield;
@@ -24,6 +25,7 @@ pub use features::{
     LANDING_FEATURES, PLAYFIELD_FEATURES, SEVENS, feature, feature_names, plain_name, playfield_feature,
     playfield_feature_names, preclear_name,
 };
+pub use models::{TwinModel, TwinTuple};
 pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};
 pub use playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};

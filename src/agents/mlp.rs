@@ -1,0 +1,168 @@
+//! Multilayer perceptrons: a number made of features, in float32 with a stated order of operations.
+//!
+//! The message `Mlp` of the protocol defines every sum and every activation, so that a client can compute the same bits.
+//! Nothing here uses more than IEEE 754 fixes: sums, products, quotients, comparisons.
+//!
+//! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order in
+//! which one number is added up does not depend on how many there are beside it.
+
+/// The shape of a network over some features; its parameters are elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mlp {
+    /// Units of each hidden layer.
+    pub hidden: Vec<u32>,
+    /// What hidden units do with their sum.
+    pub activation: Activation,
+}
+
+/// What a hidden unit makes of its sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// x where it is positive, else 0.
+    #[default]
+    Relu,
+    /// x where it is positive, else a hundredth of it.
+    LeakyRelu,
+    /// x, cut off at -1 and at 1.
+    HardTanh,
+    /// `x / (1 + |x|)`.
+    Softsign,
+    /// `x * r / 6`, where r is x + 3, cut off at 0 and at 6.
+    HardSwish,
+}
+
+/// Rows that go through the network side by side.
+const LANES: usize = 8;
+/// Units of a layer that are added up side by side.
+const UNITS: usize = 8;
+
+impl Mlp {
+    /// How many parameters it has over this many features.
+    pub fn num_parameters(&self, num_features: usize) -> usize {
+        let inputs = [num_features].into_iter().chain(self.layers());
+        inputs.zip(self.layers()).map(|(inputs, units)| (inputs + 1) * units).sum()
+    }
+
+    /// Units of each layer, the output included.
+    fn layers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.hidden.iter().map(|&units| units as usize).chain([1])
+    }
+
+    /// Appends the output for each row of features.
+    #[inline(always)]
+    pub(super) fn append_outputs(
+        &self,
+        parameters: &[f32],
+        num_features: usize,
+        rows: &[f32],
+        out: &mut Vec<f32>,
+    ) {
+        // Alone, a row has no lanes beside it to fill.
+        if rows.len() == num_features {
+            self.append_blocks::<1>(parameters, num_features, rows, out);
+        } else {
+            self.append_blocks::<LANES>(parameters, num_features, rows, out);
+        }
+    }
+
+    /// The same, `N` rows at a time.
+    #[inline(always)]
+    fn append_blocks<const N: usize>(
+        &self,
+        parameters: &[f32],
+        num_features: usize,
+        rows: &[f32],
+        out: &mut Vec<f32>,
+    ) {
+        let widest = self.layers().fold(num_features, usize::max);
+        let (mut inputs, mut sums) = (vec![[0.0; N]; widest], vec![[0.0; N]; widest]);
+        for block in rows.chunks(N * num_features) {
+            for (lane, row) in block.chunks_exact(num_features).enumerate() {
+                for (input, value) in inputs.iter_mut().zip(row) {
+                    input[lane] = *value;
+                }
+            }
+            let (mut num_inputs, mut rest) = (num_features, parameters);
+            for (number, units) in self.layers().enumerate() {
+                let (matrix, behind) = rest.split_at(num_inputs * units);
+                let (biases, behind) = behind.split_at(units);
+                add_up(&inputs[..num_inputs], matrix, biases, &mut sums[..units]);
+                if number < self.hidden.len() {
+                    self.activation.apply(sums[..units].as_flattened_mut());
+                }
+                std::mem::swap(&mut inputs, &mut sums);
+                (num_inputs, rest) = (units, behind);
+            }
+            out.extend_from_slice(&inputs[0][..block.len() / num_features]);
+        }
+    }
+}
+
+/// The sums of a layer: of its biases, then of input times weight.
+#[inline(always)]
+fn add_up<const N: usize>(inputs: &[[f32; N]], matrix: &[f32], biases: &[f32], sums: &mut [[f32; N]]) {
+    let mut first = 0;
+    while first + UNITS <= sums.len() {
+        add_up_some::<N, UNITS>(inputs, matrix, biases, first, sums);
+        first += UNITS;
+    }
+    while first < sums.len() {
+        add_up_some::<N, 1>(inputs, matrix, biases, first, sums);
+        first += 1;
+    }
+}
+
+/// The same for some units, whose sums stay in registers.
+#[inline(always)]
+fn add_up_some<const N: usize, const U: usize>(
+    inputs: &[[f32; N]],
+    matrix: &[f32],
+    biases: &[f32],
+    first: usize,
+    sums: &mut [[f32; N]],
+) {
+    let mut some = [[0.0; N]; U];
+    for (sum, bias) in some.iter_mut().zip(&biases[first..]) {
+        *sum = [*bias; N];
+    }
+    for (input, weights) in inputs.iter().zip(matrix.chunks_exact(biases.len())) {
+        let weights = &weights[first..first + U];
+        for unit in 0..U {
+            for lane in 0..N {
+                some[unit][lane] += input[lane] * weights[unit];
+            }
+        }
+    }
+    sums[first..first + U].copy_from_slice(&some);
+}
+
+impl Activation {
+    #[inline(always)]
+    fn apply(self, sums: &mut [f32]) {
+        #[inline(always)]
+        fn each(sums: &mut [f32], activation: impl Fn(f32) -> f32) {
+            for sum in sums {
+                *sum = activation(*sum);
+            }
+        }
+        match self {
+            Activation::Relu => each(sums, |x| if x > 0.0 { x } else { 0.0 }),
+            Activation::LeakyRelu => each(sums, |x| if x > 0.0 { x } else { x * 0.01 }),
+            Activation::HardTanh => each(sums, |x| cut(x, -1.0, 1.0)),
+            Activation::Softsign => each(sums, |x| x / (1.0 + x.abs())),
+            Activation::HardSwish => each(sums, |x| x * cut(x + 3.0, 0.0, 6.0) / 6.0),
+        }
+    }
+}
+
+/// A number cut off at both ends; what is no number stays as it is.
+#[inline(always)]
+fn cut(x: f32, least: f32, most: f32) -> f32 {
+    if x > most {
+        most
+    } else if x < least {
+        least
+    } else {
+        x
+    }
+}

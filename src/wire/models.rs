@@ -1,0 +1,167 @@
+//! Models beside a weighted sum, as messages: their shapes. Their parameters are numbers of the weights.
+
+use std::sync::Arc;
+
+pub use crate::agents::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use crate::engine::Rules;
+
+use super::error::{DecodeError, InField};
+use super::limits::{
+    MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_TUPLE_POSITIONS, MAX_TUPLES,
+};
+use super::pb;
+
+/// Reads the model of a matrix or of an agent, of which there is at most one.
+pub(super) fn decode(
+    mlp: Option<&pb::Mlp>,
+    n_tuple: Option<&pb::NTuple>,
+    rules: &Rules,
+) -> Result<Option<Arc<ModelShape>>, DecodeError> {
+    let shape = match (mlp, n_tuple) {
+        (None, None) => return Ok(None),
+        (Some(mlp), None) => ModelShape::Mlp(decode_mlp(mlp).in_field("mlp")?),
+        (None, Some(n_tuple)) => ModelShape::NTuple(decode_n_tuple(n_tuple, rules).in_field("n_tuple")?),
+        (Some(_), Some(_)) => {
+            return Err(DecodeError::field("n_tuple", "is given beside mlp, expected one of the two"));
+        }
+    };
+    Ok(Some(Arc::new(shape)))
+}
+
+/// A model with every field.
+pub fn encode(shape: &ModelShape) -> (Option<pb::Mlp>, Option<pb::NTuple>) {
+    match shape {
+        ModelShape::Mlp(mlp) => {
+            let activation = encode_activation(mlp.activation).into();
+            (Some(pb::Mlp { hidden: mlp.hidden.clone(), activation }), None)
+        }
+        ModelShape::NTuple(n_tuple) => {
+            let tuples = n_tuple.tuples().iter().map(encode_tuple).collect();
+            (None, Some(pb::NTuple { tuples }))
+        }
+    }
+}
+
+fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
+    let layers = message.hidden.len();
+    if layers == 0 || layers > MAX_HIDDEN_LAYERS as usize {
+        let problem = format!("has {layers} layers, expected 1 to {MAX_HIDDEN_LAYERS}");
+        return Err(DecodeError::field("hidden", problem));
+    }
+    for (layer, units) in message.hidden.iter().enumerate() {
+        if !(1..=MAX_HIDDEN_UNITS).contains(units) {
+            let problem = format!("is {units}, expected 1 to {MAX_HIDDEN_UNITS} units");
+            return Err(DecodeError::field(format!("hidden[{layer}]"), problem));
+        }
+    }
+    let activation = match pb::Activation::try_from(message.activation) {
+        Ok(pb::Activation::Unspecified) => Activation::default(),
+        Ok(pb::Activation::Relu) => Activation::Relu,
+        Ok(pb::Activation::LeakyRelu) => Activation::LeakyRelu,
+        Ok(pb::Activation::HardTanh) => Activation::HardTanh,
+        Ok(pb::Activation::Softsign) => Activation::Softsign,
+        Ok(pb::Activation::HardSwish) => Activation::HardSwish,
+        Err(_) => return Err(without_a_meaning("activation", message.activation)),
+    };
+    Ok(Mlp { hidden: message.hidden.clone(), activation })
+}
+
+fn encode_activation(activation: Activation) -> pb::Activation {
+    match activation {
+        Activation::Relu => pb::Activation::Relu,
+        Activation::LeakyRelu => pb::Activation::LeakyRelu,
+        Activation::HardTanh => pb::Activation::HardTanh,
+        Activation::Softsign => pb::Activation::Softsign,
+        Activation::HardSwish => pb::Activation::HardSwish,
+    }
+}
+
+fn decode_n_tuple(message: &pb::NTuple, rules: &Rules) -> Result<NTuple, DecodeError> {
+    let count = message.tuples.len();
+    if count == 0 || count > MAX_TUPLES as usize {
+        return Err(DecodeError::field("tuples", format!("has {count} tuples, expected 1 to {MAX_TUPLES}")));
+    }
+    let (mut tuples, mut entries) = (Vec::with_capacity(count), 0u64);
+    for (i, tuple) in message.tuples.iter().enumerate() {
+        let tuple = decode_tuple(tuple, &tuples, rules).in_item("tuples", i)?;
+        if tuple.shares.is_none() {
+            entries = entries.saturating_add(tuple.num_entries());
+        }
+        if entries > MAX_MODEL_PARAMETERS.into() {
+            let problem = format!(
+                "have tables of {entries} entries up to tuples[{i}], expected at most {MAX_MODEL_PARAMETERS} in all"
+            );
+            return Err(DecodeError::field("tuples", problem));
+        }
+        tuples.push(tuple);
+    }
+    Ok(NTuple::new(tuples))
+}
+
+fn decode_tuple(
+    message: &pb::TuplePattern,
+    earlier: &[TuplePattern],
+    rules: &Rules,
+) -> Result<TuplePattern, DecodeError> {
+    let (width, height) = (u32::from(rules.width), u32::from(rules.height));
+    let (kind, places, clips) = match pb::TupleKind::try_from(message.kind) {
+        Ok(pb::TupleKind::Unspecified) => return Err(DecodeError::missing("kind")),
+        Ok(pb::TupleKind::Steps) => (TupleKind::Steps, width - 1, 1..=height),
+        Ok(pb::TupleKind::Heights) => (TupleKind::Heights, width, 1..=height),
+        Ok(pb::TupleKind::Cells) => (TupleKind::Cells, width * height, 0..=0),
+        Err(_) => return Err(without_a_meaning("kind", message.kind)),
+    };
+    let positions = &message.positions;
+    if positions.is_empty() || positions.len() > MAX_TUPLE_POSITIONS as usize {
+        let problem = format!("has {} positions, expected 1 to {MAX_TUPLE_POSITIONS}", positions.len());
+        return Err(DecodeError::field("positions", problem));
+    }
+    for (i, position) in positions.iter().enumerate() {
+        let wrong = |problem| Err(DecodeError::field(format!("positions[{i}]"), problem));
+        if *position >= places {
+            return wrong(format!("is {position}, expected 0 to {} on {width} x {height}", places - 1));
+        }
+        if positions[..i].contains(position) {
+            return wrong(format!("is {position} again, expected each position once"));
+        }
+    }
+    if !clips.contains(&message.clip) {
+        let problem = match kind {
+            TupleKind::Cells => format!("is {}, expected none: cells are not cut off", message.clip),
+            _ => format!("is {}, expected 1 to {height}, the height of the playfield", message.clip),
+        };
+        return Err(DecodeError::field("clip", problem));
+    }
+    let tuple =
+        TuplePattern { kind, positions: positions.clone(), clip: message.clip, shares: message.shares };
+    if let Some(shares) = message.shares {
+        let wrong = |problem| Err(DecodeError::field("shares", problem));
+        match earlier.get(shares as usize) {
+            None => return wrong(format!("is {shares}, expected an earlier tuple: below {}", earlier.len())),
+            Some(other) if other.shares.is_some() => {
+                return wrong(format!("is {shares}, expected a tuple that has a table of its own"));
+            }
+            Some(other) if !other.has_shape_of(&tuple) => {
+                return wrong(format!(
+                    "is {shares}, expected a tuple of the same kind, clip and number of positions"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(tuple)
+}
+
+fn encode_tuple(tuple: &TuplePattern) -> pb::TuplePattern {
+    let kind = match tuple.kind {
+        TupleKind::Steps => pb::TupleKind::Steps,
+        TupleKind::Heights => pb::TupleKind::Heights,
+        TupleKind::Cells => pb::TupleKind::Cells,
+    };
+    let TuplePattern { positions, clip, shares, .. } = tuple.clone();
+    pb::TuplePattern { kind: kind.into(), positions, clip, shares }
+}
+
+fn without_a_meaning(field: &str, number: i32) -> DecodeError {
+    DecodeError::field(field, format!("is {number}, which has no meaning"))
+}

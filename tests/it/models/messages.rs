@@ -1,0 +1,269 @@
+//! How models are sent, repeated and refused, and how large they may be.
+
+use tetrion::wire::limits::{
+    MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS, MAX_TUPLE_POSITIONS,
+    MAX_TUPLES,
+};
+use tetrion::wire::pb;
+use tetrion::wire::pb::TupleKind::{Cells, Heights, Steps};
+use tetrion::wire::tensor;
+
+use super::{Case, FEATURES, counts, mlp, request, tuples};
+use crate::evaluation::{Client, ask, start};
+
+/// A small network and some tables, as agents that play.
+fn small(size: (u8, u8)) -> [Case; 2] {
+    let (width, height) = (size.0.into(), size.1.into());
+    let network = Case::new(&FEATURES, mlp(&[3, 2], "relu"), 1.0, 4);
+    [network, Case::new(&FEATURES, tuples(width, height), 1.0, 5)]
+}
+
+#[tokio::test]
+async fn started_repeats_models_with_every_field() {
+    let (mut client, _guard) = start(1).await;
+    let [network, tables] = small((6, 6));
+    let mut unspecified = network.message();
+    unspecified.mlp.as_mut().unwrap().activation = 0;
+    let asked = |matrix| request((6, 6), Some(matrix), vec![unspecified.clone(), tables.message()], &[1], 5);
+    let answer = ask(&mut client, asked(network.matrix(&[network.row()]))).await.unwrap();
+    let [first, second] = &answer.started.agents[..] else { panic!("two agents") };
+    assert_eq!((&first.mlp, &first.n_tuple), (&network.message().mlp, &None));
+    assert_eq!((&second.mlp, &second.n_tuple), (&None, &tables.message().n_tuple));
+    assert_eq!((&first.weights, &second.weights), (&network.row(), &tables.row()));
+    assert_eq!((first.lookahead, first.expectation, first.terminal), (Some(0), None, 1));
+    let started = &answer.started;
+    assert_eq!((&started.mlp, &started.n_tuple), (&network.message().mlp, &None));
+    assert_eq!(started.features.as_ref().unwrap().names, FEATURES);
+    let answer = ask(&mut client, asked(tables.matrix(&[tables.row()]))).await.unwrap();
+    assert_eq!((answer.started.mlp, answer.started.n_tuple), (None, tables.message().n_tuple));
+}
+
+#[tokio::test]
+async fn parameters_are_float32_however_they_are_sent() {
+    let (mut client, _guard) = start(1).await;
+    let [case, _] = small((6, 6));
+    // Doubles next to those floats, which round to them.
+    let row = case.row();
+    let nearly = |(index, number): (usize, &f64)| match index < FEATURES.len() {
+        true => *number,
+        false => number * (1.0 + 1e-12),
+    };
+    let doubles: Vec<f64> = row.iter().enumerate().map(nearly).collect();
+    assert_ne!(doubles, row);
+    let floats: Vec<f32> = row.iter().map(|number| *number as f32).collect();
+    let sent = |weights| pb::WeightMatrix { weights: Some(weights), ..case.matrix(&[case.row()]) };
+    let by_hand = pb::Tensor { values: row.clone(), ..Default::default() };
+    let mut games = Vec::new();
+    for tensor in [
+        tensor::encode(vec![1, row.len() as u32], &floats),
+        tensor::encode(vec![1, row.len() as u32], &doubles),
+        by_hand,
+    ] {
+        let asked = request((6, 6), Some(sent(tensor)), vec![case.message()], &[1, 2, 3], 100);
+        let answer = ask(&mut client, asked).await.unwrap();
+        games.extend([counts(&answer, 0), counts(&answer, 1)]);
+    }
+    assert!(games.iter().all(|counts| *counts == games[0]), "{games:?}");
+}
+
+/// The field of a refusal and what is said of it; the game is played where there is none.
+async fn refusal(client: &mut Client, asked: pb::EvaluatePoliciesRequest) -> String {
+    match ask(client, asked).await {
+        Ok(_) => String::new(),
+        Err(status) => status.message().to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_model_is_refused() {
+    let (mut client, _guard) = start(1).await;
+    let [network, tables] = small((6, 7));
+    let with = |agent: pb::Agent| request((6, 7), None, vec![agent], &[1], 1);
+    let hidden = |hidden: &[u32]| {
+        let mlp = Some(pb::Mlp { hidden: hidden.to_vec(), activation: 0 });
+        with(pb::Agent { mlp, ..network.message() })
+    };
+    let pattern = |kind: pb::TupleKind, positions: &[u32], clip, shares| pb::TuplePattern {
+        kind: kind.into(),
+        positions: positions.to_vec(),
+        clip,
+        shares,
+    };
+    let tupled = |tuples: Vec<pb::TuplePattern>| {
+        with(pb::Agent { n_tuple: Some(pb::NTuple { tuples }), ..tables.message() })
+    };
+    let steps = |positions: &[u32]| tupled(vec![pattern(Steps, positions, 1, None)]);
+    let second = |tuple: pb::TuplePattern| tupled(vec![pattern(Steps, &[0, 1], 1, None), tuple]);
+    let named = |name: &str, agent: pb::Agent| with(pb::Agent { name: name.to_owned(), ..agent });
+    let weighted = |weights: Vec<f64>| with(pb::Agent { weights, ..network.message() });
+    let matrix = |tensor: pb::Tensor| {
+        let row = vec![network.row()];
+        let matrix = pb::WeightMatrix { weights: Some(tensor), ..network.matrix(&row) };
+        request((6, 7), Some(matrix), Vec::new(), &[1], 1)
+    };
+    let both = pb::WeightMatrix { n_tuple: tables.message().n_tuple, ..network.matrix(&[network.row()]) };
+    let mut infinite = network.row();
+    infinite[8] = 1e39;
+    let mut large = network.row();
+    large[8] = f32::MAX.into();
+    // 6 features; (6 + 1) * 3 + (3 + 1) * 2 + (2 + 1) parameters.
+    assert_eq!(network.row().len(), 6 + 32);
+    for (asked, expected) in [
+        (with(network.message()), ""),
+        (with(tables.message()), ""),
+        (hidden(&[]), "agents[0].mlp.hidden: has 0 layers, expected 1 to 4"),
+        (hidden(&[1; 5]), "agents[0].mlp.hidden: has 5 layers, expected 1 to 4"),
+        (hidden(&[3, 0]), "agents[0].mlp.hidden[1]: is 0, expected 1 to 256 units"),
+        (hidden(&[257]), "agents[0].mlp.hidden[0]: is 257, expected 1 to 256 units"),
+        (
+            with(pb::Agent { mlp: Some(pb::Mlp { hidden: vec![3, 2], activation: 9 }), ..network.message() }),
+            "agents[0].mlp.activation: is 9, which has no meaning",
+        ),
+        (with(pb::Agent { mlp: None, ..network.message() }), "agents[0].mlp: is required"),
+        (with(pb::Agent { n_tuple: None, ..tables.message() }), "agents[0].n_tuple: is required"),
+        (with(pb::Agent { features: None, ..network.message() }), "agents[0].features: is required"),
+        (named("linear", network.message()), "agents[0].mlp: is no parameter of the agent linear"),
+        (
+            named("expectation", tables.message()),
+            "agents[0].n_tuple: is no parameter of the agent expectation",
+        ),
+        (named("n_tuple", network.message()), "agents[0].mlp: is no parameter of the agent n_tuple"),
+        (
+            weighted(vec![0.5; 7]),
+            "agents[0].weights: 7 weights were given, expected 6 features + 32 parameters = 38",
+        ),
+        (
+            weighted(infinite),
+            "agents[0].weights: weight 8, a parameter of the model, is 1e39, expected a finite number of at most \
+             3.4028235e38 in size",
+        ),
+        (weighted(large), ""),
+        (
+            matrix(tensor::encode(vec![1, 39], &[0.5; 39])),
+            "weights.weights: has 39 columns, expected 6 features + 32 parameters = 38",
+        ),
+        (
+            matrix(pb::Tensor { values: vec![0.5; 39], ..Default::default() }),
+            "weights.weights: has 39 values, expected 6 features + 32 parameters = 38",
+        ),
+        (
+            matrix(tensor::encode(vec![1, 38], &[f32::NAN; 38])),
+            "weights.weights: row 0: weight 0 is NaN, expected a finite number of at most 1e300 in size",
+        ),
+        (
+            request((6, 7), Some(both), Vec::new(), &[1], 1),
+            "weights.n_tuple: is given beside mlp, expected one of the two",
+        ),
+        (tupled(Vec::new()), "agents[0].n_tuple.tuples: has 0 tuples, expected 1 to 256"),
+        (steps(&[]), "agents[0].n_tuple.tuples[0].positions: has 0 positions, expected 1 to 16"),
+        (steps(&[0; 17]), "agents[0].n_tuple.tuples[0].positions: has 17 positions, expected 1 to 16"),
+        (steps(&[0, 5]), "agents[0].n_tuple.tuples[0].positions[1]: is 5, expected 0 to 4 on 6 x 7"),
+        (
+            tupled(vec![pattern(Heights, &[6], 1, None)]),
+            "agents[0].n_tuple.tuples[0].positions[0]: is 6, expected 0 to 5 on 6 x 7",
+        ),
+        (
+            tupled(vec![pattern(Cells, &[41, 42], 0, None)]),
+            "agents[0].n_tuple.tuples[0].positions[1]: is 42, expected 0 to 41 on 6 x 7",
+        ),
+        (
+            steps(&[3, 2, 3]),
+            "agents[0].n_tuple.tuples[0].positions[2]: is 3 again, expected each position once",
+        ),
+        (
+            second(pattern(Steps, &[0], 0, None)),
+            "agents[0].n_tuple.tuples[1].clip: is 0, expected 1 to 7, the height of the playfield",
+        ),
+        (
+            second(pattern(Heights, &[0], 8, None)),
+            "agents[0].n_tuple.tuples[1].clip: is 8, expected 1 to 7, the height of the playfield",
+        ),
+        (
+            second(pattern(Cells, &[0], 1, None)),
+            "agents[0].n_tuple.tuples[1].clip: is 1, expected none: cells are not cut off",
+        ),
+        (
+            second(pattern(pb::TupleKind::Unspecified, &[0], 1, None)),
+            "agents[0].n_tuple.tuples[1].kind: is required",
+        ),
+        (
+            second(pattern(Steps, &[2, 1], 1, Some(1))),
+            "agents[0].n_tuple.tuples[1].shares: is 1, expected an earlier tuple: below 1",
+        ),
+        (
+            second(pattern(Steps, &[2, 1], 2, Some(0))),
+            "agents[0].n_tuple.tuples[1].shares: is 0, expected a tuple of the same kind, clip and number of positions",
+        ),
+        (
+            second(pattern(Heights, &[2, 1], 1, Some(0))),
+            "agents[0].n_tuple.tuples[1].shares: is 0, expected a tuple of the same kind, clip and number of positions",
+        ),
+        (
+            tupled(vec![
+                pattern(Cells, &[0], 0, None),
+                pattern(Cells, &[1], 0, Some(0)),
+                pattern(Cells, &[2], 0, Some(1)),
+            ]),
+            "agents[0].n_tuple.tuples[2].shares: is 1, expected a tuple that has a table of its own",
+        ),
+        (
+            second(pb::TuplePattern { kind: 7, positions: vec![0], clip: 1, shares: None }),
+            "agents[0].n_tuple.tuples[1].kind: is 7, which has no meaning",
+        ),
+    ] {
+        assert_eq!(refusal(&mut client, asked).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_model_is_as_large_as_its_limits() {
+    let (mut client, _guard) = start(2).await;
+    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    let sent = |rows: u32, columns: u32, mlp: Option<pb::Mlp>, n_tuple: Option<pb::NTuple>| {
+        let weights = tensor::encode(vec![rows, columns], &vec![0.5f32; (rows * columns) as usize]);
+        let matrix = pb::WeightMatrix {
+            features: features.clone(),
+            weights: Some(weights),
+            mlp,
+            n_tuple,
+            ..Default::default()
+        };
+        request((10, 10), Some(matrix), Vec::new(), &[1], 1)
+    };
+    let network = |layers: u32, units: u32| {
+        let hidden = vec![units; layers as usize];
+        let parameters = 5 * units + (layers - 1) * (units + 1) * units + units + 1;
+        sent(1, 4 + parameters, Some(pb::Mlp { hidden, activation: 0 }), None)
+    };
+    let cells = |first: u32, count: u32| pb::TuplePattern {
+        kind: pb::TupleKind::Cells.into(),
+        positions: (first..first + count).collect(),
+        ..Default::default()
+    };
+    // Tables of 2^16 entries, and more of one cell each.
+    let tables = |rows: u32, large: u32, more: u32| {
+        let large_ones = (0..large).map(|n| cells(n, MAX_TUPLE_POSITIONS));
+        let tuples: Vec<_> = large_ones.chain((0..more).map(|n| cells(n % 100, 1))).collect();
+        sent(rows, 4 + (large << 16) + 2 * more, None, Some(pb::NTuple { tuples }))
+    };
+    let (most, in_all) = (MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS);
+    assert_eq!((most, MAX_TUPLE_POSITIONS, in_all), (16 << 16, 16, 4 * most));
+    for (asked, expected) in [
+        (network(MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS), ""),
+        (network(MAX_HIDDEN_LAYERS + 1, 1), "weights.mlp.hidden: has 5 layers, expected 1 to 4"),
+        (network(1, MAX_HIDDEN_UNITS + 1), "weights.mlp.hidden[0]: is 257, expected 1 to 256 units"),
+        (tables(1, 0, MAX_TUPLES), ""),
+        (tables(1, 0, MAX_TUPLES + 1), "weights.n_tuple.tuples: has 257 tuples, expected 1 to 256"),
+        (
+            tables(1, 16, 1),
+            "weights.n_tuple.tuples: have tables of 1048578 entries up to tuples[16], expected at most 1048576 in all",
+        ),
+        (tables(4, 16, 0), ""),
+        (
+            tables(5, 16, 0),
+            "weights.weights: brings the request to 5242880 parameters of models, expected at most 4194304",
+        ),
+    ] {
+        assert_eq!(refusal(&mut client, asked).await, expected);
+    }
+}

@@ -1,0 +1,446 @@
+//! Networks and tables beside a weighted sum: every score, choice and game against the twin's plain loops.
+
+mod messages;
+
+use tetrion::agents::{
+    Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, NTuple,
+    TerminalPolicy, Terms, TupleKind, TuplePattern,
+};
+use tetrion::engine::{Dealer, Placement, Playfield, Rules, Tetromino};
+use tetrion::features::FeatureSet;
+use tetrion::rollout::{Bounds, Episode, SLICE};
+use tetrion::wire::limits::MAX_HIDDEN_UNITS;
+use tetrion::wire::pb;
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::{models, tensor};
+
+use crate::evaluation::{Answer, ask, start};
+use crate::expectation::Plain;
+use crate::twin::{
+    self, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,
+};
+
+/// Features of each kind: of landings and of playfields, whole numbers and halves.
+const FEATURES: [&str; 6] =
+    ["landing_height", "eroded_piece_cells", "row_transitions", "holes", "cumulative_wells", "max_height"];
+/// One that the kernels do not know.
+const UNKNOWN: &str = "open_shafts";
+
+/// Numbers from -scale to scale, of 24 bits.
+fn numbers(count: usize, seed: u64, scale: f32) -> Vec<f32> {
+    let number = |n| (word(seed, 77, n) >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    (0..count as u64).map(|n| number(n) * scale).collect()
+}
+
+/// Halves from -4 to 4.
+fn weights(count: usize, seed: u64) -> Vec<f64> {
+    (0..count as u64).map(|n| (word(seed, 78, n) % 17) as f64 / 2.0 - 4.0).collect()
+}
+
+fn mlp(hidden: &[usize], activation: &'static str) -> TwinModel {
+    TwinModel::Mlp(hidden.to_vec(), activation)
+}
+
+fn tuple(kind: &'static str, positions: &[usize], clip: i64) -> TwinTuple {
+    TwinTuple { kind, positions: positions.to_vec(), clip, shares: None }
+}
+
+/// Tables of every kind; some are shared.
+fn tuples(width: usize, height: usize) -> TwinModel {
+    let shares = |tuple: TwinTuple, shares| TwinTuple { shares: Some(shares), ..tuple };
+    TwinModel::NTuple(vec![
+        tuple("steps", &[0, 1, 2], 2),
+        tuple("heights", &[width - 1, 0], height as i64),
+        shares(tuple("steps", &[width - 2, 1, 0], 2), 0),
+        tuple("cells", &[0, 1, width, width + 1, 2 * width, width * height - 1], 0),
+        shares(tuple("heights", &[1, 2], height as i64), 1),
+        tuple("steps", &[width - 2], height as i64),
+        shares(tuple("cells", &[5, 4, 3, 2, 1, 0], 0), 3),
+        tuple("heights", &[0, 1, 2, 3], 1),
+    ])
+}
+
+fn shape(model: &TwinModel) -> ModelShape {
+    match model {
+        TwinModel::Mlp(hidden, activation) => {
+            let activation = match *activation {
+                "relu" => Activation::Relu,
+                "leaky_relu" => Activation::LeakyRelu,
+                "hard_tanh" => Activation::HardTanh,
+                "softsign" => Activation::Softsign,
+                _ => Activation::HardSwish,
+            };
+            ModelShape::Mlp(Mlp { hidden: hidden.iter().map(|&units| units as u32).collect(), activation })
+        }
+        TwinModel::NTuple(tuples) => {
+            let pattern = |tuple: &TwinTuple| TuplePattern {
+                kind: match tuple.kind {
+                    "steps" => TupleKind::Steps,
+                    "heights" => TupleKind::Heights,
+                    _ => TupleKind::Cells,
+                },
+                positions: tuple.positions.iter().map(|&position| position as u32).collect(),
+                clip: tuple.clip as u32,
+                shares: tuple.shares.map(|earlier| earlier as u32),
+            };
+            ModelShape::NTuple(NTuple::new(tuples.iter().map(pattern).collect()))
+        }
+    }
+}
+
+/// Networks of every depth, width and activation, and tables, with parameters of several sizes: those of 1e37 overflow.
+fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
+    vec![
+        (mlp(&[1], "relu"), 1.0),
+        (mlp(&[7], "leaky_relu"), 1.0),
+        (mlp(&[8], "hard_tanh"), 0.125),
+        (mlp(&[16, 9], "softsign"), 1.0),
+        (mlp(&[3, 17, 8], "hard_swish"), 0.5),
+        (mlp(&[4, 4, 4, 5], "relu"), 2.0),
+        (mlp(&[9], "relu"), 1e37),
+        (mlp(&[2, 3], "hard_swish"), 1e19),
+        (tuples(width, height), 1.0),
+        (tuples(width, height), 2e38),
+    ]
+}
+
+/// A value function, in the library's form and in the twin's.
+struct Case {
+    features: Vec<&'static str>,
+    weights: Vec<f64>,
+    model: TwinModel,
+    parameters: Vec<f32>,
+}
+
+impl Case {
+    fn new(features: &[&'static str], model: TwinModel, scale: f32, seed: u64) -> Case {
+        let count = features.len();
+        let parameters = numbers(model.num_parameters(count), seed, scale);
+        // Now and then the model alone.
+        let weights = if seed.is_multiple_of(3) { vec![0.0; count] } else { weights(count, seed) };
+        Case { features: features.to_vec(), weights, model, parameters }
+    }
+
+    fn row(&self) -> Vec<f64> {
+        let parameters = self.parameters.iter().map(|number| f64::from(*number));
+        self.weights.iter().copied().chain(parameters).collect()
+    }
+
+    fn agent(&self, width: u8, terminal: TerminalPolicy) -> LinearAgent {
+        let set = FeatureSet::custom(&self.features, width).unwrap();
+        LinearAgent::with_model(set, shape(&self.model).into(), self.row(), terminal).unwrap()
+    }
+
+    fn plain(&self, terminal: TerminalPolicy, expectation: Expectation) -> Plain<'_> {
+        Plain {
+            features: &self.features,
+            weights: &self.weights,
+            model: Some((&self.model, &self.parameters)),
+            avoids_the_end: terminal == TerminalPolicy::Avoid,
+            expectation,
+        }
+    }
+
+    fn matrix(&self, rows: &[Vec<f64>]) -> pb::WeightMatrix {
+        let (mlp, n_tuple) = models::encode(&shape(&self.model));
+        let dims = vec![rows.len() as u32, rows[0].len() as u32];
+        pb::WeightMatrix {
+            features: self.selection(),
+            weights: Some(tensor::encode(dims, &rows.concat())),
+            mlp,
+            n_tuple,
+            ..Default::default()
+        }
+    }
+
+    fn message(&self) -> pb::Agent {
+        let (mlp, n_tuple) = models::encode(&shape(&self.model));
+        let name = if mlp.is_some() { "mlp" } else { "n_tuple" };
+        pb::Agent {
+            name: name.to_owned(),
+            features: self.selection(),
+            weights: self.row(),
+            mlp,
+            n_tuple,
+            ..Default::default()
+        }
+    }
+
+    fn selection(&self) -> Option<pb::FeatureSelection> {
+        let features = self.features.iter().map(|name| (*name).to_owned()).collect();
+        Some(pb::FeatureSelection { features, ..Default::default() })
+    }
+}
+
+/// The first placement with the largest score, and that score.
+fn greedy(plain: &Plain<'_>, playfield: &TwinPlayfield, piece: char) -> (TwinPlacement, f64) {
+    let all = twin::placements(playfield, piece);
+    let mut best = (all[0], f64::NEG_INFINITY);
+    for placement in all {
+        let landing = twin::land(playfield, &placement);
+        let score = plain.score(playfield, &landing);
+        if !(landing.terminal && plain.avoids_the_end) && score > best.1 {
+            best = (placement, score);
+        }
+    }
+    best
+}
+
+fn placement(placement: TwinPlacement) -> Placement {
+    Placement { orientation: placement.orientation as u8, column: placement.column as u8 }
+}
+
+#[test]
+fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
+    let (mut overflowed, mut compared) = (0, 0);
+    for (size, (width, height)) in
+        [(4, 5), (10, 10), (16, 12), (10, 20), (7, 40), (20, 9)].into_iter().enumerate()
+    {
+        let rules = Rules::simplified(width, height);
+        for (number, (model, scale)) in all_models(width.into(), height.into()).into_iter().enumerate() {
+            let seed = (10 * size + number) as u64;
+            let mut features = FEATURES.to_vec();
+            if number % 4 == 1 {
+                features.push(UNKNOWN);
+            }
+            let case = Case::new(&features, model, scale, seed);
+            let policy = [TerminalPolicy::Avoid, TerminalPolicy::Score][number % 2];
+            let agent = case.agent(width, policy);
+            assert_eq!(agent.is_fast(), features.len() == FEATURES.len());
+            let plain = case.plain(policy, Expectation::default());
+            for n in 0..4 {
+                let cells = random_playfield(width.into(), height.into(), word(seed, 1, n));
+                let playfield = Playfield::from_drawing(width, height, &cells.to_string()).unwrap();
+                let letter = twin::uniform_tetromino(seed, n);
+                let piece = Tetromino::from_letter(letter).unwrap();
+                let expected = greedy(&plain, &cells, letter);
+                for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                    let choice = agent.choose(kernel, &rules, &playfield, piece);
+                    let got = (choice.placement, choice.score.to_bits());
+                    let expected = (placement(expected.0), expected.1.to_bits());
+                    assert_eq!(got, expected, "{kernel:?}, {:?}, {letter} on\n{cells}", case.model);
+                }
+                assert_eq!(
+                    agent.choose_plainly(&rules, &playfield, piece),
+                    agent.choose(Kernel::best(), &rules, &playfield, piece)
+                );
+                let scores: Vec<f64> = twin::placements(&cells, letter)
+                    .iter()
+                    .map(|placement| twin::land(&cells, placement))
+                    .filter(|landing| !(landing.terminal && plain.avoids_the_end))
+                    .map(|landing| plain.score(&cells, &landing))
+                    .collect();
+                let ours: Vec<f64> =
+                    agent.scores(&rules, &playfield, piece).iter().map(|choice| choice.score).collect();
+                assert_eq!(ours, scores, "{:?}, {letter} on\n{cells}", case.model);
+                let lowest = scores.iter().filter(|score| **score == f64::from(f32::MIN)).count();
+                overflowed += usize::from(0 < lowest && lowest < scores.len());
+                compared += scores.len();
+            }
+        }
+    }
+    assert!(compared > 3_000, "{compared} scores");
+    assert!(overflowed > 3, "{overflowed} positions in which some outputs overflow and others do not");
+}
+
+/// The lines and the pieces of a game.
+type Counts = (u64, u64, bool);
+
+/// Plays a game of the `uniform` randomizer on the twin.
+fn twin_game(
+    (width, height): (u8, u8),
+    seed: u64,
+    max_pieces: u64,
+    choose: impl Fn(&TwinPlayfield, char, &[char]) -> Placement,
+) -> Counts {
+    let mut playfield = TwinPlayfield::empty(width.into(), height.into());
+    let mut lines = 0;
+    for n in 0..max_pieces {
+        let letter = |n| twin::uniform_tetromino(seed, n);
+        let Placement { orientation, column } = choose(&playfield, letter(n), &[letter(n + 1)]);
+        let placement =
+            TwinPlacement { tetromino: letter(n), orientation: orientation.into(), column: column.into() };
+        let TwinLanding { afterstate, terminal, lines: cleared, .. } = twin::land(&playfield, &placement);
+        (playfield, lines) = (afterstate, lines + cleared as u64);
+        if terminal {
+            return (lines, n + 1, false);
+        }
+    }
+    (lines, max_pieces, true)
+}
+
+fn counts(answer: &Answer, policy: u32) -> Vec<Counts> {
+    let games = answer.results.iter().filter(|game| game.policy == policy);
+    games.map(|game| (game.lines, game.pieces, game.truncated)).collect()
+}
+
+fn request(
+    (width, height): (u8, u8),
+    weights: Option<pb::WeightMatrix>,
+    agents: Vec<pb::Agent>,
+    seeds: &[u64],
+    max_pieces: u64,
+) -> pb::EvaluatePoliciesRequest {
+    pb::EvaluatePoliciesRequest {
+        rules: Some(pb::Rules {
+            width: Some(width.into()),
+            height: Some(height.into()),
+            ..Default::default()
+        }),
+        weights,
+        agents,
+        games: Some(Games::Seeds(tensor::encode(vec![seeds.len() as u32], seeds))),
+        max_pieces,
+        ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn the_servers_games_are_those_of_the_twin() {
+    let (mut one, _guard) = start(1).await;
+    let (mut two, _guard_of_two) = start(2).await;
+    let seeds = [5, 2];
+    let (mut ended, mut games) = (0, 0);
+    for (turn, size) in [(10, 10), (5, 8), (12, 6)].into_iter().enumerate() {
+        for (number, (model, scale)) in all_models(size.0.into(), size.1.into()).into_iter().enumerate() {
+            let policy = [TerminalPolicy::Score, TerminalPolicy::Avoid][(turn + number) % 2];
+            let terminal = pb::TerminalScore::try_from(1 + i32::from(policy == TerminalPolicy::Score));
+            let terminal = terminal.unwrap().into();
+            let case = Case::new(&FEATURES, model.clone(), scale, 3 * number as u64);
+            let other = Case::new(&FEATURES, model, scale, 3 * number as u64 + 1);
+            let matrix = pb::WeightMatrix { terminal, ..case.matrix(&[case.row(), other.row()]) };
+            let named = pb::Agent { terminal, ..other.message() };
+            let asked = request(size, Some(matrix), vec![named], &seeds, 60);
+            let answer = ask(&mut one, asked.clone()).await.unwrap();
+            assert_eq!(ask(&mut two, asked).await.unwrap().results, answer.results);
+            for (row, case) in [&case, &other, &other].into_iter().enumerate() {
+                let plain = case.plain(policy, Expectation::default());
+                let game = |seed: &u64| {
+                    twin_game(size, *seed, 60, |playfield, piece, _| {
+                        placement(greedy(&plain, playfield, piece).0)
+                    })
+                };
+                let expected: Vec<_> = seeds.iter().map(game).collect();
+                assert_eq!(counts(&answer, row as u32), expected, "{size:?}, {:?}", case.model);
+                ended += expected.iter().filter(|(.., truncated)| !truncated).count();
+                games += expected.len();
+            }
+        }
+    }
+    assert!(0 < ended && ended < games, "{ended} of {games} games ended");
+}
+
+#[tokio::test]
+async fn so_are_those_that_weigh_the_next_piece() {
+    let (mut client, _guard) = start(2).await;
+    let (size, seeds) = ((6, 8), [8, 9]);
+    let default = Expectation::default();
+    let odds: Vec<(char, f64)> = twin::TETROMINOES.chars().map(|piece| (piece, 1.0)).collect();
+    for (number, (model, scale)) in all_models(6, 8).into_iter().enumerate() {
+        let terms = [Terms::Landing, Terms::All, Terms::None][number % 3];
+        let expectation = Expectation { placements: 3, terms, ..default };
+        let case = Case::new(&FEATURES, model, scale, number as u64);
+        let mut agent = case.message();
+        agent.expectation = Some(tetrion::wire::expectation::encode(&expectation));
+        let mut matrix = case.matrix(&[case.row()]);
+        matrix.expectation = agent.expectation;
+        let asked = request(size, Some(matrix), vec![agent], &seeds, 20);
+        let answer = ask(&mut client, asked).await.unwrap();
+        let plain = case.plain(TerminalPolicy::Avoid, expectation);
+        let game = |seed: &u64| {
+            twin_game(size, *seed, 20, |playfield, piece, _| plain.choose(playfield, piece, &[], &odds))
+        };
+        let expected: Vec<_> = seeds.iter().map(game).collect();
+        assert_eq!([counts(&answer, 0), counts(&answer, 1)], [&expected[..]; 2], "{:?}", case.model);
+    }
+}
+
+#[tokio::test]
+async fn so_are_those_that_look_ahead() {
+    let (mut client, _guard) = start(1).await;
+    let (size, seeds) = ((7, 9), [8, 9]);
+    for (number, model) in [mlp(&[6, 5], "softsign"), tuples(7, 9)].into_iter().enumerate() {
+        let case = Case::new(&FEATURES, model, 1.0, number as u64);
+        let mut matrix = case.matrix(&[case.row()]);
+        matrix.lookahead = 1;
+        let agent = pb::Agent { lookahead: Some(1), ..case.message() };
+        let mut asked = request(size, Some(matrix), vec![agent], &seeds, 25);
+        asked.rules.as_mut().unwrap().preview = Some(1);
+        let answer = ask(&mut client, asked).await.unwrap();
+        let plain = case.plain(TerminalPolicy::Avoid, Expectation::default());
+        let choose = |playfield: &TwinPlayfield, piece: char, next: &[char]| {
+            let value = |candidate: &TwinPlacement| {
+                let landing = twin::land(playfield, candidate);
+                if landing.terminal {
+                    return f64::NEG_INFINITY;
+                }
+                plain.score(playfield, &landing) + greedy(&plain, &landing.afterstate, next[0]).1
+            };
+            let all = twin::placements(playfield, piece);
+            let values: Vec<f64> = all.iter().map(value).collect();
+            let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            match values.iter().position(|value| *value == largest) {
+                Some(best) if largest > f64::NEG_INFINITY => placement(all[best]),
+                // Where every way ends, the scores of now decide.
+                _ => placement(greedy(&plain, playfield, piece).0),
+            }
+        };
+        let expected: Vec<_> = seeds.iter().map(|seed| twin_game(size, *seed, 25, choose)).collect();
+        assert_eq!([counts(&answer, 0), counts(&answer, 1)], [&expected[..]; 2], "{:?}", case.model);
+    }
+}
+
+#[tokio::test]
+async fn a_model_of_zeros_changes_nothing() {
+    let (mut client, _guard) = start(2).await;
+    let dt_10 = Controller::named("dt-10").unwrap();
+    let names = FeatureSet::named("thiery9", 10).unwrap().names();
+    let features: Vec<&'static str> = names.into_iter().map(|name| &*name.leak()).collect();
+    for (model, height, max_pieces, expectation) in [
+        (mlp(&[32], "relu"), 10, 4_000, None),
+        (tuples(10, 10), 10, 4_000, None),
+        (mlp(&[5, 5], "hard_swish"), 6, 300, Some(pb::Expectation::default())),
+        (tuples(10, 6), 6, 300, Some(pb::Expectation::default())),
+    ] {
+        let parameters = vec![0.0; model.num_parameters(9)];
+        let case = Case { features: features.clone(), weights: dt_10.weights.to_vec(), model, parameters };
+        let matrix = pb::WeightMatrix { expectation, ..case.matrix(&[case.row()]) };
+        let linear = pb::Agent { name: "dt-10".to_owned(), expectation, ..Default::default() };
+        let asked = request((10, height), Some(matrix), vec![linear], &[1, 2, 3], max_pieces);
+        let answer = ask(&mut client, asked).await.unwrap();
+        assert_eq!(counts(&answer, 0), counts(&answer, 1), "{:?}", case.model);
+        assert!(counts(&answer, 0).iter().any(|(lines, ..)| *lines > 20), "{:?}", counts(&answer, 0));
+        let [mut ours, mut linear] = <[_; 2]>::try_from(answer.summary.policies).unwrap();
+        (ours.policy_index, linear.policy_index) = (0, 0);
+        assert_eq!(ours, linear, "the summaries, to the byte");
+    }
+}
+
+#[test]
+fn slices_are_played_alike_and_are_short_for_large_models() {
+    let rules = Rules::simplified(10, 10);
+    let bounds = |pieces| Bounds { pieces, steps: u64::MAX };
+    let begin = || Episode::new(&rules, Dealer::seeded(rules.randomizer, 7), AgentRng::new(7));
+    for (model, scale) in [(mlp(&[20, 4], "hard_tanh"), 0.25), (tuples(10, 10), 1.0)] {
+        let case = Case::new(&FEATURES, model, scale, 1);
+        for expectation in [None, Some(Expectation { placements: 4, ..Expectation::default() })] {
+            let agent = Agent::linear(case.agent(10, TerminalPolicy::Avoid), 0, expectation);
+            let mut whole = begin();
+            whole.play(&rules, &agent, Kernel::Portable, bounds(40));
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let (mut sliced, mut slice) = (begin(), 1);
+                while !sliced.is_over(bounds(40)) {
+                    sliced.advance(&rules, &agent, kernel, bounds(40), 13 * slice);
+                    slice = slice % 5 + 1;
+                }
+                assert_eq!(sliced.game, whole.game, "{kernel:?}, {:?}, {expectation:?}", case.model);
+            }
+        }
+    }
+    // The largest network multiplies as often for a piece as the kernels do for thousands of pieces.
+    let largest = Case::new(&FEATURES, mlp(&[MAX_HIDDEN_UNITS as usize; 4], "relu"), 0.01, 1);
+    let agent = Agent::linear(largest.agent(10, TerminalPolicy::Avoid), 0, None);
+    let mut episode = begin();
+    episode.advance(&rules, &agent, Kernel::best(), bounds(u64::MAX), SLICE);
+    assert!(episode.game.pieces < 10, "{} pieces in a slice", episode.game.pieces);
+}
