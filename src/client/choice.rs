@@ -1,7 +1,8 @@
 //! What a client chooses by name: features and policies; and how it encodes them.
 
 pub use crate::wire::expectation::{Expectation, Terms};
-use crate::wire::{expectation, pb, tensor};
+pub use crate::wire::models::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use crate::wire::{expectation, models, pb, tensor};
 
 /// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +43,14 @@ impl Features {
 pub enum Policies {
     /// Agents and controllers by name.
     Named(Vec<NamedPolicy>),
-    /// Linear controllers: the rows of a matrix.
+    /// Linear controllers, with a model beside them if there is one: the rows of a matrix.
     Matrix {
         /// The features that the weights belong to.
         features: Features,
-        /// One weight a feature, signed; all rows of one length.
+        /// One weight a feature, signed, then the parameters of the model; all rows of one length.
         rows: Vec<Vec<f64>>,
+        /// What is added to the weighted sums.
+        model: Option<ModelShape>,
         /// Whether placements that end the game are the last choice, rather than scored like any other.
         avoid_terminal: bool,
         /// Next pieces that they look ahead.
@@ -103,7 +106,8 @@ impl Policies {
     pub(super) fn encode(&self) -> (Option<pb::WeightMatrix>, Vec<pb::Agent>) {
         match self {
             Policies::Named(policies) => (None, policies.iter().map(NamedPolicy::encode).collect()),
-            Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation } => {
+            Policies::Matrix { features, rows, model, avoid_terminal, lookahead, expectation } => {
+                let (mlp, n_tuple) = model.as_ref().map_or((None, None), models::encode);
                 let shape = vec![rows.len() as u32, rows.first().map_or(0, Vec::len) as u32];
                 let matrix = pb::WeightMatrix {
                     features: Some(features.encode()),
@@ -111,7 +115,8 @@ impl Policies {
                     terminal: encode_terminal(*avoid_terminal).into(),
                     lookahead: *lookahead,
                     expectation: expectation.as_ref().map(expectation::encode),
-                    ..Default::default()
+                    mlp,
+                    n_tuple,
                 };
                 (Some(matrix), Vec::new())
             }

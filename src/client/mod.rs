@@ -22,7 +22,10 @@ mod spread;
 mod version;
 
 pub use crate::wire::rules::RulesChoice;
-pub use choice::{Expectation, Features, NamedPolicy, Policies, Terms};
+pub use choice::{
+    Activation, Expectation, Features, Mlp, ModelShape, NTuple, NamedPolicy, Policies, Terms, TupleKind,
+    TuplePattern,
+};
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
 pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Seeds, Started};

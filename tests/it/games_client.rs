@@ -20,6 +20,7 @@ fn request(seeds: Seeds) -> EvaluationRequest {
         policies: Policies::Matrix {
             features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
             rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
+            model: None,
             avoid_terminal: true,
             lookahead: 0,
             expectation: None,

@@ -138,7 +138,8 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
         let noted = noted.filter(|_| lookahead == 0).map(|note| note.expectation());
         let expectation = expectation(args).or(noted);
         let name = titled(name, expectation.as_ref());
-        let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };
+        let policies =
+            Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead, expectation };
         return Ok((Contestant { name, policies }, Some(rules)));
     }
     let Some(features) = &args.features else {
@@ -153,6 +154,6 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
     let avoid_terminal = args.avoid_terminal().unwrap_or(true);
     let (features, expectation) = (Features::parse(features), expectation(args));
     let name = titled(name, expectation.as_ref());
-    let policies = Policies::Matrix { features, rows, avoid_terminal, lookahead, expectation };
+    let policies = Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead, expectation };
     Ok((Contestant { name, policies }, None))
 }

@@ -40,6 +40,7 @@ pub async fn search(
     let players = |rows: Vec<Vec<f64>>, score_terminal: bool| Policies::Matrix {
         features: Features::Set { name: plan.features.to_owned(), version: String::new() },
         rows,
+        model: None,
         avoid_terminal: !score_terminal,
         lookahead: 0,
         expectation: None,

@@ -392,7 +392,7 @@ impl Settings {
         };
         let avoid_terminal = !self.score_terminal;
         let expectation = self.expectation.map(|note| note.expectation());
-        Policies::Matrix { features, rows, avoid_terminal, lookahead: 0, expectation }
+        Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead: 0, expectation }
     }
 
     /// Candidates whose mean is reported as the elite's.

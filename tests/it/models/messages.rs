@@ -1,5 +1,7 @@
 //! How models are sent, repeated and refused, and how large they may be.
 
+use tetrion::client::{ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds};
+use tetrion::server::ServerConfig;
 use tetrion::wire::limits::{
     MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS, MAX_TUPLE_POSITIONS,
     MAX_TUPLES,
@@ -8,8 +10,8 @@ use tetrion::wire::pb;
 use tetrion::wire::pb::TupleKind::{Cells, Heights, Steps};
 use tetrion::wire::tensor;
 
-use super::{Case, FEATURES, counts, mlp, request, tuples};
-use crate::evaluation::{Client, ask, start};
+use super::{Case, FEATURES, counts, mlp, request, shape, tuples};
+use crate::evaluation::{Client, ask, listen_with, start};
 
 /// A small network and some tables, as agents that play.
 fn small(size: (u8, u8)) -> [Case; 2] {
@@ -64,6 +66,35 @@ async fn parameters_are_float32_however_they_are_sent() {
         games.extend([counts(&answer, 0), counts(&answer, 1)]);
     }
     assert!(games.iter().all(|counts| *counts == games[0]), "{games:?}");
+}
+
+#[tokio::test]
+async fn our_own_client_sends_them_too() {
+    let (address, _guard) = listen_with(ServerConfig::default()).await;
+    let ours = tetrion::client::Client::connect(&[address.to_string()], ConnectOptions::default()).await;
+    let (ours, (mut plain, _other_guard)) = (ours.unwrap(), start(1).await);
+    for case in small((6, 6)) {
+        let asked = request((6, 6), Some(case.matrix(&[case.row()])), Vec::new(), &[1, 2, 3], 50);
+        let expected = counts(&ask(&mut plain, asked).await.unwrap(), 0);
+        let request = EvaluationRequest {
+            rules: RulesChoice { width: Some(6), height: Some(6), ..Default::default() },
+            rules_version: String::new(),
+            policies: Policies::Matrix {
+                features: Features::List(FEATURES.map(str::to_owned).into()),
+                rows: vec![case.row()],
+                model: Some(shape(&case.model)),
+                avoid_terminal: true,
+                lookahead: 0,
+                expectation: None,
+            },
+            seeds: Seeds::PerPolicy(vec![vec![1, 2, 3]]),
+            max_pieces: 50,
+            max_steps: 0,
+        };
+        let evaluated = ours.evaluate_all(&request, |_| ()).await.unwrap();
+        let games = evaluated.games[0].iter().map(|game| (game.lines, game.pieces, game.truncated));
+        assert_eq!(games.collect::<Vec<_>>(), expected);
+    }
 }
 
 /// The field of a refusal and what is said of it; the game is played where there is none.

@@ -157,6 +157,7 @@ impl Linear {
         Policies::Matrix {
             features: self.features.clone(),
             rows: vec![self.weights.clone()],
+            model: None,
             avoid_terminal: !self.score_terminal,
             lookahead: 0,
             expectation: None,
