@@ -34,7 +34,7 @@ pub enum Activation {
 /// Rows that go through the network side by side.
 const LANES: usize = 8;
 /// Units of a layer that are added up side by side.
-const UNITS: usize = 8;
+const UNITS: usize = 4;
 
 impl Mlp {
     /// How many parameters it has over this many features.
@@ -127,13 +127,20 @@ fn add_up_some<const N: usize, const U: usize>(
     }
     for (input, weights) in inputs.iter().zip(matrix.chunks_exact(biases.len())) {
         let weights = &weights[first..first + U];
-        for unit in 0..U {
-            for lane in 0..N {
-                some[unit][lane] += input[lane] * weights[unit];
-            }
+        for (sum, weight) in some.iter_mut().zip(weights) {
+            *sum = plus_product(*sum, input, *weight);
         }
     }
     sums[first..first + U].copy_from_slice(&some);
+}
+
+/// A loop of its own over the lanes, which compilers turn into vectors more surely than two loops in one another.
+#[inline(always)]
+fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32) -> [f32; N] {
+    for (sum, input) in sum.iter_mut().zip(input) {
+        *sum += input * weight;
+    }
+    sum
 }
 
 impl Activation {

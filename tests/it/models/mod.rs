@@ -6,7 +6,7 @@ use tetrion::agents::{
     Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, NTuple,
     TerminalPolicy, Terms, TupleKind, TuplePattern,
 };
-use tetrion::engine::{Dealer, Placement, Playfield, Rules, Tetromino};
+use tetrion::engine::{Dealer, Placement, Playfield, Reach, Rules, Tetromino, placements};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Bounds, Episode, SLICE};
 use tetrion::wire::limits::MAX_HIDDEN_UNITS;
@@ -241,6 +241,31 @@ fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
     }
     assert!(compared > 3_000, "{compared} scores");
     assert!(overflowed > 3, "{overflowed} positions in which some outputs overflow and others do not");
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_piece_is_seen() {
+    // Where pieces walk along the top, the kernels are asked as long as nothing stands there.
+    let rules = Rules { reach: Reach::SidewaysWalk, ..Rules::simplified(8, 8) };
+    let case = Case::new(&FEATURES, mlp(&[6], "relu"), 1.0, 1);
+    let agent = case.agent(8, TerminalPolicy::Avoid);
+    let (mut clear, mut in_the_way) = (0, 0);
+    for seed in 0..200 {
+        let cells = random_playfield(8, 8, seed);
+        let playfield = Playfield::from_drawing(8, 8, &cells.to_string()).unwrap();
+        let piece = Tetromino::from_letter(twin::uniform_tetromino(seed, 0)).unwrap();
+        let reachable = placements(&rules, &playfield, piece).len();
+        if reachable == 0 {
+            continue;
+        }
+        let all = placements(&Rules::simplified(8, 8), &playfield, piece).len();
+        *if reachable == all { &mut clear } else { &mut in_the_way } += 1;
+        let plain = agent.choose_plainly(&rules, &playfield, piece);
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+            assert_eq!(agent.choose(kernel, &rules, &playfield, piece), plain, "{piece} on\n{cells}");
+        }
+    }
+    assert!(clear > 10 && in_the_way > 10, "{clear} and {in_the_way} playfields");
 }
 
 /// The lines and the pieces of a game.
