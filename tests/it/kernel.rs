@@ -82,7 +82,7 @@ fn every_feature_comes_out_the_same_when_it_is_the_only_one() {
     for (width, height) in [(4, 12), (10, 10), (10, 20), (17, 30)] {
         let rules = Rules::simplified(width, height);
         for (name, seed) in all_known(width).into_iter().zip(1..) {
-            let alone = agent(&[name, "landing_height".to_owned()], width, seed, TerminalPolicy::Score);
+            let alone = agent(&[name], width, seed, TerminalPolicy::Score);
             check_game(&rules, &alone, seed, 40);
         }
     }
