@@ -9,7 +9,8 @@
 //! a list, or a caller's own, spelled out for one width. The functions lie in one file a source.
 //!
 //! The surprising decision: every feature is a whole number or a half, which its type says for all but a few. So each is
-//! exact in an f32, and sums of them come out the same in any order.
+//! exact in an f32, and sums of them come out the same in any order. Products of two features are whole numbers too, and exact
+//! in an f64.
 //!
 //! These functions are the reference: plain, one playfield at a time. Faster ways of finding the same numbers must agree
 //! with them bit for bit.

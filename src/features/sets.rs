@@ -193,6 +193,8 @@ pub struct FeatureColumn {
     pub index: u8,
     /// Whether it is taken before clearing. Never true for a feature of a landing.
     pub preclear: bool,
+    /// What it is multiplied by: another feature, by row and index. Both are features of the playfield after clearing.
+    pub factor: Option<(&'static Feature, u8)>,
 }
 
 /// A list of features, spelled out for one width: what each number of a feature vector is. Clones share one list.
@@ -238,6 +240,11 @@ pub enum FeatureError {
     /// `_preclear` on a feature that is taken before clearing by definition.
     #[error("{0} belongs to the landing and has no _preclear form")]
     NoPreclear(&'static str),
+    /// A product of something else than two features of the playfield after clearing.
+    #[error(
+        "{0:?} is no product, expected two features of the playfield after clearing with a * between them"
+    )]
+    NoProduct(String),
     /// The same feature twice: its two weights would be one.
     #[error("feature {0:?} is listed twice")]
     Repeated(String),
@@ -282,7 +289,7 @@ impl FeatureSet {
     /// A caller's own list, in the caller's order; its name is `custom`.
     ///
     /// Names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one of a family `column_height[3]`,
-    /// `column_height_preclear[3]`.
+    /// `column_height_preclear[3]`. `holes*steps[3]` is the product of two features of the playfield after clearing.
     ///
     /// # Errors
     /// The first name that is unknown, has a wrong index or is repeated; a list that is empty or longer than
@@ -363,13 +370,15 @@ impl FeatureSet {
         let cells = u64::from(self.width) * u64::from(height);
         // What the kernels know is counted a column or a row at a time by its own function too.
         let slow = if self.slots().is_some() { cells / 8 } else { cells };
-        let nanoseconds = |column: &FeatureColumn| match column.feature.measure {
+        let nanoseconds = |feature: &Feature| match feature.measure {
             Measure::Playfield(_) => slow,
-            Measure::Flood(_) => 5 * cells,
+            Measure::Search(_) => 5 * cells,
             Measure::Landing(_) | Measure::Column(_) | Measure::Pair(_) => 10,
             Measure::Seven(_) => 10 * u64::from(self.width),
         };
-        self.columns.iter().map(nanoseconds).sum()
+        let factors = self.columns.iter().filter_map(|column| column.factor);
+        let features = self.columns.iter().map(|column| column.feature);
+        features.chain(factors.map(|(feature, _)| feature)).map(nanoseconds).sum()
     }
 
     /// The feature vector of a playfield nothing has landed on: features of landings are 0, and those before clearing see
@@ -381,19 +390,36 @@ impl FeatureSet {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(playfield.width(), self.width, "a playfield of the set's width");
         for (value, column) in out.iter_mut().zip(self.columns()) {
-            *value = column.feature.of_playfield(playfield, column.index);
+            *value = column.of_playfield(playfield);
         }
     }
 }
 
 impl FeatureColumn {
-    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`.
+    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`, `holes*column_height[3]`.
     ///
     /// Programs up to version 0.1 wrote the last one as `column_height[3]_preclear`; their files are still read.
     ///
     /// # Errors
     /// [`FeatureError`] for a name that is unknown or does not exist at this width.
     pub fn parse(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
+        let Some((first, second)) = name.split_once('*') else {
+            return FeatureColumn::parse_single(name, width);
+        };
+        let is_factor = |column: &FeatureColumn| !column.preclear && !column.feature.is_of_landing();
+        let no_product = || FeatureError::NoProduct(name.to_owned());
+        if second.contains('*') {
+            return Err(no_product());
+        }
+        let first = FeatureColumn::parse_single(first, width)?;
+        let second = FeatureColumn::parse_single(second, width)?;
+        if !is_factor(&first) || !is_factor(&second) {
+            return Err(no_product());
+        }
+        Ok(FeatureColumn { factor: Some((second.feature, second.index)), ..first })
+    }
+
+    fn parse_single(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
         let (family, index) = match name.split_once('[') {
             None => (name, None),
             Some((family, indexed)) => match indexed.split_once(']') {
@@ -424,28 +450,48 @@ impl FeatureColumn {
                 .find(|index| index.to_string() == digits)
                 .ok_or_else(|| wrong(format!("0..={}", size - 1)))?,
         };
-        Ok(FeatureColumn { feature, index, preclear })
+        Ok(FeatureColumn { feature, index, preclear, factor: None })
     }
 
     /// Its slot in the kernels, if they know it.
     fn slot(&self) -> Option<Slot> {
-        self.feature.kernel.map(|kind| Slot { kind: kind(self.index), preclear: self.preclear })
+        let factor = match self.factor {
+            None => None,
+            Some((feature, index)) => Some(feature.kernel?(index)),
+        };
+        Some(Slot { kind: self.feature.kernel?(self.index), preclear: self.preclear, factor })
     }
 
     /// Its value for a landing.
     pub fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
             Measure::Landing(measure) => measure(seen),
-            _ if self.preclear => self.feature.of_playfield(&seen.landing.locked, self.index),
-            _ => self.feature.of_playfield(&seen.landing.afterstate, self.index),
+            _ if self.preclear => self.of_playfield(&seen.landing.locked),
+            _ => self.of_playfield(&seen.landing.afterstate),
         }
+    }
+
+    /// Its value for a playfield; 0 if it belongs to a landing.
+    fn of_playfield(&self, playfield: &Playfield) -> f64 {
+        let value = self.feature.of_playfield(playfield, self.index);
+        self.factor.map_or(value, |(feature, index)| value * feature.of_playfield(playfield, index))
+    }
+
+    /// What tells it from others: the names and the indices of its factors, in an order of their own, and when it is taken.
+    fn identity(&self) -> ([Option<(&'static str, u8)>; 2], bool) {
+        let mut factors = [
+            Some((self.feature.name, self.index)),
+            self.factor.map(|(feature, index)| (feature.name, index)),
+        ];
+        factors.sort_unstable();
+        (factors, self.preclear)
     }
 }
 
+/// A product is the same the other way round.
 impl PartialEq for FeatureColumn {
     fn eq(&self, other: &FeatureColumn) -> bool {
-        std::ptr::eq(self.feature, other.feature)
-            && (self.index, self.preclear) == (other.index, other.preclear)
+        self.identity() == other.identity()
     }
 }
 
@@ -459,7 +505,11 @@ impl fmt::Display for FeatureColumn {
         if self.feature.is_family() {
             write!(f, "[{}]", self.index)?;
         }
-        Ok(())
+        match self.factor {
+            None => Ok(()),
+            Some((feature, index)) if feature.is_family() => write!(f, "*{}[{index}]", feature.name),
+            Some((feature, _)) => write!(f, "*{}", feature.name),
+        }
     }
 }
 

@@ -16,8 +16,8 @@ pub enum Measure {
     Landing(fn(&Seen<'_>) -> f64),
     /// Of a playfield, once.
     Playfield(fn(&Playfield) -> u32),
-    /// Of a playfield, once, by flooding it, which takes longer.
-    Flood(fn(&Playfield) -> u32),
+    /// Of a playfield, once, by a search that takes longer: by flooding it, or by trying all tetrominoes.
+    Search(fn(&Playfield) -> u32),
     /// Of each column of a playfield: a family of as many features as there are columns.
     Column(fn(&Playfield, usize) -> u32),
     /// Of each column and its right neighbour: a family of one feature less.
@@ -61,7 +61,7 @@ impl Feature {
     /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
     pub fn family_size(&self, width: u8) -> Option<u8> {
         match self.measure {
-            Measure::Landing(_) | Measure::Playfield(_) | Measure::Flood(_) => None,
+            Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => None,
             Measure::Column(_) => Some(width),
             Measure::Pair(_) => Some(width - 1),
             Measure::Seven(_) => Some(7),
@@ -77,7 +77,7 @@ impl Feature {
     pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
             Measure::Landing(_) => 0.0,
-            Measure::Playfield(measure) | Measure::Flood(measure) => measure(playfield).into(),
+            Measure::Playfield(measure) | Measure::Search(measure) => measure(playfield).into(),
             Measure::Column(measure) | Measure::Pair(measure) | Measure::Seven(measure) => {
                 measure(playfield, index.into()).into()
             }
@@ -286,7 +286,7 @@ pub static FEATURES: &[Feature] = &[
         name: "holes_enclosed",
         formula: "holes that no path of empty cells joins to the sky",
         source: LAB_VARIANT,
-        measure: Measure::Flood(lab::holes_enclosed),
+        measure: Measure::Search(lab::holes_enclosed),
         kernel: None,
     },
     Feature {
@@ -336,7 +336,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "how many of the seven tetrominoes fit somewhere: an orientation can rest there so that every column of it \
                   touches the surface, whatever the height of the playfield",
         source: TETRION,
-        measure: Measure::Playfield(surface::accommodated),
+        measure: Measure::Search(surface::accommodated),
         kernel: Some(|_| Kind::Aspect(Aspect::Accommodated)),
     },
     Feature {
@@ -350,7 +350,7 @@ pub static FEATURES: &[Feature] = &[
         name: "fits",
         formula: "in how many ways the seven tetrominoes fit as in accommodated: pairs of an orientation and a column",
         source: TETRION,
-        measure: Measure::Playfield(surface::fits),
+        measure: Measure::Search(surface::fits),
         kernel: Some(|_| Kind::Aspect(Aspect::Fits)),
     },
     Feature {

@@ -223,7 +223,7 @@ fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
 /// A feature in each form that has a name: features of playfields are taken after clearing, and with `_preclear` before.
 fn forms(feature: &Feature) -> Vec<pb::Feature> {
     let family = match feature.measure {
-        Measure::Landing(_) | Measure::Playfield(_) | Measure::Flood(_) => pb::FeatureFamily::Single,
+        Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => pb::FeatureFamily::Single,
         Measure::Column(_) => pb::FeatureFamily::Columns,
         Measure::Pair(_) => pb::FeatureFamily::ColumnPairs,
         Measure::Seven(_) => pb::FeatureFamily::Seven,

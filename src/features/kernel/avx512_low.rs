@@ -185,4 +185,12 @@ impl Lanes for Avx512Low {
     fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
         Avx512(self.wide()).estimate(floats, weight)
     }
+    #[inline(always)]
+    fn accumulate_product(self, other: Self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
+        Avx512(self.wide()).times(Avx512(other.wide())).accumulate(doubles, weight)
+    }
+    #[inline(always)]
+    fn estimate_product(self, other: Self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
+        Avx512(self.wide()).times(Avx512(other.wide())).estimate(floats, weight)
+    }
 }

@@ -59,7 +59,7 @@ impl Extractor {
     ) {
         let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
         for slot in self.slots.slots.iter() {
-            out.push(slot.kind.of_playfield(playfield, ground.whole()) as f32);
+            out.push(slot.of_playfield(playfield, ground.whole()) as f32);
         }
     }
 
@@ -96,6 +96,14 @@ impl Extractor {
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
                 for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;
+                }
+                if let Some(factor) = slot.factor {
+                    let mut factors = [C::EMPTY; N];
+                    factor.lanes(&swept, &beyond).store(&mut factors);
+                    let products = lanes.iter().zip(&factors);
+                    for (row, (value, factor)) in block.chunks_exact_mut(row_len).zip(products) {
+                        row[at] = (value.to_u64() as f64 * factor.to_u64() as f64) as f32;
+                    }
                 }
             }
 

@@ -88,6 +88,10 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
     /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
     fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
+    /// As [`Lanes::accumulate`] for the product of two lanes, which may be too large for a word and is below 2^31.
+    fn accumulate_product(self, other: Self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
+    /// As [`Lanes::estimate`] for the product of two lanes.
+    fn estimate_product(self, other: Self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`Job`](super::Job).

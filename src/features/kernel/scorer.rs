@@ -14,7 +14,7 @@
 
 use super::candidates::{Candidates, index};
 use super::lanes::{Doubles, Floats, Lanes};
-use super::slots::{Kind, Slots};
+use super::slots::{Kind, Slot, Slots};
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{
@@ -49,6 +49,8 @@ pub struct Scorer {
 #[derive(Clone, Copy, Debug)]
 struct Term {
     kind: Kind,
+    /// What it is multiplied by.
+    factor: Option<Kind>,
     weight: f64,
     /// The same weight on the scale of the estimates.
     scaled: f32,
@@ -79,15 +81,16 @@ impl Scorer {
         }
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let kinds = slots.slots.iter().map(|slot| slot.kind);
-        let sweep_terms = kinds
+        let sweep_terms = (slots.slots.iter())
             .zip(weights)
             // Zero wherever nothing is cleared, and adding zero changes no sum.
-            .filter(|(kind, _)| !matches!(kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared)))
-            .map(|(kind, &weight)| {
+            .filter(|(slot, _)| {
+                !matches!(slot.kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
+            })
+            .map(|(&Slot { kind, factor, .. }, &weight)| {
                 let halves = kind == Kind::Basis(Basis::LandingHeight);
                 let weight = if halves { weight / 2.0 } else { weight };
-                Term { kind, weight, scaled: (weight * scale) as f32 }
+                Term { kind, factor, weight, scaled: (weight * scale) as f32 }
             })
             .collect();
         Some(Scorer { slots, weights: weights.into(), sweep_terms, scale, terminal })
@@ -133,9 +136,8 @@ impl Scorer {
     pub fn on<L: Lanes>(&self, size: Size<L>) -> Chooser<'_, L> {
         // An estimate is off by at most this much: every weight, product and sum is rounded by at most half a unit in the
         // last place of the sum of all absolute values.
-        let bounds = self.slots.slots.iter().map(|slot| slot.kind.largest(&size));
-        let total: f64 =
-            bounds.zip(&self.weights).map(|(bound, weight)| f64::from(bound) * weight.abs()).sum();
+        let bounds = self.slots.slots.iter().map(|slot| slot.largest(&size));
+        let total: f64 = bounds.zip(&self.weights).map(|(bound, weight)| bound * weight.abs()).sum();
         let roundings = (self.weights.len() + 8) as f64;
         let margin = 2.0 * roundings * f64::from(f32::EPSILON) / 2.0 * total * self.scale;
         Chooser { scorer: self, size, margin: margin as f32 }
@@ -389,7 +391,11 @@ impl<L: Lanes> Chooser<'_, L> {
         } else {
             let beyond = slots.beyond(swept, ground, shape);
             for term in &self.scorer.sweep_terms {
-                sums = term.kind.lanes(swept, &beyond).estimate(sums, term.scaled);
+                let lanes = term.kind.lanes(swept, &beyond);
+                sums = match term.factor {
+                    None => lanes.estimate(sums, term.scaled),
+                    Some(factor) => lanes.estimate_product(factor.lanes(swept, &beyond), sums, term.scaled),
+                };
             }
         }
         sums
@@ -401,7 +407,11 @@ impl<L: Lanes> Chooser<'_, L> {
         let beyond = self.scorer.slots.beyond(swept, ground, shape);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
-            scores = term.kind.lanes(swept, &beyond).accumulate(scores, term.weight);
+            let lanes = term.kind.lanes(swept, &beyond);
+            scores = match term.factor {
+                None => lanes.accumulate(scores, term.weight),
+                Some(factor) => lanes.accumulate_product(factor.lanes(swept, &beyond), scores, term.weight),
+            };
         }
         scores
     }

@@ -28,11 +28,16 @@ impl Slots {
         let mut needs = Needs::default();
         let (mut locked, mut after) = (None, None);
         for slot in &slots {
-            slot.add_needs(&mut needs);
-            slot.add_needs(if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default());
+            let measured = if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default();
+            for kind in slot.kinds() {
+                kind.add_needs(&mut needs);
+                kind.add_needs(measured);
+            }
         }
-        let uses_columns = slots.iter().any(|slot| matches!(slot.kind, Kind::Height(_) | Kind::Step(_)));
-        let only_basis = slots.iter().all(|slot| matches!(slot.kind, Kind::Basis(_)));
+        let uses_columns =
+            slots.iter().flat_map(Slot::kinds).any(|kind| matches!(kind, Kind::Height(_) | Kind::Step(_)));
+        let only_basis =
+            slots.iter().all(|slot| matches!(slot.kind, Kind::Basis(_)) && slot.factor.is_none());
         Slots {
             slots: slots.into(),
             needs,
@@ -45,12 +50,7 @@ impl Slots {
 
     /// Measures what the features need beyond a sweep's own values.
     #[inline(always)]
-    pub fn beyond<'a, L: Lanes>(
-        &self,
-        swept: &Sweep<L>,
-        ground: &'a Ground<L>,
-        shape: &Shape,
-    ) -> Beyond<'a, L> {
+    pub fn beyond<L: Lanes>(&self, swept: &Sweep<L>, ground: &Ground<L>, shape: &Shape) -> Beyond<L> {
         let heights = if self.uses_columns { Some(swept.column_heights(ground, shape)) } else { None };
         Beyond { heights, surface: swept.surface(ground, shape) }
     }
@@ -76,13 +76,13 @@ impl Slots {
 }
 
 /// What a sweep finds beyond its own values, as far as it was needed.
-pub struct Beyond<'a, L: Lanes> {
+pub struct Beyond<L: Lanes> {
     /// The height of every column.
     heights: Option<[L; 32]>,
-    surface: Option<SweptSurface<'a, L>>,
+    surface: Option<SweptSurface<L>>,
 }
 
-impl<L: Lanes> Beyond<'_, L> {
+impl<L: Lanes> Beyond<L> {
     #[inline(always)]
     fn height(&self, column: u8) -> L {
         match &self.heights {
@@ -102,7 +102,7 @@ impl<L: Lanes> Beyond<'_, L> {
 
 impl Kind {
     /// No value on a playfield of this size is larger; landing height in halves.
-    pub(super) fn largest<L: Lanes>(self, size: &Size<L>) -> u32 {
+    fn largest<L: Lanes>(self, size: &Size<L>) -> u32 {
         let (width, height) = size.shown();
         match self {
             Kind::Basis(basis) => size.largest(basis),
@@ -113,7 +113,7 @@ impl Kind {
 
     /// The feature of a playfield that was measured; 0 if it belongs to a landing.
     #[inline(always)]
-    pub(super) fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+    fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         self,
         playfield: &PlayfieldOf<C, N>,
         measure: &Measured<L>,
@@ -131,7 +131,7 @@ impl Kind {
 
     /// The lanes of this feature in a sweep; landing height in halves.
     #[inline(always)]
-    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<'_, L>) -> L {
+    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<L>) -> L {
         match self {
             Kind::Basis(basis) => swept.values[basis as usize],
             Kind::Height(column) => beyond.height(column),
@@ -149,6 +149,8 @@ impl Kind {
 pub struct Slot {
     pub kind: Kind,
     pub preclear: bool,
+    /// What it is multiplied by. Neither of the two is a feature of landings.
+    pub factor: Option<Kind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,9 +161,9 @@ pub enum Kind {
     Aspect(Aspect),
 }
 
-impl Slot {
+impl Kind {
     fn add_needs(self, needs: &mut Needs) {
-        match self.kind {
+        match self {
             Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,
             Kind::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
             Kind::Basis(Basis::TotalHeight | Basis::MaxHeight) => needs.heights = true,
@@ -171,6 +173,32 @@ impl Slot {
             Kind::Basis(Basis::Bumpiness) => needs.bumpiness = true,
             Kind::Aspect(aspect) => needs.surface.get_or_insert_default().add(aspect),
             _ => {}
+        }
+    }
+}
+
+impl Slot {
+    /// What is measured for it.
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        [Some(self.kind), self.factor].into_iter().flatten()
+    }
+
+    /// No value on a playfield of this size is larger; landing height in halves.
+    pub(super) fn largest<L: Lanes>(&self, size: &Size<L>) -> f64 {
+        self.kinds().map(|kind| f64::from(kind.largest(size))).product()
+    }
+
+    /// The feature of a playfield that was measured; 0 if it belongs to a landing.
+    #[inline(always)]
+    pub fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+        self,
+        playfield: &PlayfieldOf<C, N>,
+        measure: &Measured<L>,
+    ) -> f64 {
+        let value = self.kind.of_playfield(playfield, measure).into();
+        match self.factor {
+            None => value,
+            Some(factor) => value * f64::from(factor.of_playfield(playfield, measure)),
         }
     }
 
@@ -187,7 +215,7 @@ impl Slot {
         }
         let (measure, playfield) =
             if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
-        self.kind.of_playfield(playfield, measure).into()
+        self.of_playfield(playfield, measure)
     }
 
     /// The feature, if it is one of landings.

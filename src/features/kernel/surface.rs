@@ -246,7 +246,7 @@ impl<L: Lanes> Surface<L> {
 
     /// Measures all placements of a shape; `rows` is where they land, `whole` the playfield itself.
     #[inline(always)]
-    pub fn sweep<'a>(&self, whole: &'a MeasuredSurface, shape: &Shape, rows: L) -> SweptSurface<'a, L> {
+    pub fn sweep(self, whole: MeasuredSurface, shape: &Shape, rows: L) -> SweptSurface<L> {
         let zero = small::<L>(0);
         let mut swept = SweptSurface {
             whole,
@@ -257,7 +257,7 @@ impl<L: Lanes> Surface<L> {
             deep_wells: zero,
             parity: zero,
         };
-        L::apart(SweepSurface { surface: self, shape, rows, swept: &mut swept });
+        L::apart(SweepSurface { surface: &self, shape, rows, swept: &mut swept });
         swept
     }
 }
@@ -335,8 +335,8 @@ const ODD_LANES: u32 = 0xaaaa_aaaa;
 
 /// Every placement of one orientation.
 #[derive(Clone, Copy, Debug)]
-pub struct SweptSurface<'a, L: Lanes> {
-    whole: &'a MeasuredSurface,
+pub struct SweptSurface<L: Lanes> {
+    whole: MeasuredSurface,
     /// The spots that occur.
     spots: L,
     /// How many of each there are more than on the playfield itself, and how many less.
@@ -348,11 +348,11 @@ pub struct SweptSurface<'a, L: Lanes> {
     parity: L,
 }
 
-impl<L: Lanes> SweptSurface<'_, L> {
+impl<L: Lanes> SweptSurface<L> {
     /// One feature of the afterstates of the lanes that neither clear nor end; the rest is noise.
     #[inline(always)]
     pub fn get(&self, aspect: Aspect) -> L {
-        let whole = self.whole;
+        let whole = &self.whole;
         let changed = match aspect {
             Aspect::Accommodated => return self.fitting(0, 7),
             Aspect::Readiness(tetromino) => {
@@ -391,14 +391,14 @@ impl<L: Lanes> SweptSurface<'_, L> {
 }
 
 /// A sweep; what it finds is written where it belongs.
-struct SweepSurface<'a, 'b, L: Lanes> {
+struct SweepSurface<'a, L: Lanes> {
     surface: &'a Surface<L>,
     shape: &'a Shape,
     rows: L,
-    swept: &'a mut SweptSurface<'b, L>,
+    swept: &'a mut SweptSurface<L>,
 }
 
-impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
+impl<L: Lanes> Apart for SweepSurface<'_, L> {
     #[inline(always)]
     fn run(self) {
         let width = usize::from(self.shape.width);
@@ -413,7 +413,7 @@ impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
     }
 }
 
-impl<L: Lanes> SweepSurface<'_, '_, L> {
+impl<L: Lanes> SweepSurface<'_, L> {
     /// `width` columns under the piece.
     #[inline(always)]
     fn of_width(self, width: usize) {

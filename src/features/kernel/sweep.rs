@@ -372,9 +372,10 @@ impl<L: Lanes> Sweep<L> {
 
     /// The features of the surface; `None` if the set has none.
     #[inline(always)]
-    pub fn surface<'a>(&self, ground: &'a Ground<L>, shape: &Shape) -> Option<SweptSurface<'a, L>> {
+    pub fn surface(&self, ground: &Ground<L>, shape: &Shape) -> Option<SweptSurface<L>> {
+        // Copies, because references that leave the caller would keep all of the ground out of registers.
         match (&ground.surface, &ground.whole.surface) {
-            (Some(surface), Some(whole)) => Some(surface.sweep(whole, shape, self.rows)),
+            (Some(surface), Some(whole)) => Some((*surface).sweep(*whole, shape, self.rows)),
             _ => None,
         }
     }
