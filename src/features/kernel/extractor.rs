@@ -57,9 +57,9 @@ impl Extractor {
         playfield: &PlayfieldOf<C, N>,
         out: &mut Vec<f32>,
     ) {
-        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
+        let measure = Slots::measure_playfield(size, playfield.words(), self.slots.needs);
         for slot in self.slots.slots.iter() {
-            out.push(slot.of_playfield(playfield, ground.whole()) as f32);
+            out.push(slot.of_playfield(playfield, &measure) as f32);
         }
     }
 
@@ -75,6 +75,7 @@ impl Extractor {
     ) {
         let num_features = self.slots.slots.len();
         let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
+        let surface = size.surface(playfield.words(), self.slots.needs.surface);
         let mut lanes = [C::EMPTY; N];
         for shape in shapes {
             let swept = sweep(&ground, shape, self.slots.needs);
@@ -90,7 +91,7 @@ impl Extractor {
             let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
-            let beyond = self.slots.beyond(&swept, &ground, shape);
+            let beyond = self.slots.beyond(&swept, &ground, &surface, shape);
             for (slot, at) in self.slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &beyond).store(&mut lanes);
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };

@@ -279,6 +279,7 @@ impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
         let Look { chooser, rules, playfield, mut what } = self;
         let Chooser { scorer, size, .. } = chooser;
         let ground = Ground::<L>::new(size, playfield.words(), scorer.slots.needs);
+        let surface = size.surface(playfield.words(), scorer.slots.needs.surface);
         let odds = match what {
             What::Placements { piece, .. } => Odds::certain(piece),
             What::Bests { odds, .. } => odds,
@@ -298,11 +299,11 @@ impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
                 let (plain, whole) = chooser.split(&swept, &ground, shape, rules.top_out);
                 apart.add(orientation, whole);
                 if let What::Bests { precision: Precision::Estimated, .. } = what {
-                    let estimates = chooser.estimates(&ground, shape, &swept);
+                    let estimates = chooser.estimates(&ground, &surface, shape, &swept);
                     highest = highest.max(out_of_question.select(plain, estimates));
                     continue;
                 }
-                let all = chooser.scores(&ground, shape, &swept);
+                let all = chooser.scores(&ground, &surface, shape, &swept);
                 for placement in Candidates::of_lanes(orientation, plain) {
                     let score = all.lane(placement.column.into());
                     best = best.max(score);

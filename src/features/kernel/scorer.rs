@@ -15,6 +15,7 @@
 use super::candidates::{Candidates, index};
 use super::lanes::{Doubles, Floats, Lanes};
 use super::slots::{Kind, Slot, Slots};
+use super::surface::Surface;
 use super::sweep::{Basis, Ground, Size, Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{
@@ -306,6 +307,7 @@ impl<L: Lanes> Chooser<'_, L> {
     ) -> Choice {
         let scorer = self.scorer;
         let ground = Ground::<L>::new(&self.size, playfield.words(), scorer.slots.needs);
+        let surface = self.size.surface(playfield.words(), scorer.slots.needs.surface);
         let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
         let mut highest = out_of_question;
         let mut estimates = [out_of_question; 4];
@@ -326,7 +328,7 @@ impl<L: Lanes> Chooser<'_, L> {
                 }
                 let swept = sweep(&ground, shape, scorer.slots.needs);
                 if is_second {
-                    let scores = self.scores(&ground, shape, &swept);
+                    let scores = self.scores(&ground, &surface, shape, &swept);
                     for placement in Candidates::of_lanes(orientation, lanes) {
                         let score = scores.lane(placement.column.into());
                         let is_first = index(placement) < index(best.placement);
@@ -338,7 +340,7 @@ impl<L: Lanes> Chooser<'_, L> {
                 }
                 let (plain, whole) = self.split(&swept, &ground, shape, top_out);
                 estimates[orientation] =
-                    out_of_question.select(plain, self.estimates(&ground, shape, &swept));
+                    out_of_question.select(plain, self.estimates(&ground, &surface, shape, &swept));
                 highest = highest.max(estimates[orientation]);
                 apart.add(orientation, whole);
             }
@@ -379,7 +381,13 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// About what the placements of one orientation score, by the scale.
     #[inline(always)]
-    pub(super) fn estimates(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Floats {
+    pub(super) fn estimates(
+        &self,
+        ground: &Ground<L>,
+        surface: &Option<Surface<L>>,
+        shape: &Shape,
+        swept: &Sweep<L>,
+    ) -> L::Floats {
         let slots = &self.scorer.slots;
         let mut sums = L::Floats::splat(0.0);
         if slots.only_basis {
@@ -389,7 +397,7 @@ impl<L: Lanes> Chooser<'_, L> {
                 }
             }
         } else {
-            let beyond = slots.beyond(swept, ground, shape);
+            let beyond = slots.beyond(swept, ground, surface, shape);
             for term in &self.scorer.sweep_terms {
                 let lanes = term.kind.lanes(swept, &beyond);
                 sums = match term.factor {
@@ -403,8 +411,14 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// What the placements of one orientation score that neither clear nor end; the rest is noise.
     #[inline(always)]
-    pub(super) fn scores(&self, ground: &Ground<L>, shape: &Shape, swept: &Sweep<L>) -> L::Doubles {
-        let beyond = self.scorer.slots.beyond(swept, ground, shape);
+    pub(super) fn scores(
+        &self,
+        ground: &Ground<L>,
+        surface: &Option<Surface<L>>,
+        shape: &Shape,
+        swept: &Sweep<L>,
+    ) -> L::Doubles {
+        let beyond = self.scorer.slots.beyond(swept, ground, surface, shape);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
             let lanes = term.kind.lanes(swept, &beyond);

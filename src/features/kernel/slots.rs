@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::Lanes;
-use super::surface::{Aspect, SweptSurface};
+use super::surface::{Aspect, Surface, SweptSurface};
 use super::sweep::{Basis, Ground, Measured, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
@@ -50,9 +50,19 @@ impl Slots {
 
     /// Measures what the features need beyond a sweep's own values.
     #[inline(always)]
-    pub fn beyond<L: Lanes>(&self, swept: &Sweep<L>, ground: &Ground<L>, shape: &Shape) -> Beyond<L> {
+    pub fn beyond<L: Lanes>(
+        &self,
+        swept: &Sweep<L>,
+        ground: &Ground<L>,
+        surface: &Option<Surface<L>>,
+        shape: &Shape,
+    ) -> Beyond<L> {
         let heights = if self.uses_columns { Some(swept.column_heights(ground, shape)) } else { None };
-        Beyond { heights, surface: swept.surface(ground, shape) }
+        let surface = match surface {
+            None => None,
+            Some(surface) => Some(surface.sweep(shape, swept.rows)),
+        };
+        Beyond { heights, surface }
     }
 
     /// Measures the playfields of one landing, before clearing and after.
@@ -68,10 +78,20 @@ impl Slots {
         // A loop, so that there is one copy of all that is inlined.
         for (measure, (needs, words)) in measures.iter_mut().zip(playfields) {
             if let Some(needs) = needs {
-                *measure = *Ground::<L>::new(size, words, needs).whole();
+                *measure = Slots::measure_playfield(size, words, needs);
             }
         }
         measures
+    }
+
+    /// Measures a playfield, given by its columns.
+    #[inline(always)]
+    pub fn measure_playfield<L: Lanes>(size: &Size<L>, words: &[L::Word], needs: Needs) -> Measured<L> {
+        let mut measure = *Ground::<L>::new(size, words, needs).whole();
+        if let Some(surface) = size.surface(words, needs.surface) {
+            measure.surface = Some(*surface.whole());
+        }
+        measure
     }
 }
 

@@ -111,19 +111,21 @@ const FITTING_AT_LEAST: [u32; 3] = {
 pub struct Surface<L: Lanes> {
     needs: SurfaceNeeds,
     width: u32,
-    /// Height of column x; where there is no column, one that no column reaches.
-    heights: L,
-    /// The step from column x to column x + 1 as a bit, none where there is no such pair of columns.
-    steps: L,
-    /// The spots that end with it.
-    spots: L,
+    /// Height of column x - 2 + i; where there is no column, one that no column reaches.
+    heights: [L; 8],
+    /// The step from column x - 3 + i to the next as a bit, none where there is no such pair of columns.
+    steps: [L; 9],
+    /// The spots that end with the step from column x - 1 + i to the next.
+    spots: [L; 7],
     /// What is not among the spots up to (x - 2, x - 1), and not among those from (x, x + 1) on.
     left_missing: L,
     right_missing: L,
-    /// Holes of column x.
-    holes: L,
-    /// Its rows beyond two under the lower neighbour.
-    deep_wells: L,
+    /// Holes of column x + i.
+    holes: [L; 4],
+    /// Rows beyond two by which column x - 1 + i lies under its lower neighbour.
+    deep_wells: [L; 6],
+    /// The features of the playfield itself.
+    whole: MeasuredSurface,
 }
 
 /// The features of one playfield, as numbers.
@@ -156,13 +158,24 @@ impl MeasuredSurface {
     }
 }
 
-/// Lane i takes lane i + `distance`.
+/// Vectors one of which is the given one, the others the same with the lanes moved: lane i of the vector at j takes lane
+/// i + j - `at`.
+#[inline(always)]
+fn neighbours<L: Lanes, const N: usize>(lanes: L, at: usize, fill: L) -> [L; N] {
+    let mut all = [lanes; N];
+    for i in (0..at).rev() {
+        all[i] = all[i + 1].previous::<1>(fill);
+    }
+    for i in at + 1..N {
+        all[i] = all[i - 1].next::<1>(fill);
+    }
+    all
+}
+
+/// Lane i takes lane i + `distance`, from 3 to 6.
 #[inline(always)]
 fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     match distance {
-        0 => lanes,
-        1 => lanes.next::<1>(fill),
-        2 => lanes.next::<2>(fill),
         3 => lanes.next::<3>(fill),
         4 => lanes.next::<4>(fill),
         5 => lanes.next::<4>(fill).next::<1>(fill),
@@ -223,33 +236,38 @@ impl<L: Lanes> Tally<L> {
 }
 
 impl<L: Lanes> Surface<L> {
-    /// Measures a playfield, given by its columns and their heights; `pairs` has every bit in the lanes of columns that have a
-    /// right neighbour.
+    /// Measures a playfield, given by its columns; `pairs` has every bit in the lanes of columns that have a right neighbour.
     #[inline(always)]
-    pub fn new(cells: L, heights: L, pairs: L, width: u32, needs: SurfaceNeeds) -> (Self, MeasuredSurface) {
+    pub fn new(cells: L, pairs: L, width: u32, needs: SurfaceNeeds) -> Self {
         let zero = small::<L>(0);
         let mut surface = Surface {
             needs,
             width,
-            heights: zero,
-            steps: zero,
-            spots: zero,
+            heights: [zero; 8],
+            steps: [zero; 9],
+            spots: [zero; 7],
             left_missing: zero,
             right_missing: zero,
-            holes: zero,
-            deep_wells: zero,
+            holes: [zero; 4],
+            deep_wells: [zero; 6],
+            whole: MeasuredSurface::default(),
         };
-        let mut whole = MeasuredSurface::default();
-        L::apart(Look { cells, heights, pairs, surface: &mut surface, whole: &mut whole });
-        (surface, whole)
+        L::apart(Look { cells, pairs, surface: &mut surface });
+        surface
     }
 
-    /// Measures all placements of a shape; `rows` is where they land, `whole` the playfield itself.
+    /// The features of the playfield itself.
     #[inline(always)]
-    pub fn sweep(self, whole: MeasuredSurface, shape: &Shape, rows: L) -> SweptSurface<L> {
+    pub fn whole(&self) -> &MeasuredSurface {
+        &self.whole
+    }
+
+    /// Measures all placements of a shape that land on these rows.
+    #[inline(always)]
+    pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<L> {
         let zero = small::<L>(0);
         let mut swept = SweptSurface {
-            whole,
+            whole: self.whole,
             spots: zero,
             more: Tally::none(),
             less: Tally::none(),
@@ -257,7 +275,7 @@ impl<L: Lanes> Surface<L> {
             deep_wells: zero,
             parity: zero,
         };
-        L::apart(SweepSurface { surface: &self, shape, rows, swept: &mut swept });
+        L::apart(SweepSurface { surface: self, shape, rows, swept: &mut swept });
         swept
     }
 }
@@ -265,29 +283,29 @@ impl<L: Lanes> Surface<L> {
 /// A look at a playfield; what it finds is written where it belongs.
 struct Look<'a, L: Lanes> {
     cells: L,
-    heights: L,
     pairs: L,
     surface: &'a mut Surface<L>,
-    whole: &'a mut MeasuredSurface,
 }
 
 impl<L: Lanes> Apart for Look<'_, L> {
     #[inline(always)]
     fn run(self) {
-        let Look { cells, heights, pairs, surface, whole } = self;
+        let Look { cells, pairs, surface } = self;
+        let heights = cells.top();
+        let whole = &mut surface.whole;
         let zero = small::<L>(0);
         let ones = L::splat(!L::Word::EMPTY);
         let needs = surface.needs;
         let endless = small::<L>(L::Word::BITS);
         let walled = heights.select(!lanes_below(surface.width), endless);
-        surface.heights = walled;
+        surface.heights = neighbours(walled, 2, endless);
 
         if needs.spots {
             let steps = step(walled, walled.next::<1>(endless)).and(pairs);
             let found = spots([steps.previous::<2>(zero), steps.previous::<1>(zero), steps]);
             let missing = ones.and_not(found);
-            surface.steps = steps;
-            surface.spots = found;
+            surface.steps = neighbours(steps, 3, zero);
+            surface.spots = neighbours(found, 1, zero);
             surface.left_missing = common_before(missing).previous::<1>(ones);
             surface.right_missing = common_from(missing);
             whole.spots = found.any().to_u64() as u32;
@@ -316,12 +334,14 @@ impl<L: Lanes> Apart for Look<'_, L> {
                 rows = rows.up::<1>().add(holes.and(L::splat(with_bit)).count());
                 bit /= 2;
             }
-            surface.holes = holes.count();
-            whole.weighted_holes = surface.holes.times(heights).sub(rows).sum().to_u64() as u32;
+            let num_holes = holes.count();
+            surface.holes = neighbours(num_holes, 0, zero);
+            whole.weighted_holes = num_holes.times(heights).sub(rows).sum().to_u64() as u32;
         }
         if needs.deep_wells {
-            surface.deep_wells = deep_well(walled.previous::<1>(endless), walled, walled.next::<1>(endless));
-            whole.deep_wells = surface.deep_wells.sum().to_u64() as u32;
+            let wells = deep_well(walled.previous::<1>(endless), walled, walled.next::<1>(endless));
+            surface.deep_wells = neighbours(wells, 1, zero);
+            whole.deep_wells = wells.sum().to_u64() as u32;
         }
         if needs.parity {
             let odd = heights.and(small(1)).nonzero();
@@ -422,24 +442,17 @@ impl<L: Lanes> SweepSurface<'_, L> {
         let zero = small::<L>(0);
         let one = small::<L>(1);
         let ones = L::splat(!L::Word::EMPTY);
-        let endless = small::<L>(L::Word::BITS);
 
         // Columns x - 2 to x + width + 1, with the piece in them.
-        let mut heights = [zero; 8];
-        heights[0] = surface.heights.previous::<2>(endless);
-        heights[1] = surface.heights.previous::<1>(endless);
+        let mut heights = surface.heights;
         for j in 0..width {
             heights[j + 2] = rows.add(small(shape.tops[j].into()));
         }
-        heights[width + 2] = ahead(surface.heights, width, endless);
-        heights[width + 3] = ahead(surface.heights, width + 1, endless);
 
         if needs.spots {
             // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the spots from that of
             // (x - 1, x) on.
-            let mut steps = [zero; 9];
-            steps[0] = surface.steps.previous::<2>(zero).previous::<1>(zero);
-            steps[1] = surface.steps.previous::<2>(zero);
+            let mut steps = surface.steps;
             // There is a left pair from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
             steps[2] = step(heights[1], heights[2]).select(1, zero);
             for j in 1..width {
@@ -448,8 +461,6 @@ impl<L: Lanes> SweepSurface<'_, L> {
             }
             let no_right = !lanes_below(surface.width - width as u32);
             steps[width + 2] = step(heights[width + 1], heights[width + 2]).select(no_right, zero);
-            steps[width + 3] = ahead(surface.steps, width, zero);
-            steps[width + 4] = ahead(surface.steps, width + 1, zero);
 
             let untouched = surface.left_missing.and(ahead(surface.right_missing, width + 2, ones));
             let (mut occurring, mut more, mut less) = (ones.and_not(untouched), Tally::none(), Tally::none());
@@ -458,10 +469,7 @@ impl<L: Lanes> SweepSurface<'_, L> {
                 occurring = occurring.or(found);
                 if needs.counts {
                     more.add(found);
-                    less.add(match i {
-                        0 => surface.spots.previous::<1>(zero),
-                        _ => ahead(surface.spots, i - 1, zero),
-                    });
+                    less.add(surface.spots[i]);
                 }
             }
             (swept.spots, swept.more, swept.less) = (occurring, more, less);
@@ -472,9 +480,9 @@ impl<L: Lanes> SweepSurface<'_, L> {
                 // The old holes lie deeper by the gap and by the piece's cells; the new ones, from the top down, one and more
                 // rows under these.
                 let (bottom, cells) = (shape.bottoms[j], shape.tops[j] - shape.bottoms[j]);
-                let gap = rows.add(small(bottom.into())).sub(ahead(surface.heights, j, endless));
+                let gap = rows.add(small(bottom.into())).sub(surface.heights[j + 2]);
                 let deeper = gap.add(small(cells.into()));
-                let old = ahead(surface.holes, j, zero).times(deeper);
+                let old = surface.holes[j].times(deeper);
                 let twice_new = gap.times(gap.add(small(2 * u32::from(cells) + 1)));
                 added = added.add(old).add(twice_new.down::<1>());
             }
@@ -485,11 +493,7 @@ impl<L: Lanes> SweepSurface<'_, L> {
             let mut added = zero;
             for i in 0..width + 2 {
                 let again = deep_well(heights[i], heights[i + 1], heights[i + 2]);
-                let before = match i {
-                    0 => surface.deep_wells.previous::<1>(zero),
-                    _ => ahead(surface.deep_wells, i - 1, zero),
-                };
-                added = added.add(again).sub(before);
+                added = added.add(again).sub(surface.deep_wells[i]);
             }
             swept.deep_wells = added;
         }
@@ -497,7 +501,7 @@ impl<L: Lanes> SweepSurface<'_, L> {
             // Counted from column x, black and white change places in every other lane.
             let mut change = zero;
             for j in 0..width {
-                let before = ahead(surface.heights, j, endless).and(one);
+                let before = surface.heights[j + 2].and(one);
                 let after = heights[j + 2].and(one);
                 change =
                     if j % 2 == 0 { change.add(after).sub(before) } else { change.add(before).sub(after) };

@@ -20,7 +20,7 @@
 //! rounded on the way.
 
 use super::lanes::{Lanes, common_before, common_from, lanes_below, small};
-use super::surface::{MeasuredSurface, Surface, SurfaceNeeds, SweptSurface};
+use super::surface::{MeasuredSurface, Surface, SurfaceNeeds};
 use crate::engine::{Column, Shape, TopOut};
 
 /// The features the sweep knows, in the order of [`Values`].
@@ -88,6 +88,15 @@ impl<L: Lanes> Size<L> {
     /// Columns and rows, without the hidden rows.
     pub fn shown(&self) -> (u32, u32) {
         (self.width, self.height)
+    }
+
+    /// Looks at the surface of a playfield, if there is a need: `words` are its columns, empty beyond its width.
+    #[inline(always)]
+    pub fn surface(&self, words: &[L::Word], needs: Option<SurfaceNeeds>) -> Option<Surface<L>> {
+        match needs {
+            None => None,
+            Some(needs) => Some(Surface::new(L::load(words), self.pairs, self.width, needs)),
+        }
     }
 
     /// No value of a feature on a playfield of this size is larger; landing height in halves.
@@ -190,8 +199,6 @@ pub struct Ground<L: Lanes> {
     right_missing: L,
     /// The features of the playfield itself.
     whole: Measured<L>,
-    /// What the features of the surface need, if there are any.
-    surface: Option<Surface<L>>,
 }
 
 /// The features of one playfield, as numbers.
@@ -207,6 +214,7 @@ pub struct Measured<L: Lanes> {
     pub total_height: u32,
     pub max_height: u32,
     pub bumpiness: u32,
+    /// What [`Size::surface`] found, where it was asked.
     pub surface: Option<MeasuredSurface>,
 }
 
@@ -293,13 +301,6 @@ impl<L: Lanes> Ground<L> {
         } else {
             L::Word::EMPTY
         };
-        let (surface, measured_surface) = match needs.surface {
-            None => (None, None),
-            Some(needs) => {
-                let (surface, measured) = Surface::new(real, height, size.pairs, size.width, needs);
-                (Some(surface), Some(measured))
-            }
-        };
         let left_changes = (words[0] ^ size.wall).count();
         let whole = Measured {
             row_transitions: row_transitions + left_changes + 2 * size.hidden_rows,
@@ -313,7 +314,7 @@ impl<L: Lanes> Ground<L> {
             total_height,
             max_height: height.largest().to_u64() as u32,
             bumpiness,
-            surface: measured_surface,
+            surface: None,
         };
         Ground {
             size: *size,
@@ -327,7 +328,6 @@ impl<L: Lanes> Ground<L> {
             left_missing,
             right_missing,
             whole,
-            surface,
         }
     }
 
@@ -368,16 +368,6 @@ impl<L: Lanes> Sweep<L> {
         }
         let top = self.rows.add(small(shape.height.into()));
         top.greater(small(limit)) & self.exist
-    }
-
-    /// The features of the surface; `None` if the set has none.
-    #[inline(always)]
-    pub fn surface(&self, ground: &Ground<L>, shape: &Shape) -> Option<SweptSurface<L>> {
-        // Copies, because references that leave the caller would keep all of the ground out of registers.
-        match (&ground.surface, &ground.whole.surface) {
-            (Some(surface), Some(whole)) => Some((*surface).sweep(*whole, shape, self.rows)),
-            _ => None,
-        }
     }
 
     /// The height of every column, one vector a column; the rest is zero.
