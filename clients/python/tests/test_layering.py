@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 # From the lowest layer up. A file imports files of its own layer and of those below.
 LAYERS = {
     "values": ["errors", "names", "arguments", "draws", "tls", "versions"],
-    "messages": ["tensors", "requests", "evaluation", "placements", "answers", "games", "summary", "progress"],
+    "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
     "connection": ["server", "connection"],
     "sessions and evaluations": ["journal", "link", "calls", "stream", "session", "evaluation_run", "sharding"],
     "clients": ["client", "servers", "ray"],

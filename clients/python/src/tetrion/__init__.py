@@ -14,7 +14,8 @@ Both start a server of their own if they get no address. The package has:
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
 - `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, with `EvaluationOptions`,
   as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. `Agent` and `Expectation` are messages: a
-  controller or an agent with its parameters, and how one weighs what the next pieces can reach.
+  controller or an agent with its parameters, and how one weighs what the next pieces can reach. `Mlp` and `NTuple` (of
+  `TuplePattern`s) are models beside the weights; `tetrion.models.scores` computes them here, bit for bit.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
@@ -64,6 +65,7 @@ from tetrion.flat import Flattener, Planes
 from tetrion.games import Evaluation, Games
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
+from tetrion.models import Mlp, NTuple, TuplePattern
 from tetrion.placements import Placements
 from tetrion.requests import Drawing, Packed
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
@@ -103,6 +105,8 @@ __all__ = [
     "InvalidRequest",
     "KeypressEnv",
     "KeypressVectorEnv",
+    "Mlp",
+    "NTuple",
     "NotBuilt",
     "Observed",
     "Packed",
@@ -128,6 +132,7 @@ __all__ = [
     "TetrisVectorEnv",
     "Tls",
     "TrainedGeneration",
+    "TuplePattern",
     "Unauthenticated",
     "UnknownHost",
     "VersionMismatch",

@@ -220,7 +220,8 @@ class Client:
 
         Raises:
             InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-                `seeds` and `piece_sequences` are given; an `expectation` comes without `weights`, or with a `lookahead`.
+                `seeds` and `piece_sequences` are given; an `expectation` or a `model` comes without `weights`, or an
+                `expectation` with a `lookahead`.
         """
         return self.start_evaluation(controllers, progress=progress, on_progress=on_progress, **options).result()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from tetrion import arguments
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
 from tetrion.errors import InvalidArgument
+from tetrion.models import Mlp, Model, NTuple
 from tetrion.names import expected
 from tetrion.requests import (
     ExpectationLike,
@@ -51,8 +52,10 @@ class EvaluationOptions(TypedDict, total=False):
     Either `seeds` or `piece_sequences` must be given. Everything else may be left out.
 
     Attributes:
-        weights: Weight vectors [P, F], or one [F], of linear controllers.
-        features: What the columns of `weights` mean: the name of a feature set, or a list of features.
+        weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
+        features: What the first F columns of `weights` mean: the name of a feature set, or a list of features.
+        model: An `Mlp` or an `NTuple` that is added to the weighted sum; its parameters follow the weights in each row. By
+            default there is none. An agent by name takes it in its `Agent`.
         seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
         piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
@@ -76,6 +79,7 @@ class EvaluationOptions(TypedDict, total=False):
 
     weights: npt.ArrayLike | None
     features: FeaturesLike
+    model: Model | None
     seeds: Seeds
     piece_sequences: Sequence[str]
     rules: RulesLike
@@ -103,7 +107,8 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
 
     Raises:
         InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-            `seeds` and `piece_sequences` are given; an `expectation` comes without `weights`, or with a `lookahead`.
+            `seeds` and `piece_sequences` are given; an `expectation` or a `model` comes without `weights`, or an
+            `expectation` with a `lookahead`.
     """
     for name in options:
         if name not in EvaluationOptions.__annotations__:
@@ -129,6 +134,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         omit_results=arguments.flag("omit_results", options.get("omit_results", False)),
         max_response_bytes=arguments.integer("max_response_bytes", options.get("max_response_bytes", 0)),
     )
+    model = _model(options.get("model"), has_weights=weights is not None)
     if weights is not None:
         matrix = np.atleast_2d(arguments.weights("weights", weights))
         request.weights.CopyFrom(
@@ -138,6 +144,8 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
                 terminal=enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None,
                 lookahead=lookahead,
                 expectation=expectation,
+                mlp=model.message() if isinstance(model, Mlp) else None,
+                n_tuple=model.message() if isinstance(model, NTuple) else None,
             )
         )
     if isinstance(seeds, SeedRange):
@@ -166,6 +174,15 @@ def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: b
     if message is not None and lookahead > 0:
         raise InvalidArgument("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
     return message
+
+
+def _model(model: Any, *, has_weights: bool) -> Model | None:
+    if model is not None and not isinstance(model, (Mlp, NTuple)):
+        raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
+    if model is not None and not has_weights:
+        whose = "expected weights; an agent takes it in its message, as in Agent(name='mlp', mlp=Mlp([32]).message(), ...)"
+        raise InvalidArgument("model", f"is given without weights, {whose}")
+    return model
 
 
 def _agents(controllers: Controllers) -> list[pb.Agent]:

@@ -1,0 +1,247 @@
+"""Models that are added to a weighted sum of features: their shapes as messages, and their outputs in NumPy.
+
+The server computes a model in float32 in a stated order, which `evaluation_service.proto` defines at the messages `Mlp` and
+`NTuple`. `outputs` does the same here, all rows side by side, and gives the same bits. It is for checking, and for agents of
+one's own on lists of placements; whole games are for the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion import arguments
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.errors import InvalidArgument
+from tetrion.placements import Placements
+from tetrion.requests import enum_value
+
+Floats: TypeAlias = "npt.NDArray[np.float32]"
+
+_LOWEST = np.finfo(np.float32).min
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """A multilayer perceptron over the features: one number for each placement.
+
+    A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters,
+    layer by layer: a matrix [inputs, units], row by row, then a bias for each unit. With weights of 0 the network is alone.
+
+    Attributes:
+        hidden: Units of each hidden layer: 1 to 4 layers of 1 to 256 units.
+        activation: What hidden units do with their sum: `relu`, `leaky_relu`, `hard_tanh`, `softsign` or `hard_swish`.
+    """
+
+    hidden: Sequence[int]
+    activation: str = "relu"
+
+    def message(self) -> pb.Mlp:
+        """The message, for `Agent(name="mlp", mlp=...)`.
+
+        Raises:
+            InvalidArgument: `hidden` is no list of integers, or there is no such activation. A number out of range is for
+                the server to refuse, with an `InvalidRequest`.
+        """
+        hidden = arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
+        return pb.Mlp(hidden=hidden, activation=enum_value(pb.Activation, self.activation, "activation"))
+
+    def num_parameters(self, num_features: int) -> int:
+        """N, the number of parameters over this many features."""
+        layers = [num_features, *self.hidden, 1]
+        return sum((inputs + 1) * units for inputs, units in pairwise(layers))
+
+    def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
+        """What the network adds to the score of each row, float32 [R], equal to the server's to the last bit.
+
+        Args:
+            placements: Rows with the features that the network was made for.
+            parameters: The N parameters, which are rounded to float32.
+
+        Raises:
+            InvalidArgument: There are no features, or another number of parameters.
+        """
+        if placements.features is None:
+            raise InvalidArgument("placements", "have no features, expected those that the network was made for")
+        numbers = _parameters(parameters, self.num_parameters(placements.features.shape[1]))
+        x = placements.features.astype(np.float32)
+        activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
+        layers = [*self.hidden, 1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for number, units in enumerate(layers):
+                inputs = x.shape[1]
+                matrix, biases = numbers[: inputs * units].reshape(inputs, units), numbers[inputs * units :][:units]
+                numbers = numbers[(inputs + 1) * units :]
+                # `x @ matrix` may add up in another order, or without rounding every product.
+                sums = np.repeat(biases[None, :], len(x), axis=0)
+                for column, weights in zip(x.T, matrix, strict=True):
+                    sums += column[:, None] * weights
+                x = activation(sums) if number < len(layers) - 1 else sums
+        return _bounded(x[:, 0])
+
+
+@dataclass(frozen=True)
+class TuplePattern:
+    """One tuple of an `NTuple`: a pattern of digits of the afterstate, and the table that it looks up.
+
+    Attributes:
+        kind: What a digit is: `steps`, from a column up to the next one; `heights` of columns; `cells`, 1 where full.
+        positions: Where digits are read, the most significant first: columns, or `row * width + column` for cells.
+        clip: Where steps and heights are cut off, at least 1; absent for cells.
+        shares: The index of an earlier tuple whose table this one looks up too; by default it has its own.
+    """
+
+    kind: str
+    positions: Sequence[int]
+    clip: int = 0
+    shares: int | None = None
+
+    def message(self) -> pb.TuplePattern:
+        """The message, one of an `NTuple`'s."""
+        return pb.TuplePattern(
+            kind=enum_value(pb.TupleKind, self.kind, "kind"),
+            positions=arguments.integers("positions", self.positions, "a list such as [0, 1, 2]", arguments.U32),
+            clip=arguments.integer("clip", self.clip),
+            shares=None if self.shares is None else arguments.integer("shares", self.shares),
+        )
+
+    @property
+    def base(self) -> int:
+        """How many values a digit has."""
+        return {"steps": 2 * self.clip + 1, "heights": self.clip + 1, "cells": 2}[self.kind]
+
+    @property
+    def num_entries(self) -> int:
+        """How many entries a table of this tuple has."""
+        return int(self.base ** len(self.positions))
+
+
+@dataclass(frozen=True)
+class NTuple:
+    """An n-tuple network: the sum of one entry of each tuple's table, looked up by the afterstate.
+
+    A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters: the
+    tables, one after the other, in the order of the tuples that have their own.
+
+    Attributes:
+        tuples: The tuples, 1 to 256.
+        width: Columns of the playfield, which `outputs` must know.
+    """
+
+    tuples: Sequence[TuplePattern]
+    width: int = 10
+
+    def message(self) -> pb.NTuple:
+        """The message, for `Agent(name="n_tuple", n_tuple=...)`.
+
+        Raises:
+            InvalidArgument: A tuple has a value of the wrong type, or a kind that does not exist. A number out of range is
+                for the server to refuse, with an `InvalidRequest`.
+        """
+        return pb.NTuple(tuples=[pattern.message() for pattern in self.tuples])
+
+    def num_parameters(self, num_features: int = 0) -> int:
+        """N, the entries of all tables; the features do not matter."""
+        return sum(pattern.num_entries for pattern in self.tuples if pattern.shares is None)
+
+    def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
+        """What the tables add to the score of each row, float32 [R], equal to the server's to the last bit.
+
+        Args:
+            placements: Rows with afterstates.
+            parameters: The N parameters, which are rounded to float32.
+
+        Raises:
+            InvalidArgument: There are no afterstates, or another number of parameters.
+        """
+        if placements.afterstates is None:
+            raise InvalidArgument("placements", "have no afterstates, expected some")
+        numbers = _parameters(parameters, self.num_parameters())
+        rows = placements.afterstates.astype(np.int64)
+        cells = rows[:, :, None] >> np.arange(self.width) & 1
+        heights = (cells * np.arange(1, rows.shape[1] + 1)[None, :, None]).max(axis=1)
+        tables: list[int] = []
+        num_entries = 0
+        sums = np.zeros(len(rows), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for pattern in self.tuples:
+                if pattern.shares is None:
+                    tables.append(num_entries)
+                    num_entries += pattern.num_entries
+                else:
+                    tables.append(tables[pattern.shares])
+                entries = np.zeros(len(rows), np.int64)
+                for position in pattern.positions:
+                    if pattern.kind == "steps":
+                        step = heights[:, position + 1] - heights[:, position]
+                        digit = np.clip(step, -pattern.clip, pattern.clip) + pattern.clip
+                    elif pattern.kind == "heights":
+                        digit = np.minimum(heights[:, position], pattern.clip)
+                    else:
+                        digit = cells[:, position // self.width, position % self.width]
+                    entries = entries * pattern.base + digit
+                sums += numbers[tables[-1] + entries]
+        return _bounded(sums)
+
+
+Model: TypeAlias = "Mlp | NTuple"
+
+
+def scores(
+    placements: Placements, weights: npt.ArrayLike, model: Model, *, avoid_terminal: bool = True
+) -> npt.NDArray[np.float64]:
+    """The score of each row for one weight vector with a model, equal to the server's to the last bit.
+
+    `placements.best_rows` makes choices of them.
+
+    Args:
+        placements: Rows with the features that the weights are for; with afterstates, for an `NTuple`.
+        weights: F signed weights, then the N parameters of the model.
+        model: The model.
+        avoid_terminal: Whether a placement that ends the game scores minus infinity.
+
+    Raises:
+        InvalidArgument: There are no features or no afterstates, or there is not one weight for each feature and for each
+            parameter.
+    """
+    numbers = arguments.weights("weights", weights)
+    num_features = len(placements.feature_names)
+    num_parameters = model.num_parameters(num_features)
+    if numbers.shape != (num_features + num_parameters,):
+        expected = f"expected {num_features} features + {num_parameters} parameters = {num_features + num_parameters}"
+        raise InvalidArgument("weights", f"are {'x'.join(map(str, numbers.shape))} weights, {expected}")
+    sums = placements.linear_scores(numbers[:num_features], avoid_terminal=avoid_terminal)
+    return sums + model.outputs(placements, numbers[num_features:]).astype(np.float64)
+
+
+def _parameters(parameters: npt.ArrayLike, expected: int) -> Floats:
+    with np.errstate(over="ignore"):
+        numbers = np.asarray(parameters).astype(np.float32)
+    if numbers.shape != (expected,):
+        raise InvalidArgument("parameters", f"are {'x'.join(map(str, numbers.shape))} numbers, expected {expected}")
+    return numbers
+
+
+def _bounded(outputs: Floats) -> Floats:
+    return np.where(np.isfinite(outputs), outputs, _LOWEST)
+
+
+def _hard_swish(x: Floats) -> Floats:
+    shifted = x + np.float32(3)
+    cut: Floats = np.where(shifted > 6, np.float32(6), np.where(shifted < 0, np.float32(0), shifted))
+    swish: Floats = x * cut / np.float32(6)
+    return swish
+
+
+_ACTIVATIONS: dict[int, Callable[[Floats], Floats]] = {
+    pb.ACTIVATION_RELU: lambda x: np.where(x > 0, x, np.float32(0)),
+    pb.ACTIVATION_LEAKY_RELU: lambda x: np.where(x > 0, x, x * np.float32(0.01)),
+    pb.ACTIVATION_HARD_TANH: lambda x: np.where(x > 1, np.float32(1), np.where(x < -1, np.float32(-1), x)),
+    pb.ACTIVATION_SOFTSIGN: lambda x: x / (np.float32(1) + np.abs(x)),
+    pb.ACTIVATION_HARD_SWISH: _hard_swish,
+}

@@ -1,0 +1,144 @@
+"""Networks and tables beside a weighted sum: the server's games, choice by choice, from NumPy."""
+
+import numpy as np
+import pytest
+
+import tetrion
+from tetrion.models import scores
+
+FEATURES = ["landing_height", "eroded_piece_cells", "row_transitions", "holes", "cumulative_wells", "max_height"]
+RULES = {"width": 6, "height": 8}
+TABLES = tetrion.NTuple(
+    [
+        tetrion.TuplePattern("steps", [0, 1, 2], clip=2),
+        tetrion.TuplePattern("heights", [5, 0], clip=8),
+        tetrion.TuplePattern("steps", [4, 3, 2], clip=2, shares=0),
+        tetrion.TuplePattern("cells", [0, 1, 6, 7, 47]),
+    ],
+    width=6,
+)
+MODELS = [
+    (tetrion.Mlp([7]), 1.0),
+    (tetrion.Mlp([16, 9], "leaky_relu"), 1.0),
+    (tetrion.Mlp([3, 4, 5, 6], "hard_tanh"), 1.0),
+    (tetrion.Mlp([12, 8], "softsign"), 1.0),
+    (tetrion.Mlp([5, 5, 5], "hard_swish"), 0.5),
+    (tetrion.Mlp([9]), 1e37),  # Some outputs overflow, others do not.
+    (TABLES, 1.0),
+    (TABLES, 2e38),
+]
+
+
+def rows_of(model, scale, num_rows=1):
+    """Weight vectors, small ones of the features and larger ones of the model."""
+    random = np.random.default_rng(7)
+    weights = random.normal(size=(num_rows, len(FEATURES)))
+    parameters = random.uniform(-scale, scale, (num_rows, model.num_parameters(len(FEATURES))))
+    return np.concatenate([weights, parameters], axis=1)
+
+
+def play(client, seeds, max_pieces, choose):
+    """Plays a game for each seed, side by side; returns the lines and the pieces of each."""
+    config = {"rules": RULES, "features": FEATURES, "env_seeds": seeds, "autoreset": "disabled"}
+    fields = {"observations": ["current"], "infos": ["lines", "pieces"], "action_mask": False}
+    session = client.create_session(len(seeds), **config, **fields, snapshot_every=0)
+    lines, pieces = np.zeros((2, len(seeds)), np.int64)
+    with session, session.stream() as stream:
+        games = np.arange(len(seeds))
+        stream.reset()
+        for _ in range(max_pieces):
+            found = stream.enumerate_placements(games, afterstates=True)
+            stepped = stream.step(found.actions[choose(found)], games)
+            lines[games], pieces[games] = stepped.infos["lines"], stepped.infos["pieces"]
+            games = games[~stepped.terminated]
+            if not games.size:
+                break
+    return lines, pieces
+
+
+@pytest.mark.parametrize(("model", "scale"), MODELS)
+@pytest.mark.parametrize("terminal", ["avoid", "score"])
+def test_numpy_makes_the_servers_choices(client, model, scale, terminal):
+    (row,) = rows_of(model, scale)
+    options = {"weights": row, "features": FEATURES, "model": model, "terminal": terminal}
+    server = client.evaluate(**options, rules=RULES, seeds=tetrion.SeedRange(1, 48), max_pieces=60)
+
+    def choose(found):
+        return found.best_rows(scores(found, row, model, avoid_terminal=terminal == "avoid"))
+
+    lines, pieces = play(client, server.seeds.tolist(), 60, choose)
+    # Games end where their choices lead them: after another choice they would end elsewhere.
+    assert pieces.tolist() == server.pieces.tolist()
+    assert lines.tolist() == server.lines.tolist()
+    assert (pieces < 60).sum() > 8
+
+
+def test_an_agent_plays_as_its_row(client):
+    for name, model in (("mlp", tetrion.Mlp([4, 3])), ("n_tuple", TABLES)):
+        rows = rows_of(model, 1.0, 2)
+        options = {"features": {"features": FEATURES}, "weights": rows[1], name: model.message()}
+        agent = tetrion.Agent(name=name, **options)
+        played = {"seeds": tetrion.SeedRange(1, 16), "rules": RULES, "max_pieces": 200}
+        for expectation in (None, {"placements": 2}):
+            agent.ClearField("expectation")
+            if expectation is not None:
+                agent.expectation.CopyFrom(tetrion.Expectation(**expectation))
+            both = client.evaluate(
+                agent, weights=rows, features=FEATURES, model=model, expectation=expectation, **played
+            ).lines.reshape(3, 16)
+            assert both[1].tolist() == both[2].tolist() != both[0].tolist()
+        (echo,) = client.evaluate(agent, **played).started.agents
+        assert getattr(echo, name) == model.message()
+
+
+def test_a_network_of_zeros_plays_as_the_controller(client):
+    bcts = next(controller for controller in client.server_info().controllers if controller.name == "bcts")
+    row = [*bcts.weights, *[0.0] * tetrion.Mlp([32]).num_parameters(8)]
+    options = {"weights": row, "features": "bcts8", "model": tetrion.Mlp([32])}
+    games = client.evaluate("bcts", **options, seeds=tetrion.SeedRange(1, 8), max_pieces=500).lines.reshape(2, 8)
+    assert games[0].tolist() == games[1].tolist()
+
+
+def test_parameters_are_counted():
+    # (9 + 1) * 32 + 33, and two layers.
+    assert tetrion.Mlp([32]).num_parameters(9) == 353
+    assert tetrion.Mlp([3, 2]).num_parameters(6) == 21 + 8 + 3
+    assert TABLES.num_parameters(6) == 5**3 + 9**2 + 2**5
+
+
+def test_what_is_no_model_is_refused(client):
+    row = rows_of(tetrion.Mlp([2]), 1.0)[0]
+    played = {"seeds": [1], "rules": RULES, "max_pieces": 1, "features": FEATURES}
+    for options, said in (
+        ({"model": tetrion.Mlp([2])}, "model is given without weights, expected weights; an agent takes it in its message"),
+        ({"weights": row, "model": [2]}, r"model is \[2\], expected an Mlp or an NTuple, such as Mlp\(\[32\]\)"),
+        ({"weights": row, "model": tetrion.Mlp("32")}, "hidden is '32', expected the units of each hidden layer"),
+        ({"weights": row, "model": tetrion.Mlp([2], "tanh")}, "activation is 'tanh'.*expected one of relu, leaky_relu"),
+        ({"weights": row, "model": tetrion.NTuple([tetrion.TuplePattern("rows", [0])])}, "kind is 'rows', .*steps, heights"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument, match=said):
+            client.evaluate(**played, **options)
+    for model, said in (
+        (tetrion.Mlp([3]), r"weights.weights: has 23 columns, expected 6 features \+ 25 parameters = 31"),
+        (tetrion.Mlp([0]), r"weights.mlp.hidden\[0\]: is 0, expected 1 to 256 units"),
+        (
+            tetrion.NTuple([tetrion.TuplePattern("steps", [5], 1)]),
+            r"tuples\[0\].positions\[0\]: is 5, expected 0 to 4 on 6 x 8",
+        ),
+    ):
+        with pytest.raises(tetrion.InvalidRequest, match=said):
+            client.evaluate(**played, weights=row, model=model)
+
+
+def test_numpy_needs_what_the_model_sees(client):
+    drawing = tetrion.Drawing(["......"], "T")
+    found = client.enumerate_placements(drawing, rules=RULES, features=FEATURES)
+    with pytest.raises(tetrion.InvalidArgument, match="placements have no afterstates"):
+        scores(found, rows_of(TABLES, 1.0)[0], TABLES)
+    with pytest.raises(tetrion.InvalidArgument, match=r"weights are 6 weights, expected 6 features \+ 17 parameters = 23"):
+        scores(found, np.zeros(6), tetrion.Mlp([2]))
+    bare = client.enumerate_placements(drawing, rules=RULES)
+    with pytest.raises(tetrion.InvalidArgument, match="placements have no features"):
+        tetrion.Mlp([2]).outputs(bare, np.zeros(17))
+    with pytest.raises(tetrion.InvalidArgument, match="parameters are 16 numbers, expected 17"):
+        tetrion.Mlp([2]).outputs(found, np.zeros(16))
