@@ -183,6 +183,7 @@ impl ServerFacts {
             max_tuple_positions: limits::MAX_TUPLE_POSITIONS,
             max_model_parameters: limits::MAX_MODEL_PARAMETERS,
             max_request_parameters: limits::MAX_REQUEST_PARAMETERS,
+            max_model_work: limits::MAX_MODEL_WORK,
             max_evaluations,
             max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
             max_sessions_per_caller: caller

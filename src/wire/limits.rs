@@ -120,6 +120,11 @@ pub const MAX_MODEL_PARAMETERS: u32 = 1 << 20;
 /// take as much memory as all sessions may.
 pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;
 
+/// Work of one step of a choice with a model, by [`Agent::cost`](crate::agents::Agent::cost), in pieces of a linear controller:
+/// some twentieth of a second, after which the server looks whether the caller is still there. The largest network takes two
+/// thirds of it on the widest playfield when it weighs one hidden piece.
+pub const MAX_MODEL_WORK: u64 = 1 << 17;
+
 /// Evaluations at one time by default. Their callers share the threads; more of them only make all of them slower, and each
 /// may hold [`MAX_GAMES`].
 pub const DEFAULT_MAX_EVALUATIONS: u32 = 64;

@@ -11,7 +11,9 @@ use crate::features::FeatureSet;
 use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
-use super::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name};
+use super::limits::{
+    MAX_LOOKAHEAD, MAX_MODEL_WORK, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name,
+};
 use super::pb;
 use super::tensor::{self, Dim, Element};
 use super::{expectation, features, models};
@@ -49,10 +51,13 @@ impl Policies {
             policies
                 .add_matrix(matrix, rules, MAX_POLICIES as usize - request.agents.len())
                 .in_field("weights")?;
+            // All rows take the same.
+            check_work(&policies.all[0], rules).in_field("weights")?;
         }
         for (i, agent) in request.agents.iter().enumerate() {
             let (agent, echo) = decode_agent(agent, rules).in_item("agents", i)?;
             policies.count_parameters(&agent).in_item("agents", i)?;
+            check_work(&agent, rules).in_item("agents", i)?;
             policies.all.push(agent);
             policies.named.push(echo);
         }
@@ -138,6 +143,19 @@ impl Policies {
         );
         Err(DecodeError::field("", problem))
     }
+}
+
+/// Refuses a model that is too large for what its agent looks at.
+fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
+    let work = agent.cost(rules);
+    if work <= MAX_MODEL_WORK || agent.controller().and_then(LinearAgent::model).is_none() {
+        return Ok(());
+    }
+    let problem = format!(
+        "takes the time of {work} pieces to weigh one placement, expected at most {MAX_MODEL_WORK}: look at fewer \
+         placements or pieces, or take a smaller model"
+    );
+    Err(DecodeError::field("", problem))
 }
 
 /// Refuses a matrix with a model that has another number of columns, in words that say what they are.

@@ -59,6 +59,7 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_hidden_layers, limits.max_hidden_units), (4, 256));
     assert_eq!((limits.max_tuples, limits.max_tuple_positions), (256, 16));
     assert_eq!((limits.max_model_parameters, limits.max_request_parameters), (1 << 20, 1 << 22));
+    assert_eq!(limits.max_model_work, 1 << 17);
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
     let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(

@@ -3,8 +3,8 @@
 use tetrion::client::{ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds};
 use tetrion::server::ServerConfig;
 use tetrion::wire::limits::{
-    MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS, MAX_TUPLE_POSITIONS,
-    MAX_TUPLES,
+    MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_MODEL_WORK, MAX_REQUEST_PARAMETERS,
+    MAX_TUPLE_POSITIONS, MAX_TUPLES,
 };
 use tetrion::wire::pb;
 use tetrion::wire::pb::TupleKind::{Cells, Heights, Steps};
@@ -279,8 +279,23 @@ async fn a_model_is_as_large_as_its_limits() {
     };
     let (most, in_all) = (MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS);
     assert_eq!((most, MAX_TUPLE_POSITIONS, in_all), (16 << 16, 16, 4 * most));
+    // 3 * 10 placements by 198,913 parameters in units of 2048, and 4: 2,917, seven times for each placement looked at.
+    let weighing = |placements: u32| {
+        let mut asked = network(MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS);
+        asked.rules.as_mut().unwrap().preview = Some(1);
+        asked.weights.as_mut().unwrap().expectation =
+            Some(pb::Expectation { pieces: Some(2), placements: Some(placements), ..Default::default() });
+        asked
+    };
+    assert_eq!(MAX_MODEL_WORK, 131_072);
     for (asked, expected) in [
         (network(MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS), ""),
+        (weighing(6), ""),
+        (
+            weighing(7),
+            "weights: takes the time of 142933 pieces to weigh one placement, expected at most 131072: look at fewer \
+             placements or pieces, or take a smaller model",
+        ),
         (network(MAX_HIDDEN_LAYERS + 1, 1), "weights.mlp.hidden: has 5 layers, expected 1 to 4"),
         (network(1, MAX_HIDDEN_UNITS + 1), "weights.mlp.hidden[0]: is 257, expected 1 to 256 units"),
         (tables(1, 0, MAX_TUPLES), ""),
