@@ -1,6 +1,8 @@
 //! A linear controller that plays on one core.
 
-use crate::agents::{Agent, AgentRng, Controller, Expectation, Kernel};
+use crate::agents::{
+    Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape,
+};
 use crate::engine::{Dealer, Rules};
 use crate::rollout::{Bounds, Episode};
 
@@ -37,6 +39,21 @@ pub const EXPECTATIONS: [(Case, f64); 2] = [
     (Case { looked_at: 4, ..case("dt-10", 10, 10) }, 140_000.0),
     (Case { looked_at: 8, ..case("dt-10", 10, 10) }, 80_000.0),
 ];
+
+/// Hidden units of the network that plays on 10 x 10.
+pub const NETWORK_UNITS: u32 = 32;
+
+/// The weights of `dt-10`, and beside them a network of [`NETWORK_UNITS`] whose outputs are small.
+pub fn network(kernel: Kernel) -> Play {
+    let dt_10 = case("dt-10", 10, 10).named();
+    let shape = ModelShape::Mlp(Mlp { hidden: vec![NETWORK_UNITS], activation: Activation::Relu });
+    let set = dt_10.features(10).expect("a set of the table");
+    let parameters = (0..shape.num_parameters(set.len())).map(|n| (n % 101) as f64 / 1e4);
+    let weights = dt_10.weights.iter().copied().chain(parameters).collect();
+    let agent = LinearAgent::with_model(set, shape.into(), weights, dt_10.terminal);
+    let agent = Agent::Linear(agent.expect("as many parameters as the shape has"));
+    Play { rules: Rules::simplified(10, 10), agent, kernel }
+}
 
 impl Case {
     fn named(&self) -> &'static Controller {

@@ -30,7 +30,7 @@ impl Group {
     /// How long it takes, about; what the display of the time left begins with.
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
-            Group::Rollouts => (CASES.len() + EXPECTATIONS.len()) * games::kernels().count(),
+            Group::Rollouts => (CASES.len() + EXPECTATIONS.len() + 1) * games::kernels().count(),
             Group::Threads => 3 * thread_counts(all_threads()).len(),
             Group::Stepping => 5,
             Group::Placements => games::kernels().count(),
@@ -131,6 +131,11 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
             let goal = (kernel == Kernel::best()).then_some(Goal::AtLeast(*wanted));
             table.add_with(name, "pieces", goal, move || Ok(play.pieces(CHUNK / 64)));
         }
+    }
+    for kernel in games::kernels() {
+        let play = games::network(kernel);
+        let name = format!("`thiery9` 10 x 10, network of {}, {}", games::NETWORK_UNITS, kernel.name());
+        table.add(name, "pieces", move || Ok(play.pieces(CHUNK / 16)));
     }
     table.measure(plan, progress)
 }
