@@ -160,11 +160,11 @@ fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
 
 /// Refuses a matrix with a model that has another number of columns, in words that say what they are.
 fn check_columns(weights: &pb::Tensor, features: usize, parameters: usize) -> Result<(), DecodeError> {
-    let columns = (features + parameters) as u64;
+    let columns = features + parameters;
     let problem = match weights.shape[..] {
         _ if parameters == 0 => return Ok(()),
-        [_, given] if u64::from(given) != columns => format!("has {given} columns"),
-        [] if weights.values.len() as u64 % columns != 0 => format!("has {} values", weights.values.len()),
+        [_, given] if given as usize != columns => format!("has {given} columns"),
+        [] if !weights.values.len().is_multiple_of(columns) => format!("has {} values", weights.values.len()),
         _ => return Ok(()),
     };
     let problem = format!("{problem}, expected {}", expected_weights(features, parameters));
