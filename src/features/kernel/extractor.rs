@@ -57,9 +57,9 @@ impl Extractor {
         playfield: &PlayfieldOf<C, N>,
         out: &mut Vec<f32>,
     ) {
-        let measure = Slots::measure_playfield(size, playfield.words(), self.slots.needs);
+        let measures = Slots::measure_playfield(size, playfield.words(), self.slots.needs);
         for slot in self.slots.slots.iter() {
-            out.push(slot.of_playfield(playfield, &measure) as f32);
+            out.push(slot.of_playfield(playfield, &measures, 0) as f32);
         }
     }
 

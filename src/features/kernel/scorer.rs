@@ -41,6 +41,8 @@ pub struct Scorer {
     weights: Vec<f64>,
     /// What the sweep adds up.
     sweep_terms: Vec<Term>,
+    /// The same for the estimates, if every sweep measures all of it: what most sets are, in the fewest bytes.
+    basis_terms: Option<Vec<(Basis, f32)>>,
     /// A power of two that makes the largest weight a number between 1 and 2.
     pub(super) scale: f64,
     pub(super) terminal: TerminalPolicy,
@@ -82,7 +84,7 @@ impl Scorer {
         }
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let sweep_terms = (slots.slots.iter())
+        let sweep_terms: Vec<Term> = (slots.slots.iter())
             .zip(weights)
             // Zero wherever nothing is cleared, and adding zero changes no sum.
             .filter(|(slot, _)| {
@@ -94,7 +96,12 @@ impl Scorer {
                 Term { kind, factor, weight, scaled: (weight * scale) as f32 }
             })
             .collect();
-        Some(Scorer { slots, weights: weights.into(), sweep_terms, scale, terminal })
+        let basis_term = |term: &Term| match (term.kind, term.factor) {
+            (Kind::Basis(basis), None) => Some((basis, term.scaled)),
+            _ => None,
+        };
+        let basis_terms = sweep_terms.iter().map(basis_term).collect();
+        Some(Scorer { slots, weights: weights.into(), sweep_terms, basis_terms, scale, terminal })
     }
 
     /// What a placement that ends the game is worth.
@@ -388,16 +395,13 @@ impl<L: Lanes> Chooser<'_, L> {
         shape: &Shape,
         swept: &Sweep<L>,
     ) -> L::Floats {
-        let slots = &self.scorer.slots;
         let mut sums = L::Floats::splat(0.0);
-        if slots.only_basis {
-            for term in &self.scorer.sweep_terms {
-                if let Kind::Basis(basis) = term.kind {
-                    sums = swept.values[basis as usize].estimate(sums, term.scaled);
-                }
+        if let Some(terms) = &self.scorer.basis_terms {
+            for &(basis, scaled) in terms {
+                sums = swept.values[basis as usize].estimate(sums, scaled);
             }
         } else {
-            let beyond = slots.beyond(swept, ground, surface, shape);
+            let beyond = self.scorer.slots.beyond(swept, ground, surface, shape);
             for term in &self.scorer.sweep_terms {
                 let lanes = term.kind.lanes(swept, &beyond);
                 sums = match term.factor {

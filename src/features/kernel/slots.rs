@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::Lanes;
-use super::surface::{Aspect, Surface, SweptSurface};
+use super::surface::{Aspect, MeasuredSurface, Surface, SweptSurface};
 use super::sweep::{Basis, Ground, Measured, Needs, Size, Sweep};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
@@ -18,8 +18,6 @@ pub struct Slots {
     after_needs: Option<Needs>,
     /// Whether single columns are among the features.
     uses_columns: bool,
-    /// Whether all features are of those that every sweep measures.
-    pub only_basis: bool,
 }
 
 impl Slots {
@@ -36,16 +34,7 @@ impl Slots {
         }
         let uses_columns =
             slots.iter().flat_map(Slot::kinds).any(|kind| matches!(kind, Kind::Height(_) | Kind::Step(_)));
-        let only_basis =
-            slots.iter().all(|slot| matches!(slot.kind, Kind::Basis(_)) && slot.factor.is_none());
-        Slots {
-            slots: slots.into(),
-            needs,
-            locked_needs: locked,
-            after_needs: after,
-            uses_columns,
-            only_basis,
-        }
+        Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
     /// Measures what the features need beyond a sweep's own values.
@@ -58,6 +47,7 @@ impl Slots {
         shape: &Shape,
     ) -> Beyond<L> {
         let heights = if self.uses_columns { Some(swept.column_heights(ground, shape)) } else { None };
+        #[allow(clippy::manual_map)] // a closure may stay a function, compiled for no machine in particular
         let surface = match surface {
             None => None,
             Some(surface) => Some(surface.sweep(shape, swept.rows)),
@@ -71,14 +61,14 @@ impl Slots {
         &self,
         size: &Size<L>,
         landing: &Landing<C, N>,
-    ) -> [Measured<L>; 2] {
+    ) -> Measures<L, 2> {
         let playfields =
             [(self.locked_needs, landing.locked.words()), (self.after_needs, landing.afterstate.words())];
-        let mut measures = [Measured::default(); 2];
+        let mut measures = Measures { cells: [Measured::default(); 2], surfaces: [None; 2] };
         // A loop, so that there is one copy of all that is inlined.
-        for (measure, (needs, words)) in measures.iter_mut().zip(playfields) {
+        for (at, (needs, words)) in playfields.into_iter().enumerate() {
             if let Some(needs) = needs {
-                *measure = Slots::measure_playfield(size, words, needs);
+                measures.look(at, size, words, needs);
             }
         }
         measures
@@ -86,12 +76,26 @@ impl Slots {
 
     /// Measures a playfield, given by its columns.
     #[inline(always)]
-    pub fn measure_playfield<L: Lanes>(size: &Size<L>, words: &[L::Word], needs: Needs) -> Measured<L> {
-        let mut measure = *Ground::<L>::new(size, words, needs).whole();
+    pub fn measure_playfield<L: Lanes>(size: &Size<L>, words: &[L::Word], needs: Needs) -> Measures<L, 1> {
+        let mut measures = Measures { cells: [Measured::default()], surfaces: [None] };
+        measures.look(0, size, words, needs);
+        measures
+    }
+}
+
+/// What was measured of some playfields. Surfaces are kept apart, so that sets without them copy nothing of theirs.
+pub struct Measures<L: Lanes, const P: usize> {
+    cells: [Measured<L>; P],
+    surfaces: [Option<MeasuredSurface>; P],
+}
+
+impl<L: Lanes, const P: usize> Measures<L, P> {
+    #[inline(always)]
+    fn look(&mut self, at: usize, size: &Size<L>, words: &[L::Word], needs: Needs) {
+        self.cells[at] = *Ground::<L>::new(size, words, needs).whole();
         if let Some(surface) = size.surface(words, needs.surface) {
-            measure.surface = Some(*surface.whole());
+            self.surfaces[at] = Some(*surface.whole());
         }
-        measure
     }
 }
 
@@ -133,19 +137,20 @@ impl Kind {
 
     /// The feature of a playfield that was measured; 0 if it belongs to a landing.
     #[inline(always)]
-    fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+    fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>, const P: usize>(
         self,
         playfield: &PlayfieldOf<C, N>,
-        measure: &Measured<L>,
+        measures: &Measures<L, P>,
+        at: usize,
     ) -> u32 {
         let words = playfield.words();
         match self {
-            Kind::Basis(basis) => measure.get(basis),
+            Kind::Basis(basis) => measures.cells[at].get(basis),
             Kind::Height(column) => words[usize::from(column)].top(),
             Kind::Step(column) => {
                 words[usize::from(column)].top().abs_diff(words[usize::from(column) + 1].top())
             }
-            Kind::Aspect(aspect) => measure.surface.map_or(0, |surface| surface.get(aspect)),
+            Kind::Aspect(aspect) => measures.surfaces[at].as_ref().map_or(0, |surface| surface.get(aspect)),
         }
     }
 
@@ -208,17 +213,18 @@ impl Slot {
         self.kinds().map(|kind| f64::from(kind.largest(size))).product()
     }
 
-    /// The feature of a playfield that was measured; 0 if it belongs to a landing.
+    /// The feature of the playfield that was measured as number `at`; 0 if it belongs to a landing.
     #[inline(always)]
-    pub fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub fn of_playfield<C: Column, const N: usize, L: Lanes<Word = C>, const P: usize>(
         self,
         playfield: &PlayfieldOf<C, N>,
-        measure: &Measured<L>,
+        measures: &Measures<L, P>,
+        at: usize,
     ) -> f64 {
-        let value = self.kind.of_playfield(playfield, measure).into();
+        let value = self.kind.of_playfield(playfield, measures, at).into();
         match self.factor {
             None => value,
-            Some(factor) => value * f64::from(factor.of_playfield(playfield, measure)),
+            Some(factor) => value * f64::from(factor.of_playfield(playfield, measures, at)),
         }
     }
 
@@ -228,14 +234,13 @@ impl Slot {
         self,
         shape: &Shape,
         landing: &Landing<C, N>,
-        [locked, after]: &[Measured<L>; 2],
+        measures: &Measures<L, 2>,
     ) -> f64 {
         if let Some(value) = self.of_landing(shape, landing) {
             return value;
         }
-        let (measure, playfield) =
-            if self.preclear { (locked, &landing.locked) } else { (after, &landing.afterstate) };
-        self.of_playfield(playfield, measure)
+        let (at, playfield) = if self.preclear { (0, &landing.locked) } else { (1, &landing.afterstate) };
+        self.of_playfield(playfield, measures, at)
     }
 
     /// The feature, if it is one of landings.

@@ -330,7 +330,7 @@ impl<L: Lanes> Apart for Look<'_, L> {
             while bit > 0 {
                 // The rows whose number has the bit: 1, 3, 5, ... for the last one.
                 let with_bit =
-                    L::Word::from_u64((u64::MAX / ((1 << bit) + 1) << bit) >> (64 - L::Word::BITS));
+                    L::Word::from_u64(((u64::MAX / ((1 << bit) + 1)) << bit) >> (64 - L::Word::BITS));
                 rows = rows.up::<1>().add(holes.and(L::splat(with_bit)).count());
                 bit /= 2;
             }

@@ -20,7 +20,7 @@
 //! rounded on the way.
 
 use super::lanes::{Lanes, common_before, common_from, lanes_below, small};
-use super::surface::{MeasuredSurface, Surface, SurfaceNeeds};
+use super::surface::{Surface, SurfaceNeeds};
 use crate::engine::{Column, Shape, TopOut};
 
 /// The features the sweep knows, in the order of [`Values`].
@@ -214,8 +214,6 @@ pub struct Measured<L: Lanes> {
     pub total_height: u32,
     pub max_height: u32,
     pub bumpiness: u32,
-    /// What [`Size::surface`] found, where it was asked.
-    pub surface: Option<MeasuredSurface>,
 }
 
 impl<L: Lanes> Default for Measured<L> {
@@ -232,7 +230,6 @@ impl<L: Lanes> Default for Measured<L> {
             total_height: 0,
             max_height: 0,
             bumpiness: 0,
-            surface: None,
         }
     }
 }
@@ -314,7 +311,6 @@ impl<L: Lanes> Ground<L> {
             total_height,
             max_height: height.largest().to_u64() as u32,
             bumpiness,
-            surface: None,
         };
         Ground {
             size: *size,
