@@ -1,7 +1,9 @@
 //! Ctrl-C for work that is not a future: a flag to check now and then.
 
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 use anyhow::Context;
 
@@ -26,9 +28,18 @@ impl Interrupt {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let flag = Arc::new(AtomicBool::new(false));
         let pressed = flag.clone();
+        let (begun, begins) = std::sync::mpsc::channel();
         let watching = move || {
             runtime.block_on(async {
-                if tokio::signal::ctrl_c().await.is_ok() {
+                let mut press = std::pin::pin!(tokio::signal::ctrl_c());
+                // The system reports it from the first poll on.
+                let polled = poll_fn(|context| Poll::Ready(press.as_mut().poll(context))).await;
+                let _ = begun.send(());
+                let press = match polled {
+                    Poll::Ready(result) => result,
+                    Poll::Pending => press.await,
+                };
+                if press.is_ok() {
                     pressed.store(true, Ordering::Relaxed);
                     let _ = tokio::signal::ctrl_c().await;
                     std::process::exit(INTERRUPTED.into());
@@ -39,6 +50,7 @@ impl Interrupt {
             .name("interrupt".to_owned())
             .spawn(watching)
             .context("cannot watch for Ctrl-C")?;
+        begins.recv().context("cannot watch for Ctrl-C")?;
         Ok(Interrupt(flag))
     }
 
