@@ -24,9 +24,10 @@ pub fn resolve(
             Ok((FeatureSetNote { name, version: set.version.clone() }, set.columns.clone()))
         }
         Features::List(names) => {
-            let wrong = |error: &dyn std::fmt::Display| UsageError(format!("--features: {error}"));
-            let width = u8::try_from(width).map_err(|error| wrong(&error))?;
-            let set = wire::features::decode_list(&names, width).map_err(|error| wrong(&error))?;
+            let width = u8::try_from(width).map_err(|error| UsageError(format!("--width: {error}")))?;
+            // The field of the message is named as the flag is.
+            let wrong = |error| UsageError(format!("--{error}"));
+            let set = wire::features::decode_list(&names, width).map_err(wrong)?;
             Ok((FeatureSetNote { name: String::new(), version: String::new() }, set.names()))
         }
     }
