@@ -25,10 +25,12 @@ pub mod survey;
 pub mod thiery;
 
 pub mod kernel;
+mod named_sets;
 mod seen;
 mod sets;
 mod table;
 
+pub use named_sets::{FEATURE_SETS, NamedSet};
 pub use seen::Seen;
-pub use sets::{FEATURE_SETS, FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS, NamedSet};
+pub use sets::{FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};
 pub use table::{FEATURES, Feature, Measure};

@@ -1,0 +1,168 @@
+//! The table of feature sets: lists of features with a name, by the names of their features.
+
+/// A list of features with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSet {
+    /// Its name on the wire and on the command line.
+    pub name: &'static str,
+    /// Goes up whenever the same landing could give other numbers under this name.
+    pub version: u32,
+    /// Where it comes from, in a sentence.
+    pub source: &'static str,
+    /// Its features in order; `[i]` stands for a whole family.
+    pub members: &'static [&'static str],
+}
+
+/// Every list of features with a name.
+pub static FEATURE_SETS: &[NamedSet] = &[
+    NamedSet {
+        name: "dellacherie6",
+        version: 1,
+        source: "Dellacherie's features, as Thiery and Scherrer (2009) define them",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+        ],
+    },
+    NamedSet {
+        name: "bcts8",
+        version: 1,
+        source: "Dellacherie's and two more: the set DU of Thiery and Scherrer (2009)",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+        ],
+    },
+    NamedSet {
+        name: "thiery9",
+        version: 1,
+        source: "bcts8 and pattern diversity: the set DT of Gabillon, Ghavamzadeh and Scherrer (2013)",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+            "pattern_diversity",
+        ],
+    },
+    NamedSet {
+        name: "surface27",
+        version: 1,
+        source: "this project: thiery9, then how the surface takes the tetrominoes, its steps, wells and parity, and holes \
+                 by depth",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+            "pattern_diversity",
+            "readiness[i]",
+            "fits",
+            "steps[i]",
+            "weighted_holes",
+            "deep_wells",
+            "surface_parity",
+        ],
+    },
+    NamedSet {
+        name: "bertsekas",
+        version: 1,
+        source: "Bertsekas and Ioffe (1996), without the constant: 2 * width + 1 features",
+        members: &["column_height[i]", "height_difference[i]", "max_height", "holes"],
+    },
+    NamedSet {
+        name: "bdu",
+        version: 1,
+        source: "bertsekas, then the rest of bcts8 (Thiery and Scherrer 2009): 2 * width + 8 features",
+        members: &[
+            "column_height[i]",
+            "height_difference[i]",
+            "max_height",
+            "holes",
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+        ],
+    },
+    NamedSet {
+        name: "eltetris6",
+        version: 1,
+        source: "El-Ashi (2011): Dellacherie's, with lines in place of eroded cells",
+        members: &[
+            "landing_height",
+            "lines_cleared",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+        ],
+    },
+    NamedSet {
+        name: "height4",
+        version: 1,
+        source: "Lee (2013): four numbers, after clearing",
+        members: &["total_height", "lines_cleared", "holes", "bumpiness"],
+    },
+    NamedSet {
+        name: "lab4",
+        version: 1,
+        source: "course notebook and genetic-algorithm write-up: the same four, before clearing",
+        members: &["total_height_preclear", "lines_cleared", "holes_preclear", "bumpiness_preclear"],
+    },
+    NamedSet {
+        name: "lab8",
+        version: 1,
+        source: "course notebook: its own reading of bcts8, before clearing",
+        members: &[
+            "landing_height_lab",
+            "eroded_piece_cells",
+            "row_transitions_preclear",
+            "column_transitions_lab_preclear",
+            "holes_preclear",
+            "wells_lab_preclear",
+            "hole_depth_lab_preclear",
+            "rows_with_holes_preclear",
+        ],
+    },
+    NamedSet {
+        name: "survey6",
+        version: 1,
+        source: "Tetris AI survey notebook: its own reading of eltetris6, as coded",
+        members: &[
+            "landing_height_survey",
+            "lines_cleared",
+            "row_transitions_survey",
+            "column_transitions_survey",
+            "hole_runs",
+            "wells_survey",
+        ],
+    },
+    NamedSet {
+        name: "flatstack",
+        version: 1,
+        source: "smart agent of the Leiden report",
+        members: &["lines_cleared", "landing_top", "holes", "open_shafts"],
+    },
+];
