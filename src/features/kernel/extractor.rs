@@ -91,7 +91,14 @@ impl Extractor {
             let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
-            let beyond = self.slots.beyond(&swept, &ground, &surface, shape);
+            let heights;
+            let heights = if self.slots.uses_columns {
+                heights = swept.column_heights(&ground, shape);
+                Some(&heights)
+            } else {
+                None
+            };
+            let beyond = self.slots.beyond(heights, &surface, shape, &swept);
             for (slot, at) in self.slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &beyond).store(&mut lanes);
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };

@@ -401,7 +401,15 @@ impl<L: Lanes> Chooser<'_, L> {
                 sums = swept.values[basis as usize].estimate(sums, scaled);
             }
         } else {
-            let beyond = self.scorer.slots.beyond(swept, ground, surface, shape);
+            let slots = &self.scorer.slots;
+            let heights;
+            let heights = if slots.uses_columns {
+                heights = swept.column_heights(ground, shape);
+                Some(&heights)
+            } else {
+                None
+            };
+            let beyond = slots.beyond(heights, surface, shape, swept);
             for term in &self.scorer.sweep_terms {
                 let lanes = term.kind.lanes(swept, &beyond);
                 sums = match term.factor {
@@ -422,7 +430,15 @@ impl<L: Lanes> Chooser<'_, L> {
         shape: &Shape,
         swept: &Sweep<L>,
     ) -> L::Doubles {
-        let beyond = self.scorer.slots.beyond(swept, ground, surface, shape);
+        let slots = &self.scorer.slots;
+        let heights;
+        let heights = if slots.uses_columns {
+            heights = swept.column_heights(ground, shape);
+            Some(&heights)
+        } else {
+            None
+        };
+        let beyond = slots.beyond(heights, surface, shape, swept);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
             let lanes = term.kind.lanes(swept, &beyond);

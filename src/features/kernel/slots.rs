@@ -17,7 +17,7 @@ pub struct Slots {
     locked_needs: Option<Needs>,
     after_needs: Option<Needs>,
     /// Whether single columns are among the features.
-    uses_columns: bool,
+    pub uses_columns: bool,
 }
 
 impl Slots {
@@ -37,16 +37,16 @@ impl Slots {
         Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
-    /// Measures what the features need beyond a sweep's own values.
+    /// What the features need beyond a sweep's own values: the height of every column, which the caller keeps, if
+    /// [`uses_columns`](Self::uses_columns); and the surface, which is measured here.
     #[inline(always)]
-    pub fn beyond<L: Lanes>(
+    pub fn beyond<'a, L: Lanes>(
         &self,
-        swept: &Sweep<L>,
-        ground: &Ground<L>,
+        heights: Option<&'a [L; 32]>,
         surface: &Option<Surface<L>>,
         shape: &Shape,
-    ) -> Beyond<L> {
-        let heights = if self.uses_columns { Some(swept.column_heights(ground, shape)) } else { None };
+        swept: &Sweep<L>,
+    ) -> Beyond<'a, L> {
         #[allow(clippy::manual_map)] // a closure may stay a function, compiled for no machine in particular
         let surface = match surface {
             None => None,
@@ -100,16 +100,16 @@ impl<L: Lanes, const P: usize> Measures<L, P> {
 }
 
 /// What a sweep finds beyond its own values, as far as it was needed.
-pub struct Beyond<L: Lanes> {
-    /// The height of every column.
-    heights: Option<[L; 32]>,
+pub struct Beyond<'a, L: Lanes> {
+    /// The height of every column; borrowed, because it is large.
+    heights: Option<&'a [L; 32]>,
     surface: Option<SweptSurface<L>>,
 }
 
-impl<L: Lanes> Beyond<L> {
+impl<L: Lanes> Beyond<'_, L> {
     #[inline(always)]
     fn height(&self, column: u8) -> L {
-        match &self.heights {
+        match self.heights {
             Some(heights) => heights[usize::from(column)],
             None => unreachable!("a feature of a column in a set that uses none"),
         }
@@ -156,7 +156,7 @@ impl Kind {
 
     /// The lanes of this feature in a sweep; landing height in halves.
     #[inline(always)]
-    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<L>) -> L {
+    pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<'_, L>) -> L {
         match self {
             Kind::Basis(basis) => swept.values[basis as usize],
             Kind::Height(column) => beyond.height(column),
