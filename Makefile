@@ -90,7 +90,7 @@ bench: ## micro-benchmarks with named playfields
 	cargo bench
 
 .PHONY: fuzz load
-FUZZ_TARGETS = calls worlds evaluations positions tensors snapshots requests files
+FUZZ_TARGETS = calls worlds evaluations positions tensors snapshots requests files recordings
 FUZZ_SECONDS = 60
 
 fuzz: ## every fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)

@@ -9,10 +9,27 @@ use prost::Message;
 use protox::file::IncludeFileResolver;
 
 /// What others import; the files that these import come along.
-const ROOTS: [&str; 3] = [
+const ROOTS: [&str; 4] = [
     "tetrion/v1/environment_service.proto",
     "tetrion/v1/evaluation_service.proto",
+    "tetrion/v1/recording.proto",
     "dm_env_rpc/v1/dm_env_rpc.proto",
+];
+
+/// What is read and written as JSON: a message of files, and what it is made of.
+const AS_JSON: [&str; 12] = [
+    ".tetrion.v1.Recording",
+    ".tetrion.v1.RecordedOutcome",
+    ".tetrion.v1.RecordedEnd",
+    ".tetrion.v1.InvalidActionPolicy",
+    ".tetrion.v1.Drawing",
+    ".tetrion.v1.Rules",
+    ".tetrion.v1.Scoring",
+    ".tetrion.v1.Randomizer",
+    ".tetrion.v1.ActionModel",
+    ".tetrion.v1.TopOut",
+    ".tetrion.v1.OrientationTable",
+    ".tetrion.v1.Reach",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +40,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     compiler.include_source_info(true).include_imports(true).open_files(ROOTS)?;
     let descriptors = compiler.file_descriptor_set();
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    let encoded = descriptors.encode_to_vec();
+    fs::write(out.join("descriptors.bin"), &encoded)?;
+    pbjson_build::Builder::new().register_descriptors(&encoded)?.build(&AS_JSON)?;
     let mut config = tonic_prost_build::Config::new();
     config.enable_type_names(); // the codec looks messages up by their names
     tonic_prost_build::configure()

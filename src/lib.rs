@@ -4,7 +4,7 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`cli`] | the program that a person starts, and its files | the rules: games reach it only through the protocol |
+//! | [`cli`] | the program that a person starts, its screens, and its files | how a game is decided: it asks a server, or the rooms below |
 //! | [`workloads`] | named work to time, from the kernels to the wire | how long it takes, its caller |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
@@ -17,6 +17,8 @@
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`render`] | playfields as text | its caller |
+//! | [`picture`] | scenes as pixels, SVG and characters | files, games |
+//! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
 //! | [`placements`] | every placement of many positions | sessions, requests |
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
@@ -34,7 +36,10 @@ pub mod features;
 
 pub mod env;
 pub mod placements;
+pub mod recording;
 pub mod render;
+
+pub mod picture;
 
 pub mod agents;
 pub mod pool;

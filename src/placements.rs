@@ -5,7 +5,7 @@
 
 use crate::engine::{
     ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino,
-    every_placement_always_exists, placements,
+    every_placement_always_exists, land, placements,
 };
 use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -211,7 +211,7 @@ fn append_landings(
             write_locked(&mut columns.preclear_boards);
         }
         if options.afterstates && rows.lines[at] > 0 {
-            let landing = position.playfield.land(shape, placement.column, rules.top_out);
+            let landing = position.playfield.land_at(shape, landing_row, placement.column, rules.top_out);
             write_rows(&landing.afterstate, &mut columns.afterstates);
         } else if options.afterstates {
             write_locked(&mut columns.afterstates);
@@ -235,8 +235,7 @@ pub fn enumerate_plainly(
     for position in positions {
         if let Some(piece) = position.piece {
             for placement in placements(rules, &position.playfield, piece).iter() {
-                let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-                let landing = position.playfield.land(shape, placement.column, rules.top_out);
+                let (shape, landing) = land(rules, &position.playfield, piece, placement);
                 columns.actions.push(action(rules, position.falling, piece, placement));
                 columns.placements.push(placement.action(rules.width) as i32);
                 columns.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);

@@ -12,18 +12,18 @@ use crate::rollout::{Evaluation, GameResult};
 ///
 /// Separate columns, so that a large table costs nothing before it is filled.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct GameTable {
     lines: Vec<u64>,
     pieces: Vec<u64>,
     scores: Vec<f64>,
     truncated: Vec<bool>,
 }
 
-impl Table {
+impl GameTable {
     /// A table for `num_games`.
-    pub fn new(num_games: u64) -> Table {
+    pub fn new(num_games: u64) -> GameTable {
         let games = num_games as usize;
-        Table {
+        GameTable {
             lines: vec![0; games],
             pieces: vec![0; games],
             scores: vec![0.0; games],
@@ -258,7 +258,7 @@ impl GameIndex<'_> {
 /// If the evaluation has pairs, they are in ascending order.
 pub fn summarize(
     evaluation: &Evaluation,
-    table: &Table,
+    table: &GameTable,
     baseline: Option<u32>,
 ) -> (Vec<PolicySummary>, Vec<PairedDifference>) {
     let index = GameIndex { evaluation, episodes: evaluation.episodes_per_seed as usize };
@@ -270,7 +270,7 @@ pub fn summarize(
     (policies, differences.unwrap_or_default())
 }
 
-impl Table {
+impl GameTable {
     fn policy(&self, index: &GameIndex<'_>, policy: u32) -> Option<PolicySummary> {
         let games = index.games(policy);
         Some(PolicySummary {

@@ -25,7 +25,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service"]
+FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service", "recording"]
 
 
 class CustomMetadataHook(MetadataHookInterface):

@@ -19,7 +19,7 @@ use tetrion::pool::Pool;
 use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
-    CallPool, Clock, Environments, EvaluationLimits, Evaluations, ServerFacts, SessionStore, StoreLimits,
+    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, ServerFacts, SessionStore, StoreLimits,
     Worlds,
 };
 use tetrion::wire::pb;
@@ -97,7 +97,7 @@ impl Services {
 
     /// Begins an evaluation and leaves it.
     pub fn evaluate(&self, message: &[u8]) {
-        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), EvaluationLimits::default());
+        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), EvaluationCapacity::default());
         self.send(evaluations.into_server(), "/tetrion.v1.EvaluationService/EvaluatePolicies", &[message]);
     }
 

@@ -3,9 +3,9 @@
 //! [`Expectation`] says what its numbers mean, and the [kernels](crate::features::kernel) play it; here it is done one
 //! placement after the other, for any features and any rules.
 
-use super::worth::{Value, Worth};
+use super::worth::{LookaheadValue, Worth};
 use super::{LinearAgent, Sight, Thought};
-use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, placements};
+use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, land, placements};
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
@@ -68,7 +68,7 @@ impl ExpectationAgent {
         };
         thought.weigh_among(among, |placement| {
             let value = self.value(kernel, sight, placement, self.expectation.pieces);
-            Worth::Score(Value { value, otherwise: 0.0 })
+            Worth::Score(LookaheadValue { value, otherwise: 0.0 })
         })
     }
 
@@ -85,8 +85,7 @@ impl ExpectationAgent {
 
     /// The value of a placement when this many pieces after it are taken into account.
     fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
-        let shape = placement.shape(sight.rules, sight.piece).expect("a placement of the piece");
-        let landing = sight.playfield.land(shape, placement.column, sight.rules.top_out);
+        let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
         let seen = Seen { shape, landing: &landing };
         let terms = match self.expectation.terms {
             Terms::Landing => self.linear.landing_score(&seen),

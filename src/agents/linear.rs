@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Placement, Playfield, PlayfieldOf, Rules, Tetromino, every_placement_always_exists,
-    every_placement_exists, placements,
+    Column, Playfield, PlayfieldOf, Rules, Tetromino, every_placement_always_exists, every_placement_exists,
+    land, placements,
 };
 use crate::features::kernel::{
     Choice, Extractor, Job, Kernel, Lanes, Rows, Scorer, Size, TerminalPolicy, dispatch,
@@ -66,7 +66,7 @@ pub enum WeightError {
         /// What it was.
         value: f64,
     },
-    /// A parameter of the model that is no finite float32.
+    /// A parameter of the model that is not a finite float32.
     #[error(
         "weight {index}, a parameter of the model, is {value:e}, expected a finite number of at most {:e} in size",
         f32::MAX
@@ -93,24 +93,26 @@ impl LinearAgent {
     /// # Errors
     /// [`WeightError`] for a wrong number of weights or one that is not a finite number of at most [`MAX_WEIGHT`].
     pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
-        check_weights(&weights, set.len(), 0)?;
-        let scorer = Scorer::new(&set, &weights, terminal);
-        let flat = FlatScorer::new(&set, &weights, terminal);
-        Ok(LinearAgent { set, weights, terminal, scorer, flat, model: None })
+        LinearAgent::with_model(set, None, weights, terminal)
     }
 
-    /// A controller from a feature set, one weight a feature, and a model whose parameters follow the weights; they are
-    /// rounded to float32.
+    /// A controller from a feature set, one weight a feature, and, if there is one, a model whose parameters follow the
+    /// weights; they are rounded to float32.
     ///
-    /// # Errors
-    /// As [`LinearAgent::new`], and for a parameter that is no finite float32.
+    /// # Errors As [`LinearAgent::new`], and for a parameter that is not a finite float32.
     pub fn with_model(
         set: FeatureSet,
-        shape: Arc<ModelShape>,
+        shape: Option<Arc<ModelShape>>,
         mut weights: Vec<f64>,
         terminal: TerminalPolicy,
     ) -> Result<Self, WeightError> {
-        check_weights(&weights, set.len(), shape.num_parameters(set.len()))?;
+        let num_parameters = shape.as_ref().map_or(0, |shape| shape.num_parameters(set.len()));
+        check_weights(&weights, set.len(), num_parameters)?;
+        let Some(shape) = shape else {
+            let scorer = Scorer::new(&set, &weights, terminal);
+            let flat = FlatScorer::new(&set, &weights, terminal);
+            return Ok(LinearAgent { set, weights, terminal, scorer, flat, model: None });
+        };
         let parameters = weights.drain(set.len()..).map(|parameter| parameter as f32).collect();
         // An evaluation keeps its agents, and need not keep the parameters a second time.
         weights.shrink_to_fit();
@@ -168,8 +170,8 @@ impl LinearAgent {
             (Some(scorer), ..) => scorer.choose_on(kernel, rules, playfield, piece),
             (_, Some(flat), _) => flat.choose_on(kernel, rules, playfield, piece),
             (.., Some(Added { model, extractor: Some(extractor) })) => {
-                let look = Look { agent: self, model, extractor, rules, playfield, piece };
-                dispatch(kernel, rules.width, rules.height, look)
+                let job = ModelJob { agent: self, model, extractor, rules, playfield, piece };
+                dispatch(kernel, rules.width, rules.height, job)
             }
             _ => self.choose_plainly(rules, playfield, piece),
         }
@@ -179,12 +181,13 @@ impl LinearAgent {
     pub fn score(&self, seen: &Seen<'_>) -> f64 {
         let mut features = vec![0.0; self.set.len()];
         self.set.evaluate(seen, &mut features);
-        let Some(model) = self.model() else { return self.sum(&features) };
+        let sum = self.sum(features.iter().copied());
+        let Some(model) = self.model() else { return sum };
         let row: Vec<f32> = features.iter().map(|&value| value as f32).collect();
         let [output] = model.outputs(&row, [seen.landing.afterstate].into_iter())[..] else {
             unreachable!("an output for one landing")
         };
-        self.sum(&features) + f64::from(output)
+        sum + f64::from(output)
     }
 
     /// The part of the score of a landing that its features of landings add up to, such as the landing height.
@@ -202,7 +205,8 @@ impl LinearAgent {
         numbers.fold(0.0, |largest, number| largest.max(number.abs()))
     }
 
-    fn sum(&self, features: &[f64]) -> f64 {
+    /// The sum of weight times feature, in the order of the set.
+    fn sum(&self, features: impl Iterator<Item = f64>) -> f64 {
         self.weights.iter().zip(features).fold(0.0, |sum, (weight, value)| sum + weight * value)
     }
 
@@ -223,13 +227,12 @@ impl LinearAgent {
         let mut features = vec![0.0; self.set.len()];
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
         for placement in placements(rules, playfield, piece).iter() {
-            let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-            let landing = playfield.land(shape, placement.column, rules.top_out);
+            let (shape, landing) = land(rules, playfield, piece, placement);
             if landing.terminal && self.terminal == TerminalPolicy::Avoid {
                 continue;
             }
             self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
-            scores.push(Choice { placement, score: self.sum(&features) });
+            scores.push(Choice { placement, score: self.sum(features.iter().copied()) });
             if self.model.is_some() {
                 rows.extend(features.iter().map(|&value| value as f32));
                 afterstates.push(landing.afterstate);
@@ -261,7 +264,7 @@ fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<
 }
 
 /// A choice with a model, whose features the kernels know.
-struct Look<'a> {
+struct ModelJob<'a> {
     agent: &'a LinearAgent,
     model: &'a Model,
     extractor: &'a Extractor,
@@ -270,34 +273,28 @@ struct Look<'a> {
     piece: Tetromino,
 }
 
-impl Job for Look<'_> {
+impl Job for ModelJob<'_> {
     type Output = Choice;
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
-        let Look { agent, model, extractor, rules, playfield, piece } = self;
+        let ModelJob { agent, model, extractor, rules, playfield, piece } = self;
         let size = Size::<L>::new(rules.width, rules.height);
         let playfield: PlayfieldOf<C, N> = playfield.resized();
-        let shapes = rules.shapes(piece);
         let all = placements(rules, &playfield, piece);
         let num_features = extractor.num_features();
         let mut rows = Rows::with_capacity(all.len() as usize, num_features);
-        extractor.append(&size, &playfield, shapes, rules.top_out, &mut rows);
-        let afterstates = all.iter().map(|placement| {
-            let shape = &shapes[usize::from(placement.orientation)];
-            playfield.land(shape, placement.column, rules.top_out).afterstate
-        });
+        extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
+        let afterstates = all.iter().map(|placement| land(rules, &playfield, piece, placement).1.afterstate);
         let outputs = model.outputs(&rows.features, afterstates);
-        let first = Placement { orientation: 0, column: 0 };
+        let first = all.nth(0).expect("a piece that can be played");
         let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
         for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {
             if rows.terminal[n] && agent.terminal == TerminalPolicy::Avoid {
                 continue;
             }
             let features = &rows.features[n * num_features..][..num_features];
-            let terms = agent.weights.iter().zip(features);
-            let sum = terms.fold(0.0, |sum, (weight, value)| sum + weight * f64::from(*value));
-            let score = sum + f64::from(output);
+            let score = agent.sum(features.iter().copied().map(f64::from)) + f64::from(output);
             if score > best.score {
                 best = Choice { placement, score };
             }

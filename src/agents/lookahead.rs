@@ -6,9 +6,9 @@
 //! minus infinity to a controller that avoids the end. Where that is true of all of them, their scores alone decide, as
 //! without a look ahead: to lose one piece later is better than to lose now.
 
-pub use super::worth::Value;
+pub use super::worth::LookaheadValue;
 use super::{LinearAgent, Sight};
-use crate::engine::{Landing, Placement, Playfield, Rules, Tetromino, is_blocked, placements};
+use crate::engine::{Landing, Placement, Playfield, Rules, Tetromino, is_blocked, land, placements};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, TerminalPolicy};
 
@@ -39,11 +39,11 @@ impl LookaheadAgent {
     ///
     /// # Panics
     /// When the piece has no such placement.
-    pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> Value {
+    pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> LookaheadValue {
         let Sight { rules, playfield, piece, next, .. } = *sight;
         let next = &next[..next.len().min(self.pieces as usize)];
         let (score, value) = self.look(kernel, rules, playfield, piece, placement, next);
-        Value { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }
+        LookaheadValue { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }
     }
 
     /// The score of a placement and its value, with these pieces to come.
@@ -60,8 +60,7 @@ impl LookaheadAgent {
             let (score, next) = scorer.choose_after(kernel, rules, playfield, (piece, placement), *next);
             return (score, score + next.map_or(f64::NEG_INFINITY, |choice| choice.score));
         }
-        let shape = placement.shape(rules, piece).expect("a placement of the piece");
-        let landing = playfield.land(shape, placement.column, rules.top_out);
+        let (shape, landing) = land(rules, playfield, piece, placement);
         if landing.terminal && self.linear.terminal() == TerminalPolicy::Avoid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }

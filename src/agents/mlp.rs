@@ -162,7 +162,7 @@ impl Activation {
     }
 }
 
-/// A number cut off at both ends; what is no number stays as it is.
+/// A number cut off at both ends; NaN stays NaN.
 #[inline(always)]
 fn cut(x: f32, least: f32, most: f32) -> f32 {
     if x > most {

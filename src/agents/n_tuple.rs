@@ -72,6 +72,33 @@ impl NTuple {
         self.tuples.iter().map(|tuple| tuple.positions.len()).sum()
     }
 
+    /// Appends the parameters that an afterstate looks up, by their indices and in the order of the sum. It is given by its rows,
+    /// the lowest first, bit c of a row being column c.
+    pub fn append_entries(&self, width: u8, rows: &[u32], out: &mut Vec<u32>) {
+        let (mut heights, mut cells) = ([0; 32], Vec::new());
+        let mut seen = 0;
+        for (below, row) in rows.iter().enumerate().rev() {
+            let mut tops = row & !seen;
+            seen |= row;
+            while tops != 0 {
+                heights[tops.trailing_zeros() as usize] = below as u32 + 1;
+                tops &= tops - 1;
+            }
+        }
+        if self.reads_cells() {
+            cells.extend(
+                rows.iter().flat_map(|row| (0..u32::from(width)).map(move |column| row >> column & 1)),
+            );
+        }
+        for (tuple, table) in self.tuples.iter().zip(&self.tables) {
+            out.push((table + tuple.entry(&heights, &cells)) as u32);
+        }
+    }
+
+    fn reads_cells(&self) -> bool {
+        self.tuples.iter().any(|tuple| tuple.kind == TupleKind::Cells)
+    }
+
     /// Appends the output for each afterstate.
     #[inline(always)]
     pub(super) fn append_outputs<C: Column, const N: usize>(
@@ -80,7 +107,7 @@ impl NTuple {
         afterstates: impl Iterator<Item = PlayfieldOf<C, N>>,
         out: &mut Vec<f32>,
     ) {
-        let reads_cells = self.tuples.iter().any(|tuple| tuple.kind == TupleKind::Cells);
+        let reads_cells = self.reads_cells();
         let mut heights = [0; 32];
         let mut cells = Vec::new();
         for playfield in afterstates {

@@ -133,10 +133,7 @@ pub const LINEAR: AgentRow = AgentRow {
     parameters: &[Parameter::Features, Parameter::Weights, Parameter::Lookahead, Parameter::Terminal],
     build: |given| {
         let features = given.features.ok_or(AgentError::Missing(Parameter::Features))?;
-        let agent = match given.model {
-            None => LinearAgent::new(features, given.weights, given.terminal)?,
-            Some(model) => LinearAgent::with_model(features, model, given.weights, given.terminal)?,
-        };
+        let agent = LinearAgent::with_model(features, given.model, given.weights, given.terminal)?;
         Ok(Agent::linear(agent, given.lookahead, given.expectation))
     },
 };
@@ -286,7 +283,7 @@ impl Parameter {
                 "How many of the next pieces are taken into account, as far as the rules show them."
             }
             Parameter::Expectation => {
-                "How what the next pieces can reach is weighed, those that are hidden by their exact mean."
+                "How to weigh what the next pieces can reach; hidden pieces count by their exact mean."
             }
             Parameter::Terminal => "What a placement that ends the game is worth.",
             Parameter::Playouts => "Games played at random for each placement.",

@@ -6,7 +6,7 @@ pub(super) enum Worth {
     Playouts(Tally),
     /// Kept as two records: see [`monte_carlo`](super::monte_carlo).
     PlayoutsAsCoded(Tally),
-    Score(Value),
+    Score(LookaheadValue),
 }
 
 /// The totals of some playouts. The larger one is the better one.
@@ -20,7 +20,7 @@ pub struct Tally {
 
 /// What a placement is worth to a controller that looks ahead. The larger one is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Value {
+pub struct LookaheadValue {
     /// Its score and those that follow.
     pub value: f64,
     /// Its score alone where its value is minus infinity; else 0.

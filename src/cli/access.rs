@@ -25,12 +25,12 @@ pub struct AccessArgs {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// The token itself. Other users of the machine see it here, not in a file or in the environment
+    /// The token itself. Other users of the machine can see a flag, but not a file or an environment variable
     #[arg(long, value_name = "TOKEN", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// A PEM file with the certificate to encrypt with, and those that vouch for it. The server reads it, its key and the
-    /// clients' authorities again when one of them changes, and on SIGHUP
+    /// A PEM file with the server's certificate, followed by those that signed it, if any. The server reads it, its key
+    /// and the clients' authorities again when one of them changes, and on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 

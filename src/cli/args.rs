@@ -23,14 +23,16 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::options::{UsageError, read_text};
 use super::output::say;
-use super::{bench, completions, evaluate, health, man, perft, reproduce, serve, train};
+use super::{
+    bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, train, watch,
+};
 use crate::names::unknown;
 
 /// A Tetris environment server for reinforcement learning, with a gRPC API.
 #[derive(Debug, Parser)]
 #[command(name = "tetrion", version, max_term_width = 100)]
 struct Args {
-    /// A TOML file with options: a table for each subcommand, a key for each of its flags
+    /// A TOML file with options: a table per subcommand, a key per flag
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -43,15 +45,23 @@ struct Args {
 pub enum Command {
     /// Serve environments and evaluations over gRPC
     Serve(serve::ServeArgs),
-    /// Search for a good controller: a run is a folder, and can be stopped and resumed at any moment
-    Train(train::TrainArgs),
+    /// Search for a good controller: a run is a folder that can be stopped and resumed at any moment
+    Train(Box<train::TrainArgs>), // twice as large as any other
     /// Play many games with controllers: lines a game, with intervals
     Evaluate(evaluate::EvaluateArgs),
-    /// Play the tables of documents and papers again: their figures, ours with intervals, and a verdict
+    /// Play in the terminal: by placements or by keys, alone or beside a controller that gets the same pieces
+    Play(play::PlayArgs),
+    /// Watch controllers and agents play in the terminal: several on the same pieces, step by step, and why
+    Watch(watch::WatchArgs),
+    /// Play the tables of papers and documents again: their figures, ours with intervals, and a verdict
     Reproduce(reproduce::ReproduceArgs),
+    /// Play a recording again, check it, and draw it
+    Replay(replay::ReplayArgs),
+    /// Make pictures of a recording: GIF, SVG, PNG, film or text
+    Export(export::ExportArgs),
     /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
     Perft(perft::PerftArgs),
-    /// Measure how fast all of it is on this machine
+    /// Measure how fast everything is on this machine
     Bench(bench::BenchArgs),
     /// Ask a server whether it serves: exit code 0 if it does, 1 if not
     Health(health::HealthArgs),
@@ -174,7 +184,7 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
                 toml::Value::Array(values) => values.iter().map(plain).collect(),
                 value => plain(value).map(|value| vec![value]),
             };
-            defaults.push((id, values.with_context(|| format!("[{name}] {key} is no plain value"))?));
+            defaults.push((id, values.with_context(|| format!("[{name}] {key} is not a plain value"))?));
         }
         command = command.mut_subcommand(name, |mut subcommand| {
             for (id, values) in defaults {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::output::print;
 use crate::agents::{AGENTS, CONTROLLERS};
-use crate::engine::{ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, TopOut};
+use crate::engine::{ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, TopOut};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
 
 const HEAD: &str = "\
@@ -122,7 +122,7 @@ pub fn markdown() -> String {
 }
 
 /// The rows of a choice.
-fn values<C: Choice>() -> impl Iterator<Item = [String; 3]> {
+fn values<C: NamedChoice>() -> impl Iterator<Item = [String; 3]> {
     C::ALL.iter().map(|value| [code(C::FIELD), code(value.name()), value.meaning().to_owned()])
 }
 

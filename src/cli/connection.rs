@@ -20,24 +20,24 @@ use crate::server::{Server, ServerConfig};
 /// The options that say which servers play.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {
-    /// A server to play on, HOST:PORT, or https://HOST:PORT where it has a certificate; give several to share the work among
-    /// them. Without one, a server is started inside this process
+    /// A server to play on, HOST:PORT, or https://HOST:PORT where it has a certificate; repeat the flag to share the
+    /// work among several. Without it, a server is started inside this process
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub server: Vec<String>,
 
-    /// A file with the token that the servers want
+    /// A file with the token that the servers expect
     #[arg(long, value_name = "FILE", requires = "server")]
     pub token_file: Option<PathBuf>,
 
-    /// The token itself. Other users of the machine see it here, not in a file or in the environment
+    /// The token itself. Other users of the machine can see a flag, but not a file or an environment variable
     #[arg(long, value_name = "TOKEN", requires = "server", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// A PEM file with the authorities that may vouch for https servers, in place of those that this machine trusts
+    /// A PEM file with the authorities to trust for https servers, in place of this machine's
     #[arg(long, value_name = "FILE", requires = "server")]
     pub ca_cert: Option<PathBuf>,
 
-    /// A PEM file with the certificate to show to https servers that want one of their clients
+    /// A PEM file with the certificate to show to https servers that ask their clients for one
     #[arg(long, value_name = "FILE", requires_all = ["server", "client_key"])]
     pub client_cert: Option<PathBuf>,
 
@@ -45,7 +45,7 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "FILE", requires_all = ["server", "client_cert"])]
     pub client_key: Option<PathBuf>,
 
-    /// Seconds to go on trying when no server answers any more
+    /// Seconds to keep trying when no server answers any more
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub patience: f64,
 }

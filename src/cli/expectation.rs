@@ -17,20 +17,20 @@ pub struct ExpectationArgs {
         value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PIECES)))]
     pub expectation_pieces: Option<u8>,
 
-    /// Placements that are looked at for each piece which another one follows: the best by score [default: 8]
+    /// Placements to look at for each piece but the last: the best by score [default: 8]
     #[arg(long, value_name = "N", requires = "expectation",
         value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PLACEMENTS)))]
     pub expectation_placements: Option<u8>,
 
-    /// What a lost piece counts, in multiples of the largest weight, -1000000 to 0 [default: -100]
+    /// The value of a lost piece, in multiples of the largest weight, -1000000 to 0 [default: -100]
     #[arg(long, value_name = "MULTIPLE", requires = "expectation", allow_negative_numbers = true)]
     pub lost_piece: Option<f64>,
 
-    /// What is to come is multiplied by it, 0 to 1 [default: 1]
+    /// Factor for the value of what is to come, 0 to 1 [default: 1]
     #[arg(long, value_name = "FACTOR", requires = "expectation", allow_negative_numbers = true)]
     pub discount: Option<f64>,
 
-    /// Which terms count of a placement that another piece follows [default: landing]
+    /// Which terms of a placement count if another piece follows [default: landing]
     #[arg(long, value_name = "WHICH", requires = "expectation")]
     pub expectation_terms: Option<TermsName>,
 }
@@ -53,13 +53,13 @@ pub enum TermsName {
 pub struct ExpectationNote {
     /// Next pieces that are weighed.
     pub pieces: u8,
-    /// Placements looked at for each piece that another one follows.
+    /// Placements to look at for each piece but the last.
     pub placements: u8,
-    /// What a lost piece counts, in multiples of the largest weight.
+    /// The value of a lost piece, in multiples of the largest weight.
     pub lost_piece: f64,
-    /// What is to come is multiplied by it.
+    /// Factor for the value of what is to come.
     pub discount: f64,
-    /// Which terms count of a placement that another piece follows.
+    /// Which terms of a placement count if another piece follows.
     pub terms: TermsName,
 }
 

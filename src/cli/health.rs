@@ -18,11 +18,11 @@ pub struct HealthArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
     pub server: String,
 
-    /// A PEM file with the authorities that may vouch for an https server, in place of those that this machine trusts
+    /// A PEM file with the authorities to trust for an https server, in place of this machine's
     #[arg(long, value_name = "FILE")]
     pub ca_cert: Option<PathBuf>,
 
-    /// A PEM file with the certificate to show to a server that wants one of its clients
+    /// A PEM file with the certificate to show to a server that asks its clients for one
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub client_cert: Option<PathBuf>,
 
@@ -30,12 +30,12 @@ pub struct HealthArgs {
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
 
-    /// The name in the server's certificate, where the address has another: a probe asks localhost [default: the host of
-    /// --server]
+    /// The name in the server's certificate, if the address has another, as when a probe asks localhost [default: the
+    /// host of --server]
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
 
-    /// Seconds that connection and answer may take together
+    /// Seconds that the connection and the answer may take together
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
     pub timeout: f64,
 }

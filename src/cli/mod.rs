@@ -9,12 +9,16 @@ pub mod bench;
 pub mod catalogue;
 pub mod completions;
 pub mod evaluate;
+pub mod export;
 pub mod health;
 pub mod man;
 pub mod perft;
+pub mod play;
+pub mod replay;
 pub mod reproduce;
 pub mod serve;
 pub mod train;
+pub mod watch;
 
 pub mod access;
 pub mod connection;
@@ -23,13 +27,20 @@ mod failure;
 mod follow;
 pub mod interrupt;
 pub mod large_u64;
+pub mod model;
 pub mod numbers;
 pub mod options;
 pub mod output;
+pub mod pilot;
+pub mod player;
 pub mod plot;
 pub mod progress;
+pub mod reasons;
+pub mod recordings;
 pub mod rules;
 pub mod run_folder;
+pub mod screen;
+pub mod setting;
 pub mod tls_files;
 pub mod token_file;
 pub mod weights;
@@ -45,9 +56,13 @@ use std::process::ExitCode;
 pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
     match command {
         args::Command::Serve(args) => serve::run(args),
-        args::Command::Train(args) => train::run(args),
+        args::Command::Train(args) => train::run(*args),
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Play(args) => play::run(args),
+        args::Command::Watch(args) => watch::run(args),
         args::Command::Reproduce(args) => reproduce::run(args),
+        args::Command::Replay(args) => replay::run(&args),
+        args::Command::Export(args) => export::run(&args),
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),

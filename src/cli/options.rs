@@ -1,5 +1,7 @@
 //! What subcommands share about their options: the error of a wrong one, values that several take, and files named by flags.
 
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -55,7 +57,7 @@ impl std::fmt::Display for Size {
 /// # Errors
 /// With the file's name, if it cannot be read.
 pub fn read_text(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.
@@ -70,4 +72,25 @@ pub fn read_pem(path: &Path, label: &str) -> anyhow::Result<String> {
         bail!("{} holds no {label} in PEM form", path.display());
     }
     Ok(text)
+}
+
+/// Checks that a file named by a flag can be written, before the work whose result it will be. It changes nothing; an existing
+/// file keeps its content until there is something to put in its place.
+///
+/// # Errors
+/// With the file's name, if it cannot be written.
+pub fn check_writable(path: &Path) -> anyhow::Result<()> {
+    let open = || -> io::Result<()> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
+            Ok(_) => Ok(()), // a pipe or a device, where opening it is something that its reader sees
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                File::create_new(path)?;
+                fs::remove_file(path)
+            }
+            Err(error) => Err(error),
+        }
+    };
+    open().with_context(|| format!("cannot write {}", path.display()))
 }

@@ -27,7 +27,7 @@ use crate::wire::rules::ResolvedRules;
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: those of --size]")),
 )]
 pub struct PerftArgs {
-    /// The sequences of pieces, such as IOTS; each one more makes about 23 times the work
+    /// The sequences of pieces, such as IOTS; each further piece takes about 23 times the work
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
 
@@ -39,12 +39,12 @@ pub struct PerftArgs {
     #[command(flatten)]
     pub rules: RulesArgs,
 
-    /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: where they do not fit, the work is done
-    /// again for the rest of them
+    /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: those that do not fit are
+    /// counted in further passes
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub memory: u32,
 
-    /// Do not count distinct playfields, which takes no memory and one pass
+    /// Do not count distinct playfields: this takes no memory and one pass
     #[arg(long)]
     pub no_distinct: bool,
 

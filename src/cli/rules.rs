@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
 use crate::engine::{
-    ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, Scoring, TopOut,
+    ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, Rules, Scoring, TopOut,
 };
 
 /// The options for the rules: a preset, and the changes to it.
@@ -63,7 +63,7 @@ pub struct RulesArgs {
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     pub scoring_piece: Option<f64>,
 
-    /// Points for 1, 2, 3 and 4 lines at once, with commas between them [default: the rules']
+    /// Points for 1, 2, 3 and 4 lines at once, separated by commas [default: the rules']
     #[arg(long, value_name = "POINTS", value_delimiter = ',', allow_hyphen_values = true)]
     pub scoring_lines: Vec<f64>,
 
@@ -161,7 +161,7 @@ pub fn in_words(preset: &str, rules: &Rules) -> String {
 }
 
 /// The parser of a choice: its values by name, with their meanings in `--help`.
-fn value<C: Choice>() -> impl TypedValueParser<Value = C> {
+fn value<C: NamedChoice>() -> impl TypedValueParser<Value = C> {
     let values = C::ALL
         .iter()
         .map(|value| PossibleValue::new(value.name()).help(value.meaning().trim_end_matches('.')));
@@ -172,14 +172,19 @@ fn value<C: Choice>() -> impl TypedValueParser<Value = C> {
 mod as_name {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-    use crate::engine::Choice;
+    use crate::engine::NamedChoice;
     use crate::wire::rules::by_name;
 
-    pub fn serialize<C: Choice, S: Serializer>(value: &Option<C>, serializer: S) -> Result<S::Ok, S::Error> {
-        value.map(Choice::name).serialize(serializer)
+    pub fn serialize<C: NamedChoice, S: Serializer>(
+        value: &Option<C>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(NamedChoice::name).serialize(serializer)
     }
 
-    pub fn deserialize<'de, C: Choice, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C>, D::Error> {
+    pub fn deserialize<'de, C: NamedChoice, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<C>, D::Error> {
         let name = Option::<String>::deserialize(deserializer)?;
         name.map(|name| by_name(&name)).transpose().map_err(D::Error::custom)
     }

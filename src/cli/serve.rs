@@ -16,7 +16,7 @@ use super::options::UsageError;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
 use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
-use crate::service::{Deadlines, EvaluationLimits, NetworkLimits, StoreLimits};
+use crate::service::{Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
     DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
@@ -56,8 +56,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
     pub max_evaluations_per_caller: u32,
 
-    /// Seconds that an answer may lie unread before it must make room for others: that of an evaluation when all places are
-    /// taken, any other when more than a quarter of the memory for answers is
+    /// Seconds that an answer may stay unread while others need its room: an evaluation's answer when all evaluations
+    /// are taken, any answer when more than a quarter of --answer-memory is
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 
@@ -65,8 +65,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
-    /// Memory for the whole server, in MiB, 1024 or more: the limits on sessions, requests, answers, connections, calls and
-    /// evaluations that are not given follow from it. Without it: as with 4096
+    /// Memory for the whole server, in MiB, 1024 or more. It sets the limits on sessions, requests, answers,
+    /// connections, calls and evaluations, except those that you set yourself; without it they are those of 4096
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY..=1 << 20))]
     pub memory: Option<u64>,
 
@@ -108,7 +108,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ANSWER_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub answer_timeout: f64,
 
-    /// Seconds that a connection stays without a call
+    /// Seconds that a connection may stay open without a call
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_IDLE_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub idle_timeout: f64,
 
@@ -128,18 +128,19 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub access: AccessArgs,
 
-    /// An origin whose pages may call from a browser, such as `https://lab.example`; give several if there are several, `*` for
-    /// any. Without one: pages of the browser's own machine
+    /// An origin whose pages may call from a browser, such as `https://lab.example`; repeat the flag for several, `*`
+    /// allows any. Without it, pages from the browser's own machine may call
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,
 
-    /// A name under which the server may be called, beside `localhost` and the addresses of the loopback; give several if there
-    /// are several, `*` for any. Without one, a server with a token and one that listens beyond the loopback take any
+    /// A host name that callers may use, besides `localhost` and the addresses of the loopback; repeat the flag for
+    /// several, `*` allows any. Without it, a server with tokens, or one that listens beyond the loopback, takes any
+    /// name
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
     pub allow_host: Vec<String>,
 
-    /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`. Without it:
-    /// that of OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT, or no traces
+    /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`
+    /// [default: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT; without these, no traces]
     #[arg(long, value_name = "URL", value_parser = collector)]
     pub otlp: Option<String>,
 
@@ -147,7 +148,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
 
-    /// How to log
+    /// The format of the log
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -319,7 +320,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
             max_envs: args.max_envs,
             memory: args.session_memory << 20,
         },
-        evaluations: EvaluationLimits {
+        evaluations: EvaluationCapacity {
             max_evaluations: args.max_evaluations,
             max_per_caller: args.max_evaluations_per_caller,
             max_unread: Duration::from_secs_f64(args.max_unread_time),

@@ -69,7 +69,7 @@ impl TlsPaths {
             files.and_then(|files| tls.replace(files).map_err(|error| format!("{:#}", self.named(error))));
         match replaced {
             Ok(()) => info!(file = %self.certificates.display(), "certificates read again"),
-            Err(problem) => warn!(problem, "the certificates cannot be used, those read before stay"),
+            Err(problem) => warn!(problem, "the certificates cannot be used; the previous ones stay"),
         }
     }
 }

@@ -81,7 +81,7 @@ fn take_up(tokens: &Tokens, path: &Path, text: &Result<String, String>) {
             }
         }
         Err(problem) => {
-            warn!(file = %path_shown, problem, "the file of tokens cannot be used, those read before stay");
+            warn!(file = %path_shown, problem, "the file of tokens cannot be used; the previous ones stay");
         }
     }
 }

@@ -8,14 +8,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
-use crate::client::{RulesChoice, Started};
-use crate::engine::{Choice, Rules, Scoring};
+use super::model::ModelNote;
+use crate::client::{Features, RulesChoice, Started};
+use crate::engine::{NamedChoice, Rules, Scoring};
 use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
 
-/// A linear controller and where it comes from.
+/// A linear controller, with a model beside its sum if there is one, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
@@ -27,6 +28,9 @@ pub struct Weights {
     pub feature_names: Vec<String>,
     /// Signed and finite, at most 1e300 in size.
     pub weights: Vec<f64>,
+    /// What is added to the sum of weight times feature, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelNote>,
     /// How a game-ending placement is valued: `avoid` (last choice) or `score` (by its features).
     pub terminal: String,
     /// How they weigh what the next pieces can reach, if they do.
@@ -142,6 +146,19 @@ pub enum WeightsError {
         /// The weight.
         value: f64,
     },
+    /// A model that cannot be: its shape, or a parameter.
+    #[error("its model cannot be played: {0}")]
+    Model(String),
+}
+
+impl FeatureSetNote {
+    /// The features as a request names them: the set, or these features if there is none.
+    pub fn features(&self, names: &[String]) -> Features {
+        match self.name.as_str() {
+            "" => Features::List(names.to_vec()),
+            name => Features::Set { name: name.to_owned(), version: self.version.clone() },
+        }
+    }
 }
 
 impl RulesNote {
@@ -173,7 +190,7 @@ impl RulesNote {
     ///
     /// A value of a choice that this program does not know.
     pub fn choice(&self) -> Result<RulesChoice, WeightsError> {
-        fn value<C: Choice>(name: &str) -> Result<Option<C>, WeightsError> {
+        fn value<C: NamedChoice>(name: &str) -> Result<Option<C>, WeightsError> {
             by_name(name).map(Some).map_err(WeightsError::Rules)
         }
         Ok(RulesChoice {
@@ -232,7 +249,8 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// Another format, not one name a weight, or a weight that is not a number of at most 1e300.
+    /// Another format, not one name a weight, a weight that is not a number of at most 1e300, or a model without a shape or
+    /// with a parameter that is not finite.
     pub fn check(&self) -> Result<(), WeightsError> {
         if self.format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(self.format));
@@ -241,12 +259,25 @@ impl Weights {
         if names != weights {
             return Err(WeightsError::Length { names, weights });
         }
-        match self.weights.iter().position(|weight| !(-1e300..=1e300).contains(weight)) {
-            Some(index) => Err(WeightsError::Weight {
-                name: self.feature_names[index].clone(),
-                value: self.weights[index],
-            }),
+        if let Some(index) = self.weights.iter().position(|weight| !(-1e300..=1e300).contains(weight)) {
+            let (name, value) = (self.feature_names[index].clone(), self.weights[index]);
+            return Err(WeightsError::Weight { name, value });
+        }
+        let Some(model) = &self.model else { return Ok(()) };
+        model.shape().map_err(WeightsError::Model)?;
+        match model.parameters.iter().position(|parameter| !parameter.is_finite()) {
+            Some(index) => {
+                let problem =
+                    format!("parameter {index} is {:?}, expected a float32", model.parameters[index]);
+                Err(WeightsError::Model(problem))
+            }
             None => Ok(()),
         }
+    }
+
+    /// The numbers of a row of a matrix: the weights, then the parameters of the model.
+    pub fn row(&self) -> Vec<f64> {
+        let parameters = self.model.iter().flat_map(|model| &model.parameters);
+        self.weights.iter().copied().chain(parameters.map(|parameter| f64::from(*parameter))).collect()
     }
 }

@@ -119,13 +119,13 @@ fn unreadable(address: &str) -> ClientError {
 
 /// A server and the connection to it, which reconnects by itself.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub(super) struct ServerChannel {
     pub(super) address: String,
     pub(super) channel: Channel,
     pub(super) authorization: Option<MetadataValue<Ascii>>,
 }
 
-impl Server {
+impl ServerChannel {
     pub(super) fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
         if let Some(authorization) = &self.authorization {

@@ -7,7 +7,7 @@ use tonic_types::StatusExt;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ClientError {
     /// No address at all, or an invalid one.
-    #[error("{address:?} is no address of a server, expected HOST:PORT such as 127.0.0.1:50451")]
+    #[error("{address:?} is not a server address, expected HOST:PORT such as 127.0.0.1:50451")]
     Address {
         /// The address given.
         address: String,
@@ -23,8 +23,8 @@ pub enum ClientError {
         /// The system's error.
         reason: String,
     },
-    /// The program that answers there is no Tetrion server.
-    #[error("what answers at {address} is no Tetrion server: {reason}")]
+    /// The program that answers there is not a Tetrion server.
+    #[error("the program at {address} is not a Tetrion server: {reason}")]
     Foreign {
         /// The address.
         address: String,

@@ -1,14 +1,15 @@
 //! Whole games: the request to one server, and its answer while the games are played.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tonic::Streaming;
 
-use super::connection::Server;
+use super::connection::ServerChannel;
 use super::error::error;
 use super::{Client, ClientError, Policies, RulesChoice};
 use crate::engine::Rules;
-use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
 use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluate_policies_response;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
@@ -83,7 +84,9 @@ pub enum Event {
     /// The first: what the server plays.
     Started(Box<Started>),
     /// Finished games.
-    Games(Vec<Game>),
+    Games(Vec<GameResult>),
+    /// The actions of a finished game, where they are recorded: its policy, its seed, and a byte a step.
+    Actions(Pair, Vec<u8>),
     /// The progress so far.
     Progress(Progress),
     /// The last: all games have arrived.
@@ -107,7 +110,7 @@ pub struct Started {
 
 /// A finished game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Game {
+pub struct GameResult {
     /// The index of the policy that played.
     pub policy: u32,
     /// The index of the seed in the evaluation.
@@ -143,11 +146,11 @@ pub struct Evaluated {
     /// What was played.
     pub started: Started,
     /// The games of each policy, in the order of their seeds.
-    pub games: Vec<Vec<Game>>,
+    pub games: Vec<Vec<GameResult>>,
 }
 
 /// A game: the indices of its policy and its seed.
-pub(super) type Pair = (u32, u32);
+pub type Pair = (u32, u32);
 
 impl Client {
     /// Lets the first server play all games, and returns their events as they arrive.
@@ -158,7 +161,39 @@ impl Client {
     /// # Panics
     /// As [`Seeds::games_per_policy`].
     pub async fn evaluate(&self, request: &EvaluationRequest) -> Result<Events, ClientError> {
-        self.servers[0].evaluate(request, None).await
+        self.servers[0].evaluate(request, None, false).await
+    }
+
+    /// Lets the first server play some games again, and returns what was done in them, a byte a step, in the order of the
+    /// pairs, with the games. A game may be cut earlier than without recording: see `Limits.max_recorded_steps`.
+    ///
+    /// # Errors
+    /// If the server refuses, does not answer, or does not record.
+    ///
+    /// # Panics
+    /// As [`Seeds::games_per_policy`].
+    pub async fn record(
+        &self,
+        request: &EvaluationRequest,
+        pairs: &[Pair],
+    ) -> Result<Vec<(GameResult, Vec<u8>)>, ClientError> {
+        let (mut games, mut actions) = (BTreeMap::new(), BTreeMap::new());
+        for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
+            let mut events = self.servers[0].evaluate(request, Some(pairs), true).await?;
+            while let Some(event) = events.next().await? {
+                match event {
+                    Event::Games(some) => {
+                        games.extend(some.into_iter().map(|game| ((game.policy, game.seed_index), game)));
+                    }
+                    Event::Actions(pair, done) => drop(actions.insert(pair, done)),
+                    Event::Started(_) | Event::Progress(_) | Event::Done => {}
+                }
+            }
+        }
+        let recorded = |pair: &Pair| Some((games.get(pair).copied()?, actions.get(pair).cloned()?));
+        let missing =
+            || ClientError::Answer("it has no actions; is the server of an older version?".to_owned());
+        pairs.iter().map(|pair| recorded(pair).ok_or_else(missing)).collect()
     }
 }
 
@@ -188,6 +223,9 @@ impl Events {
         Ok(Some(match message.event {
             Some(Message::Started(started)) => Event::Started(Box::new(decode_started(started)?)),
             Some(Message::Results(results)) => Event::Games(decode_games(&results)?),
+            Some(Message::Actions(actions)) => {
+                Event::Actions((actions.policy_index, actions.seed_index), decode_actions(&actions.actions)?)
+            }
             Some(Message::Progress(progress)) => Event::Progress(Progress {
                 games: progress.games_done,
                 num_games: progress.num_games,
@@ -202,21 +240,22 @@ impl Events {
     }
 }
 
-impl Server {
+impl ServerChannel {
     pub(super) async fn evaluate(
         &self,
         request: &EvaluationRequest,
         pairs: Option<&[Pair]>,
+        record: bool,
     ) -> Result<Events, ClientError> {
         let mut client = EvaluationServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-        let answer = client.evaluate_policies(self.request(encode(request, pairs))).await;
+        let answer = client.evaluate_policies(self.request(encode(request, pairs, record))).await;
         let stream = answer.map_err(|status| self.error(&status))?.into_inner();
         Ok(Events { address: self.address.clone(), stream, done: false })
     }
 }
 
-fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePoliciesRequest {
+fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>, record: bool) -> pb::EvaluatePoliciesRequest {
     let pairs = pairs.map(|pairs| {
         let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
@@ -233,6 +272,7 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>) -> pb::EvaluatePo
         max_steps: request.max_steps,
         progress_interval: duration::encode(PROGRESS_INTERVAL),
         max_response_bytes: MAX_RESPONSE_BYTES,
+        record,
         ..Default::default()
     }
 }
@@ -252,7 +292,12 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
     })
 }
 
-fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientError> {
+fn decode_actions(actions: &[u32]) -> Result<Vec<u8>, ClientError> {
+    let wrong = || ClientError::Answer("it has an action above 255".to_owned());
+    actions.iter().map(|&action| u8::try_from(action).map_err(|_| wrong())).collect()
+}
+
+fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {
     fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str) -> Result<Vec<T>, ClientError> {
         let array = tensor::decode_field::<T>(tensor.as_ref(), name, &[Dim::Any]);
         array.map(|array| array.elements).map_err(|error| ClientError::Answer(error.to_string()))
@@ -270,7 +315,7 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<Game>, ClientErro
     if lengths.iter().any(|other| *other != length) || truncated.len() != length {
         return Err(ClientError::Answer("its columns are of different lengths".to_owned()));
     }
-    let game = |i: usize| Game {
+    let game = |i: usize| GameResult {
         policy: policies[i],
         seed_index: seed_indices[i],
         seed: seeds[i],

@@ -2,7 +2,7 @@
 
 use tonic::Status;
 
-use super::connection::{CALL_TIMEOUT, Server};
+use super::connection::{CALL_TIMEOUT, ServerChannel};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -63,7 +63,7 @@ pub struct FeatureSetInfo {
     pub columns: Vec<String>,
 }
 
-impl Server {
+impl ServerChannel {
     /// What this server is and can do.
     pub(super) async fn info(&self, width: u32) -> Result<ServerInfo, Status> {
         let mut client = EnvironmentServiceClient::new(self.channel.clone())

@@ -28,20 +28,20 @@ pub use choice::{
 };
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
-pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, Game, Progress, Seeds, Started};
+pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, GameResult, Progress, Seeds, Started};
 pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;
 
 use std::time::Duration;
 
-use connection::{Server, open};
+use connection::{ServerChannel, open};
 use error::first;
 
 /// Connections to servers that are alike. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
-    servers: Vec<Server>,
+    servers: Vec<ServerChannel>,
     patience: Duration,
     warnings: Vec<String>,
 }
@@ -60,7 +60,8 @@ impl Client {
         let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
             let channel = open(address, &options).await?;
-            let server = Server { address: address.clone(), channel, authorization: authorization.clone() };
+            let server =
+                ServerChannel { address: address.clone(), channel, authorization: authorization.clone() };
             let info = server.info(0).await.map_err(|status| first(address, &status))?;
             warnings.extend(version::check(address, &info, options.any_version)?);
             servers.push(server);

@@ -1,8 +1,7 @@
 //! An evaluation spread over servers: the client cuts its games into calls, and asks again for those of a lost call.
 //!
 //! A server that finishes a call gets the next one; a server that fails rests, longer each time, and one that runs no
-//! evaluations is asked once. The result depends on the
-//! request alone.
+//! evaluations is asked once. The result depends on the request alone.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,9 +10,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::connection::{FIRST_REST, LONGEST_REST, Server};
+use super::connection::{FIRST_REST, LONGEST_REST, ServerChannel};
 use super::evaluation::Pair;
-use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, Game, Progress, Started};
+use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, GameResult, Progress, Started};
 use crate::wire::limits::MAX_GAMES;
 
 /// Calls that a server has at a time if there are several servers: while one ends with few games left, the other keeps
@@ -26,7 +25,7 @@ impl Client {
     /// Lets the servers play all games, whatever happens to single calls, and collects them.
     ///
     /// # Errors
-    /// If a server refuses, unless it is because it runs no evaluations and another one does; or no server has answered for as long as
+    /// If a server refuses, unless it runs no evaluations and another one does; or no server has answered for as long as
     /// [`ConnectOptions::patience`](super::ConnectOptions::patience).
     ///
     /// # Panics
@@ -82,7 +81,7 @@ impl Client {
     }
 }
 
-impl Server {
+impl ServerChannel {
     /// Makes one call to its end, however it ends: removes the games that arrived from `missing`.
     async fn call(
         &self,
@@ -94,7 +93,7 @@ impl Server {
         let num_games = u64::from(request.seeds.games_per_policy());
         let all = missing.len() as u64 == request.policies.len() as u64 * num_games;
         let pairs: Vec<Pair> = missing.iter().copied().collect();
-        let mut answer = self.evaluate(request, (!all).then_some(&pairs)).await?;
+        let mut answer = self.evaluate(request, (!all).then_some(&pairs), false).await?;
         while let Some(event) = answer.next().await? {
             if let Event::Games(games) = &event
                 && let Some(game) = games.iter().find(|game| !missing.remove(&(game.policy, game.seed_index)))
@@ -119,7 +118,7 @@ struct Run<'a> {
     request: Arc<EvaluationRequest>,
     num_games: u64,
     queue: VecDeque<BTreeSet<Pair>>,
-    places: Vec<Place>,
+    states: Vec<ServerState>,
     calls: JoinSet<EndedCall>,
     num_calls: usize,
     sender: mpsc::Sender<(usize, Event)>,
@@ -130,7 +129,7 @@ struct Run<'a> {
 
 /// The state of a server.
 #[derive(Clone, Default)]
-struct Place {
+struct ServerState {
     calls: usize,
     failures: u32,
     resting_until: Option<Instant>,
@@ -155,7 +154,7 @@ impl<'a> Run<'a> {
             request: Arc::new(request.clone()),
             num_games: pairs.len() as u64,
             queue: pairs.chunks(size).map(|pairs| pairs.iter().copied().collect()).collect(),
-            places: vec![Place::default(); num_servers],
+            states: vec![ServerState::default(); num_servers],
             calls: JoinSet::new(),
             num_calls: 0,
             sender,
@@ -168,13 +167,13 @@ impl<'a> Run<'a> {
     fn hand_out(&mut self) {
         let now = Instant::now();
         for room in 1..=CALLS_AT_A_TIME {
-            for (server, place) in self.places.iter_mut().enumerate() {
-                if place.is_out || place.calls >= room || place.resting_until.is_some_and(|until| until > now)
+            for (server, state) in self.states.iter_mut().enumerate() {
+                if state.is_out || state.calls >= room || state.resting_until.is_some_and(|until| until > now)
                 {
                     continue;
                 }
                 let Some(mut missing) = self.queue.pop_front() else { return };
-                place.calls += 1;
+                state.calls += 1;
                 let number = self.num_calls;
                 self.num_calls += 1;
                 let (client, request, sender) =
@@ -190,27 +189,27 @@ impl<'a> Run<'a> {
     /// When to try a resting server again.
     fn next_attempt(&self) -> Instant {
         let now = Instant::now();
-        let waking = self.places.iter().filter_map(|place| place.resting_until).filter(|until| *until > now);
+        let waking = self.states.iter().filter_map(|state| state.resting_until).filter(|until| *until > now);
         waking.min().unwrap_or(now + LONGEST_REST)
     }
 
     fn end_call(&mut self, ended: EndedCall) -> Result<(), ClientError> {
-        let place = &mut self.places[ended.server];
-        place.calls -= 1;
+        let state = &mut self.states[ended.server];
+        state.calls -= 1;
         match ended.result {
-            Ok(()) => *place = Place { calls: place.calls, ..Place::default() },
+            Ok(()) => *state = ServerState { calls: state.calls, ..ServerState::default() },
             Err(error @ ClientError::Lost { .. }) => {
                 let now = Instant::now();
-                let rest = FIRST_REST * 2u32.pow(place.failures.min(6));
-                place.failures += 1;
-                place.resting_until = Some(now + rest.min(LONGEST_REST));
+                let rest = FIRST_REST * 2u32.pow(state.failures.min(6));
+                state.failures += 1;
+                state.resting_until = Some(now + rest.min(LONGEST_REST));
                 if now - *self.failing_since.get_or_insert(now) >= self.client.patience {
                     return Err(error);
                 }
             }
             Err(error) if error.is_without_places() => {
-                place.is_out = true;
-                if self.places.iter().all(|place| place.is_out) {
+                state.is_out = true;
+                if self.states.iter().all(|state| state.is_out) {
                     return Err(error);
                 }
             }
@@ -226,7 +225,7 @@ impl<'a> Run<'a> {
 /// The games of an evaluation, as they arrive.
 struct Collected {
     started: Option<Started>,
-    games: Vec<Vec<Option<Game>>>,
+    games: Vec<Vec<Option<GameResult>>>,
     done: Progress,
     /// Pieces that each call has reported.
     pieces_by_call: Vec<u64>,
@@ -256,7 +255,7 @@ impl Collected {
                 }
                 self.pieces_by_call[call] = progress.pieces;
             }
-            Event::Done => {}
+            Event::Actions(..) | Event::Done => {}
         }
         Ok(false)
     }
@@ -267,7 +266,8 @@ impl Collected {
 
     fn finish(self) -> Result<Evaluated, ClientError> {
         let missing = || ClientError::Answer("games are missing".to_owned());
-        let games = self.games.into_iter().map(|games| games.into_iter().collect::<Option<Vec<Game>>>());
+        let games =
+            self.games.into_iter().map(|games| games.into_iter().collect::<Option<Vec<GameResult>>>());
         Ok(Evaluated {
             started: self.started.ok_or_else(missing)?,
             games: games.collect::<Option<_>>().ok_or_else(missing)?,

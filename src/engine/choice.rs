@@ -4,7 +4,7 @@
 //! beside the rules that it belongs to, with the macro below, so that no value can be left out of a list.
 
 /// A choice of the rules.
-pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
+pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
     /// The name of its field.
     const FIELD: &'static str;
     /// Its values in the order of their numbers, the default first.
@@ -49,7 +49,7 @@ macro_rules! choice {
             $(#[doc = $meaning] $value = $number,)+
         }
 
-        impl $crate::engine::Choice for $choice {
+        impl $crate::engine::NamedChoice for $choice {
             const FIELD: &'static str = $field;
             const ALL: &'static [$choice] = &[$($choice::$value),+];
 
@@ -72,7 +72,7 @@ macro_rules! choice {
 
         impl Default for $choice {
             fn default() -> $choice {
-                <$choice as $crate::engine::Choice>::ALL[0]
+                <$choice as $crate::engine::NamedChoice>::ALL[0]
             }
         }
     };

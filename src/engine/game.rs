@@ -7,15 +7,23 @@
 //! these steps with counters. Environments keep their playfields in one array and their counters in another, playouts count
 //! no points, and the tree of [`perft`](super::perft()) counts along its paths: they use the functions. All of it is inlined
 //! wherever it is called, so that it is compiled for the processor of the loop it is in.
+//!
+//! A [`Game`] holds neither the piece in play nor the pieces shown after it, because its callers hold different things there.
+//! A kernel's slice keeps the piece in a register from its deal to its landing. A rollout that may stop in between keeps it
+//! with the thoughts of its agent, or as it falls, and deals the shown pieces from a copy of the dealer when the agent
+//! looks. An environment deals them ahead of time, because each observation shows them.
+//!
+//! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' table of actions hold
+//! shapes and columns instead, and drop them: they serve rules of straight drops, and walks along the top.
 
 use super::column::Column;
 use super::keypress::FallingPiece;
 use super::placement::Placement;
-use super::playfield::{Landed, PlayfieldOf};
+use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
 use super::rules::Rules;
-use super::tetromino::Tetromino;
+use super::tetromino::{Shape, Tetromino};
 
 /// A game between two pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +112,22 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 }
 
-/// Places a piece: it comes straight down, and locks.
+/// Where a placement comes to rest: the shape, and the row of its lowest cells. It comes straight down.
+///
+/// # Panics
+/// When the piece has no such placement.
+#[inline(always)]
+pub fn comes_to_rest<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    piece: Tetromino,
+    placement: Placement,
+) -> (&'static Shape, u8) {
+    let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+    (shape, playfield.landing_row(shape, placement.column))
+}
+
+/// Places a piece.
 ///
 /// # Panics
 /// When the piece has no such placement.
@@ -115,8 +138,23 @@ pub fn place<C: Column, const N: usize>(
     piece: Tetromino,
     placement: Placement,
 ) -> Landed {
-    let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-    playfield.drop(shape, placement.column, rules.top_out)
+    let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+    playfield.lock(shape, row, placement.column, rules.top_out)
+}
+
+/// The shape of a placement and everything about its landing; the playfield stays as it is.
+///
+/// # Panics
+/// When the piece has no such placement.
+#[inline(always)]
+pub fn land<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    piece: Tetromino,
+    placement: Placement,
+) -> (&'static Shape, Landing<C, N>) {
+    let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+    (shape, playfield.land_at(shape, row, placement.column, rules.top_out))
 }
 
 /// Locks a piece that fell as far as it could.

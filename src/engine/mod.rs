@@ -30,9 +30,9 @@ pub mod placement;
 pub mod playfield;
 pub mod reach;
 
-pub use choice::Choice;
+pub use choice::NamedChoice;
 pub use column::Column;
-pub use game::{End, Game, place, settle};
+pub use game::{End, Game, comes_to_rest, land, place, settle};
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use perft::{Perft, perft};

@@ -24,8 +24,8 @@ pub const LOOK: u64 = 1 << 16;
 /// What [`perft`] counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Perft {
-    /// Paths of full length; a path that tops out on the way is no leaf, be it by a landing or because its next piece cannot
-    /// come into play.
+    /// Paths of full length; a path that tops out on the way is not a leaf, whether by a landing or because its next
+    /// piece cannot come into play.
     pub leaves: u64,
     /// Different playfields among the leaves; `None` unless they were counted to the end.
     pub distinct: Option<u64>,

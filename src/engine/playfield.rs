@@ -251,7 +251,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             usize::from(column) + usize::from(shape.width) <= usize::from(self.width),
             "outside of the wall"
         );
-        std::array::from_fn(|j| self.columns[(usize::from(column) + j) % N])
+        let first = usize::from(column);
+        let columns = &self.columns;
+        [columns[first % N], columns[(first + 1) % N], columns[(first + 2) % N], columns[(first + 3) % N]]
     }
 
     /// The row of the shape's lowest cells when it comes to rest with its leftmost column at `column`, falling straight
@@ -269,9 +271,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     #[inline(always)]
     fn surface(&self, shape: &Shape, column: u8) -> C {
         let mut surface = C::EMPTY;
-        for (j, cells) in self.under(shape, column).into_iter().enumerate() {
+        for (j, cells) in self.under(shape, column).iter().enumerate() {
             // A mask and no condition: no processor can predict how wide the next shape is.
-            surface |= (cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
+            surface |= (*cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
         }
         surface
     }
@@ -306,9 +308,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
         // All four columns that a shape may have, so that the work does not depend on how many it has.
-        for (j, under) in self.under(shape, column).into_iter().enumerate() {
+        for (j, under) in self.under(shape, column).iter().enumerate() {
             let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
-            self.columns[(usize::from(column) + j) % N] = under | cells & inside;
+            self.columns[(usize::from(column) + j) % N] = *under | cells & inside;
         }
         row + shape.height > self.height
     }
@@ -341,14 +343,20 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Applies the rules of landing to a shape that has come to rest, in place.
     ///
-    /// Only this function holds the rules of clearing and of ending by a landing; [`PlayfieldOf::land_at`] returns more about
-    /// the same landing.
+    /// [`PlayfieldOf::land_at`] returns more about the same landing.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
     pub fn lock(&mut self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> Landed {
         let overflows = self.fill(shape, row, column);
+        self.clear(overflows, top_out)
+    }
+
+    /// Clears the full rows once a shape is in its place. Only this function holds the rules of clearing and of ending by a
+    /// landing.
+    #[inline(always)]
+    fn clear(&mut self, overflows: bool, top_out: TopOut) -> Landed {
         if overflows && top_out == TopOut::Overflow {
             return Landed { lines: 0, terminal: true };
         }
@@ -375,14 +383,29 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Panics
     /// When the shape sticks out of the right wall.
     pub fn land_at(&self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> Landing<C, N> {
+        self.land_at_here(shape, row, column, top_out)
+    }
+
+    /// As [`PlayfieldOf::land`], but compiled into the caller, for the processor that the caller is compiled for.
+    ///
+    /// # Panics
+    /// When the shape sticks out of the right wall.
+    #[inline(always)]
+    pub fn land_here(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
+        self.land_at_here(shape, self.landing_row(shape, column), column, top_out)
+    }
+
+    #[inline(always)]
+    fn land_at_here(&self, shape: &Shape, row: u8, column: u8, top_out: TopOut) -> Landing<C, N> {
         let mut locked = *self;
-        locked.fill(shape, row, column);
-        let mut afterstate = *self;
-        let Landed { lines, terminal } = afterstate.lock(shape, row, column, top_out);
+        let overflows = locked.fill(shape, row, column);
+        let mut afterstate = locked;
+        let Landed { lines, terminal } = afterstate.clear(overflows, top_out);
         let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
-        let vanished = (0..usize::from(shape.width))
-            .map(|j| (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count())
-            .sum::<u32>();
+        let mut vanished = 0;
+        for j in 0..4 {
+            vanished += (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count();
+        }
         Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }
     }
 

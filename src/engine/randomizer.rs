@@ -57,9 +57,11 @@ impl Odds {
     #[inline]
     pub fn mean(self, numbers: [f64; 7]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
-        for (odds, number) in self.0.into_iter().zip(numbers).filter(|(odds, _)| *odds > 0) {
-            sum += f64::from(odds) * number;
-            total += f64::from(odds);
+        for (odds, number) in self.0.iter().zip(&numbers) {
+            if *odds > 0 {
+                sum += f64::from(*odds) * number;
+                total += f64::from(*odds);
+            }
         }
         sum / total
     }
@@ -160,9 +162,9 @@ impl Dealer {
         Some(piece)
     }
 
-    /// How likely each tetromino is to be dealt next, to one who has seen all pieces before: alike under `uniform`, those still
-    /// in the open bag under `bag7`, by the weights of `balanced`. What a written sequence goes on with is not known; all are
-    /// alike.
+    /// How likely each tetromino is to be dealt next, given all pieces so far: equal odds under `uniform`, those still
+    /// in the open bag under `bag7`, the weights of the next draw under `balanced`. How a written sequence goes on is
+    /// not known, so the odds are equal.
     pub fn odds(&self) -> Odds {
         match &self.source {
             Source::Uniform { .. } | Source::Sequence(_) => Odds::EVEN,

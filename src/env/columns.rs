@@ -9,7 +9,7 @@ use crate::engine::{
     rules::MAX_PREVIEW,
 };
 
-use super::rows::Rows;
+use super::rows::EnvRows;
 use super::{EnvConfig, Episodes, NotReset, Seeding};
 
 /// Whether an environment can be stepped.
@@ -276,13 +276,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.invalid_actions)
     }
 
-    pub fn check_started(&self, rows: Rows<'_>) -> Result<(), NotReset> {
+    pub fn check_started(&self, rows: EnvRows<'_>) -> Result<(), NotReset> {
         let not_started = rows.envs().filter(|&i| self.phases[i] == Phase::NotStarted);
         let env_ids: Vec<u32> = not_started.map(|i| i as u32).collect();
         if env_ids.is_empty() { Ok(()) } else { Err(NotReset { env_ids }) }
     }
 
-    pub fn reset(&mut self, config: &EnvConfig, rows: Rows<'_>, episodes: Episodes<'_>) {
+    pub fn reset(&mut self, config: &EnvConfig, rows: EnvRows<'_>, episodes: Episodes<'_>) {
         for (row, i) in rows.envs().enumerate() {
             match episodes {
                 Episodes::Next => self.begin_next(config, i),

@@ -38,9 +38,9 @@
 //! # Refusals
 //! A call is checked in full before anything moves. A refused call has changed nothing, in any environment.
 
+mod action_table;
 mod columns;
 mod config;
-mod moves;
 mod observe;
 mod refusals;
 mod rows;
@@ -58,7 +58,7 @@ pub use refusals::{
     RestoreError, StepError, WrongLength,
 };
 pub use seeding::{Episodes, Seeding};
-pub use slots::{Slot, SlotsError};
+pub use slots::{EnvSlot, SlotsError};
 pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, StartPosition};
 
@@ -66,9 +66,9 @@ use std::sync::Arc;
 
 use crate::engine::rules::check_points;
 use crate::engine::{CompactPlayfield, FallingPiece, Playfield, Rules, Tetromino};
+use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
-use moves::Moves;
-use rows::Rows;
+use rows::EnvRows;
 
 /// What a restore puts into environments: one for each row, or one for all.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ impl FinalBatch {
 #[derive(Debug)]
 pub struct EnvBatch {
     config: EnvConfig,
-    moves: Moves,
+    table: ActionTable,
     envs: AnyEnvs,
 }
 
@@ -151,7 +151,7 @@ impl EnvBatch {
         } else {
             AnyEnvs::General(Envs::new(&config, seeding))
         };
-        Ok(EnvBatch { moves: Moves::new(&config.rules), config, envs })
+        Ok(EnvBatch { table: ActionTable::new(&config.rules), config, envs })
     }
 
     /// What the environments have in common.
@@ -203,10 +203,10 @@ impl EnvBatch {
     ) -> Result<(), StepError> {
         let rows = self.rows(env_ids)?;
         one_each("actions", actions.len(), rows.len())?;
-        let (config, moves) = (&self.config, &self.moves);
+        let (config, table) = (&self.config, &self.table);
         each_size!(&mut self.envs, envs => {
-            envs.check_step(config, moves, rows, actions)?;
-            envs.step(config, moves, rows, actions, outcome);
+            envs.check_step(config, table, rows, actions)?;
+            envs.step(config, table, rows, actions, outcome);
         });
         Ok(())
     }
@@ -224,14 +224,14 @@ impl EnvBatch {
     /// # Panics
     /// When a listed environment does not exist: see [`EnvBatch::check`].
     pub fn observe(&self, field: Field, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
-        let rows = Rows { env_ids, num_envs: self.config.num_envs };
-        each_size!(&self.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
+        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        each_size!(&self.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
     }
 
     /// Appends a field of last states, as [`EnvBatch::observe`] would have before the next episode began.
     pub fn observe_finals(&self, field: Field, finals: &FinalBatch, out: &mut Vec<u8>) {
-        let rows = Rows { env_ids: None, num_envs: finals.rows.len() as u32 };
-        each_size!(&finals.envs, envs => envs.observe(&self.config, &self.moves, field, rows, out));
+        let rows = EnvRows { env_ids: None, num_envs: finals.rows.len() as u32 };
+        each_size!(&finals.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
     }
 
     /// The whole state of an environment.
@@ -329,8 +329,8 @@ impl EnvBatch {
     }
 
     #[inline]
-    fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<Rows<'a>, EnvIdError> {
-        Rows::of(env_ids, self.config.num_envs)
+    fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<EnvRows<'a>, EnvIdError> {
+        EnvRows::of(env_ids, self.config.num_envs)
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, FallingPiece, Shape, Tetromino};
+use crate::engine::{Column, FallingPiece, Placement, Rules, Shape, Tetromino, comes_to_rest};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
+use super::action_table::ActionTable;
 use super::columns::{Envs, LastLanding, Phase, Rest};
-use super::moves::{Drop, Moves};
-use super::rows::Rows;
+use super::rows::EnvRows;
 
 /// The type of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,11 +273,12 @@ impl Field {
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
     /// What came to rest, and the row and the column of its lower left corner.
-    fn came_to_rest(&self, moves: &Moves) -> (&'static Shape, u8, u8) {
+    fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
             Rest::Placed { piece, action } => {
-                let Drop { shape, column } = moves.placed(piece, action);
-                (shape, self.before.landing_row(shape, column), column)
+                let placement = Placement::from_action(action.into(), rules.width);
+                let (shape, row) = comes_to_rest(rules, &self.before, piece, placement);
+                (shape, row, placement.column)
             }
             Rest::Fallen(piece) => {
                 let (row, column) = piece.corner();
@@ -292,9 +293,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub fn observe(
         &self,
         config: &EnvConfig,
-        moves: &Moves,
+        table: &ActionTable,
         field: Field,
-        rows: Rows<'_>,
+        rows: EnvRows<'_>,
         out: &mut Vec<u8>,
     ) {
         let preview = config.rules.preview;
@@ -315,7 +316,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             Field::Features => {
                 if let Some(set) = &config.features {
-                    self.write_features(config, moves, set, rows, out);
+                    self.write_features(config, set, rows, out);
                 }
             }
             Field::Falling => self.write_falling(config, rows, out),
@@ -324,13 +325,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 out.extend(rows.envs().flat_map(|i| cells(i).map(|(row, column)| [row, column])).flatten());
             }
             Field::ActionMask => {
-                out.reserve(rows.len() * moves.num_actions());
+                out.reserve(rows.len() * table.num_actions());
                 for i in rows.envs() {
                     match (self.phases[i], self.visible[i].current()) {
-                        (Phase::Running, Some(piece)) => moves.append_mask(&self.playfields[i], piece, out),
-                        (Phase::NotStarted, _) => out.extend_from_slice(moves.not_started_mask()),
+                        (Phase::Running, Some(piece)) => table.append_mask(&self.playfields[i], piece, out),
+                        (Phase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
                         (Phase::Ended, _) | (Phase::Running, None) => {
-                            out.extend_from_slice(moves.waiting_mask());
+                            out.extend_from_slice(table.waiting_mask());
                         }
                     }
                 }
@@ -345,13 +346,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::InvalidAction => out.extend(rows.envs().map(|i| u8::from(self.was_invalid(i)))),
             Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
             Field::LandingRow => {
-                let row = |last: &LastLanding<C, N>| last.came_to_rest(moves).1 as i8;
+                let row = |last: &LastLanding<C, N>| last.came_to_rest(&config.rules).1 as i8;
                 out.extend(rows.envs().map(|i| self.last_landings[i].as_ref().map_or(-1, row) as u8));
             }
         }
     }
 
-    fn write_u64(&self, rows: Rows<'_>, out: &mut Vec<u8>, value: impl Fn(usize) -> u64) {
+    fn write_u64(&self, rows: EnvRows<'_>, out: &mut Vec<u8>, value: impl Fn(usize) -> u64) {
         out.extend(rows.envs().flat_map(|i| value(i).to_le_bytes()));
     }
 
@@ -364,19 +365,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Every feature is exact in an f32.
-    fn write_features(
-        &self,
-        config: &EnvConfig,
-        moves: &Moves,
-        set: &FeatureSet,
-        rows: Rows<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write_features(&self, config: &EnvConfig, set: &FeatureSet, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let mut values = vec![0.0; set.len()];
         for i in rows.envs() {
             match &self.last_landings[i] {
                 Some(last) => {
-                    let (shape, row, column) = last.came_to_rest(moves);
+                    let (shape, row, column) = last.came_to_rest(&config.rules);
                     let before = last.before.resized::<u64, 32>();
                     let landing = before.land_at(shape, row, column, config.rules.top_out);
                     set.evaluate(&Seen { shape, landing: &landing }, &mut values);
@@ -388,7 +382,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// One byte a cell.
-    fn write_boards(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+    fn write_boards(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
         let start = out.len();
         let len = rows.len() * width * height;
@@ -412,7 +406,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// One byte a cell.
-    fn write_falling(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+    fn write_falling(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
         let start = out.len();
         out.resize(start + rows.len() * width * height, 0);
@@ -427,7 +421,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Two bytes a row, for up to 16 columns; eight rows at once.
-    fn write_row_bits(&self, config: &EnvConfig, rows: Rows<'_>, out: &mut Vec<u8>) {
+    fn write_row_bits(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let height = usize::from(config.rules.height);
         let start = out.len();
         let len = rows.len() * height * 2;

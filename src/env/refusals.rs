@@ -16,7 +16,7 @@ pub enum EnvIdError {
         num_envs: u32,
     },
     /// The same environment twice.
-    #[error("env_ids[{row}] is {env_id}, which is in the list before")]
+    #[error("env_ids[{row}] is {env_id}, which is already in the list")]
     Repeated {
         /// Where in the list the second one is.
         row: u32,
@@ -122,7 +122,7 @@ pub enum ActionError {
         num_actions: u32,
     },
     /// Placements that the current piece does not have.
-    #[error("actions[{}] is {}, which is no placement of the current piece", actions[0].row, actions[0].action)]
+    #[error("actions[{}] is {}, which is not a placement of the current piece", actions[0].row, actions[0].action)]
     Illegal {
         /// Which; never empty.
         actions: Vec<RefusedAction>,

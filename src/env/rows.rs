@@ -4,19 +4,19 @@ use super::refusals::EnvIdError;
 
 /// The environments of a call, in its order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows<'a> {
+pub(super) struct EnvRows<'a> {
     pub env_ids: Option<&'a [u32]>,
     pub num_envs: u32,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> EnvRows<'a> {
     /// The environments of this list, or all of them. Each must exist, and none may be listed twice.
     #[inline]
-    pub fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<Rows<'a>, EnvIdError> {
+    pub fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<EnvRows<'a>, EnvIdError> {
         if let Some(env_ids) = env_ids {
             check_env_ids(env_ids, num_envs)?;
         }
-        Ok(Rows { env_ids, num_envs })
+        Ok(EnvRows { env_ids, num_envs })
     }
 
     pub fn len(self) -> usize {

@@ -10,7 +10,7 @@ use super::{CreateError, EnvBatch, EnvConfig, EnvState, RestoreError, Restored, 
 
 /// An environment of a batch, whether or not an episode has begun in it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Slot {
+pub enum EnvSlot {
     /// An episode has begun, and may have ended.
     Begun(Box<EnvState>),
     /// No episode has begun; the environment has this seed.
@@ -38,12 +38,12 @@ impl EnvBatch {
     ///
     /// # Panics
     /// When it does not exist.
-    pub fn slot(&self, env_id: u32) -> Slot {
+    pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
         each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state().source) {
-            (Phase::NotStarted, DealerSource::Sequence(pieces)) => Slot::Sequenced(pieces),
-            (Phase::NotStarted, DealerSource::Seed { .. }) => Slot::Seeded(envs.episodes[i].env_seed),
-            (Phase::Running | Phase::Ended, _) => Slot::Begun(Box::new(self.state(env_id))),
+            (Phase::NotStarted, DealerSource::Sequence(pieces)) => EnvSlot::Sequenced(pieces),
+            (Phase::NotStarted, DealerSource::Seed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
+            (Phase::Running | Phase::Ended, _) => EnvSlot::Begun(Box::new(self.state(env_id))),
         })
     }
 
@@ -51,11 +51,11 @@ impl EnvBatch {
     ///
     /// # Errors
     /// [`SlotsError`] if there is no such batch.
-    pub fn from_slots(config: EnvConfig, slots: Vec<Slot>) -> Result<EnvBatch, SlotsError> {
+    pub fn from_slots(config: EnvConfig, slots: Vec<EnvSlot>) -> Result<EnvBatch, SlotsError> {
         let mut batch = EnvBatch::new(config, &seeding(&slots)?)?;
         let (mut env_ids, mut states) = (Vec::new(), Vec::new());
         for (slot, env_id) in slots.into_iter().zip(0..) {
-            if let Slot::Begun(state) = slot {
+            if let EnvSlot::Begun(state) = slot {
                 env_ids.push(env_id);
                 states.push(*state);
             }
@@ -68,14 +68,14 @@ impl EnvBatch {
 }
 
 /// What the environments in which no episode has begun will deal; the states of the others hold theirs.
-fn seeding(slots: &[Slot]) -> Result<Seeding, SlotsError> {
-    let sequence = |slot: &Slot| match slot {
-        Slot::Sequenced(pieces) => Some(pieces.clone()),
-        Slot::Begun(_) | Slot::Seeded(_) => None,
+fn seeding(slots: &[EnvSlot]) -> Result<Seeding, SlotsError> {
+    let sequence = |slot: &EnvSlot| match slot {
+        EnvSlot::Sequenced(pieces) => Some(pieces.clone()),
+        EnvSlot::Begun(_) | EnvSlot::Seeded(_) => None,
     };
-    let seed = |slot: &Slot| match slot {
-        Slot::Seeded(seed) => Some(*seed),
-        Slot::Begun(_) | Slot::Sequenced(_) => None,
+    let seed = |slot: &EnvSlot| match slot {
+        EnvSlot::Seeded(seed) => Some(*seed),
+        EnvSlot::Begun(_) | EnvSlot::Sequenced(_) => None,
     };
     match slots.iter().find_map(sequence) {
         Some(_) if slots.iter().any(|slot| seed(slot).is_some()) => Err(SlotsError::Mixed),

@@ -8,7 +8,7 @@ use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, i
 use super::columns::{
     Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
 };
-use super::rows::Rows;
+use super::rows::EnvRows;
 use super::{EnvConfig, PositionError, Restored};
 
 /// Everything that decides the future of an environment, and its statistics.
@@ -136,7 +136,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub fn restore(
         &mut self,
         config: &EnvConfig,
-        rows: Rows<'_>,
+        rows: EnvRows<'_>,
         restored: Restored<'_>,
         reseed: Option<u64>,
     ) {

@@ -5,9 +5,9 @@
 
 use crate::engine::{ActionModel, Column, Key, Landed, settle};
 
+use super::action_table::ActionTable;
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
-use super::moves::Moves;
-use super::rows::Rows;
+use super::rows::EnvRows;
 use super::{
     ActionError, AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, StepError,
     StepOutcome,
@@ -35,33 +35,39 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub fn check_step(
         &self,
         config: &EnvConfig,
-        moves: &Moves,
-        rows: Rows<'_>,
+        table: &ActionTable,
+        rows: EnvRows<'_>,
         actions: &[i32],
     ) -> Result<(), StepError> {
-        let bad_action = |(i, &action)| self.bad_action(config, moves, i, action);
+        let bad_action = |(i, &action)| self.bad_action(config, table, i, action);
         if rows.envs().zip(actions).all(|row| bad_action(row).is_none()) {
             Ok(())
         } else {
-            Err(self.refusal(config, moves, rows, actions))
+            Err(self.refusal(config, table, rows, actions))
         }
     }
 
     /// Why one action cannot be done, if it cannot.
     #[inline]
-    fn bad_action(&self, config: &EnvConfig, moves: &Moves, i: usize, action: i32) -> Option<BadAction> {
+    fn bad_action(
+        &self,
+        config: &EnvConfig,
+        table: &ActionTable,
+        i: usize,
+        action: i32,
+    ) -> Option<BadAction> {
         match self.phases[i] {
             Phase::NotStarted => Some(BadAction::NotReset),
             Phase::Ended => {
                 (config.autoreset_mode == AutoresetMode::Disabled).then_some(BadAction::EpisodeEnded)
             }
             // A negative action is out of range as well: its bits are those of a large number.
-            Phase::Running if action as u32 as usize >= moves.num_actions() => Some(BadAction::OutOfRange),
+            Phase::Running if action as u32 as usize >= table.num_actions() => Some(BadAction::OutOfRange),
             Phase::Running => {
                 // Every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && config.rules.action_model == ActionModel::Placement;
-                let exists = |piece| moves.drop_on(&self.playfields[i], piece, action as usize).is_some();
+                let exists = |piece| table.drop_on(&self.playfields[i], piece, action as usize).is_some();
                 (is_asked && !self.visible[i].current().is_some_and(exists)).then_some(BadAction::Illegal)
             }
         }
@@ -69,10 +75,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// The refusal of actions not all of which can be done.
     #[cold]
-    fn refusal(&self, config: &EnvConfig, moves: &Moves, rows: Rows<'_>, actions: &[i32]) -> StepError {
+    fn refusal(
+        &self,
+        config: &EnvConfig,
+        table: &ActionTable,
+        rows: EnvRows<'_>,
+        actions: &[i32],
+    ) -> StepError {
         let bad_action = |(row, (i, &action)): (usize, (usize, &i32))| {
             let refused = RefusedAction { row: row as u32, action };
-            self.bad_action(config, moves, i, action).map(|bad_action| (bad_action, i as u32, refused))
+            self.bad_action(config, table, i, action).map(|bad_action| (bad_action, i as u32, refused))
         };
         let bad_actions: Vec<_> = rows.envs().zip(actions).enumerate().filter_map(bad_action).collect();
         let first = bad_actions.iter().map(|&(bad_action, ..)| bad_action).min().expect("there is one");
@@ -82,7 +94,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             BadAction::NotReset => NotReset { env_ids }.into(),
             BadAction::EpisodeEnded => ActionError::EpisodeEnded { env_ids }.into(),
             BadAction::OutOfRange => {
-                ActionError::OutOfRange { actions, num_actions: moves.num_actions() as u32 }.into()
+                ActionError::OutOfRange { actions, num_actions: table.num_actions() as u32 }.into()
             }
             BadAction::Illegal => ActionError::Illegal { actions }.into(),
         }
@@ -92,8 +104,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub fn step(
         &mut self,
         config: &EnvConfig,
-        moves: &Moves,
-        rows: Rows<'_>,
+        table: &ActionTable,
+        rows: EnvRows<'_>,
         actions: &[i32],
         outcome: &mut StepOutcome,
     ) where
@@ -101,7 +113,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     {
         match config.rules.action_model {
             ActionModel::Placement => self.step_each(config, rows, actions, outcome, |envs, i, action| {
-                envs.place(config, moves, i, action as usize)
+                envs.place(config, table, i, action as usize)
             }),
             ActionModel::Keypress => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.press(config, i, Key::ALL[action as usize])
@@ -114,7 +126,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn step_each(
         &mut self,
         config: &EnvConfig,
-        rows: Rows<'_>,
+        rows: EnvRows<'_>,
         actions: &[i32],
         outcome: &mut StepOutcome,
         act: impl Fn(&mut Self, usize, i32) -> (f64, EpisodeEnd),
@@ -151,14 +163,20 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// One placement in one running environment.
     #[inline]
-    fn place(&mut self, config: &EnvConfig, moves: &Moves, i: usize, action: usize) -> (f64, EpisodeEnd) {
+    fn place(
+        &mut self,
+        config: &EnvConfig,
+        table: &ActionTable,
+        i: usize,
+        action: usize,
+    ) -> (f64, EpisodeEnd) {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
         let drop = match config.invalid_action_policy {
             // The step has been checked.
-            InvalidActionPolicy::Reject => moves.drop(piece, action),
+            InvalidActionPolicy::Reject => table.drop(piece, action),
             InvalidActionPolicy::Terminate | InvalidActionPolicy::Ignore { .. } => {
-                moves.drop_on(playfield, piece, action)
+                table.drop_on(playfield, piece, action)
             }
         };
         let Some(drop) = drop else { return self.count_invalid(config, i) };

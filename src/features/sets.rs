@@ -76,7 +76,7 @@ pub enum FeatureError {
     NoPreclear(&'static str),
     /// A product of something else than two features of the playfield after clearing.
     #[error(
-        "{0:?} is no product, expected two features of the playfield after clearing with a * between them"
+        "{0:?} is not a product, expected two features of the playfield after clearing with a * between them"
     )]
     NoProduct(String),
     /// The same feature twice: its two weights would be one.

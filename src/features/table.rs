@@ -2,9 +2,9 @@
 //!
 //! What differs between features is said here; names are for callers, and nothing below compares them.
 
+use super::kernel::ground::Basis;
 use super::kernel::slots::Kind;
 use super::kernel::surface::Aspect;
-use super::kernel::sweep::Basis;
 use super::seen::Seen;
 use super::{bertsekas, dellacherie, lab, lee, leiden, surface, survey, thiery};
 use crate::engine::Playfield;

@@ -91,7 +91,7 @@ pub enum Covariance {
 
 /// Settings with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preset {
+pub enum CemPreset {
     /// Szita and Lorincz 2006 with their best, decreasing noise: N(0, 100), 10 of 100, noise max(5 - t / 10, 0).
     SzitaLorincz,
     /// Thiery and Scherrer's programs: the same with constant noise 4.
@@ -104,11 +104,11 @@ pub enum Preset {
 }
 
 /// Every preset and the name it goes by.
-pub const PRESETS: [(&str, Preset); 4] = [
-    ("szita-lorincz", Preset::SzitaLorincz),
-    ("thiery-scherrer", Preset::ThieryScherrer),
-    ("lab", Preset::Lab),
-    ("tetrion", Preset::Tetrion),
+pub const CEM_PRESETS: [(&str, CemPreset); 4] = [
+    ("szita-lorincz", CemPreset::SzitaLorincz),
+    ("thiery-scherrer", CemPreset::ThieryScherrer),
+    ("lab", CemPreset::Lab),
+    ("tetrion", CemPreset::Tetrion),
 ];
 
 /// The distribution a search draws from, apart from its mean and the noise.
@@ -217,7 +217,7 @@ impl Noise {
     }
 }
 
-impl Preset {
+impl CemPreset {
     /// The settings, for a search of `num_generations`.
     pub fn config(self, num_generations: u32) -> CemConfig {
         let literature = CemConfig {
@@ -253,12 +253,12 @@ impl Preset {
     }
 }
 
-impl std::str::FromStr for Preset {
+impl std::str::FromStr for CemPreset {
     type Err = InvalidParameter;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        PRESETS.iter().find(|(known, _)| *known == name).map(|&(_, preset)| preset).ok_or_else(|| {
-            let names = PRESETS.map(|(name, _)| name).join(", ");
+        CEM_PRESETS.iter().find(|(known, _)| *known == name).map(|&(_, preset)| preset).ok_or_else(|| {
+            let names = CEM_PRESETS.map(|(name, _)| name).join(", ");
             super::invalid("preset", format!("is {name:?}, not one of {names}"))
         })
     }

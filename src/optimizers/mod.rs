@@ -5,9 +5,9 @@
 //! process, on a cluster, or with a stopwatch and a person.
 //!
 //! ```
-//! use tetrion::optimizers::{Config, Preset};
+//! use tetrion::optimizers::{CemPreset, Config};
 //!
-//! let config = Config::preset(Preset::Lab, 20);
+//! let config = Config::preset(CemPreset::Lab, 20);
 //! let mut optimizer = config.start(3, 7)?; // three weights, seed 7
 //! while optimizer.generation() < 20 {
 //!     let round = optimizer.ask();
@@ -28,6 +28,8 @@
 //! A [`State`] is the whole of an optimiser. It is plain data; through JSON text and back it keeps every bit, and a
 //! [`resumed`](Config::resume) search goes on as if it had never stopped.
 //!
+//! [`td`] is of another kind: it is told of states and what follows them, not of scores, and learns from every step.
+//!
 //! # Scores
 //!
 //! Larger is better. Of equal scores the candidate that comes first wins, except that
@@ -37,11 +39,13 @@
 pub mod cem;
 mod draws;
 pub mod genetic;
+pub mod td;
 
 use serde::{Deserialize, Serialize};
 
-pub use cem::{Cem, CemConfig, CemState, Preset};
+pub use cem::{Cem, CemConfig, CemPreset, CemState};
 pub use genetic::{Genetic, GeneticConfig, GeneticState};
+pub use td::{Td, TdConfig, TdState};
 
 /// The largest score, mean, deviation or noise accepted: far beyond any use, and small enough to add up its squares.
 pub const MAX_MAGNITUDE: f64 = 1e100;
@@ -152,15 +156,16 @@ pub enum State {
 }
 
 impl Config {
-    /// A cross-entropy search by name. Only [`Preset::Lab`] depends on the number of generations.
-    pub fn preset(preset: Preset, num_generations: u32) -> Self {
+    /// A cross-entropy search by name. Only [`CemPreset::Lab`] depends on the number of generations.
+    pub fn preset(preset: CemPreset, num_generations: u32) -> Self {
         Self::Cem(preset.config(num_generations))
     }
 
-    /// Whether the search depends on this number of generations: its noise is that of [`Preset::Lab`] for exactly this many.
+    /// Whether the search depends on this number of generations: its noise is that of [`CemPreset::Lab`] for exactly this
+    /// many.
     pub fn is_made_for(&self, num_generations: u32) -> bool {
         match self {
-            Self::Cem(config) => config.noise == Preset::Lab.config(num_generations).noise,
+            Self::Cem(config) => config.noise == CemPreset::Lab.config(num_generations).noise,
             Self::Genetic(_) => false,
         }
     }

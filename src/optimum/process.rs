@@ -1,9 +1,9 @@
-//! The afterstates that a player can reach from the empty playfield, and the moves between them.
+//! The afterstates that a player can reach from the empty playfield, and the transitions between them.
 
 use std::collections::HashMap;
 
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight};
-use crate::engine::choice::Choice;
+use crate::engine::NamedChoice;
 use crate::engine::rules::RulesError;
 use crate::engine::{
     ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
@@ -63,71 +63,71 @@ pub enum OptimumError {
     Draws,
 }
 
-/// The afterstates that can be reached, and the moves from each of them.
+/// The afterstates that can be reached, and the transitions from each of them.
 ///
 /// Afterstates are numbered in the order in which they are found, breadth first, pieces and placements in their own order;
-/// the empty playfield is number 0. Placements that end the game are no moves: under these rules they clear nothing.
+/// the empty playfield is number 0. Placements that end the game are no transitions: under these rules they clear nothing.
 #[derive(Clone, Debug)]
 pub struct Process {
     rules: Rules,
     /// The cells of each afterstate.
     pub(super) cells: Vec<u32>,
     numbers: HashMap<u32, u32>,
-    pub(super) moves: Moves,
+    pub(super) transitions: Transitions,
     /// By piece, how many placements there are to choose from, those that end the game included.
     pub(super) num_placements: [f64; 7],
 }
 
-/// The moves from each of some afterstates, piece by piece.
+/// The transitions from each of some afterstates, piece by piece.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
-    turns: Vec<Turn>,
-    all: Vec<Move>,
+pub(super) struct Transitions {
+    outgoing: Vec<Outgoing>,
+    all: Vec<Transition>,
 }
 
-/// Where the moves of an afterstate begin, and how many of them are of each piece.
+/// Where the transitions of an afterstate begin, and how many of them are of each piece.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct Outgoing {
     first: u32,
     counts: [u8; 7],
 }
 
 /// A placement that does not end the game: three bits for its lines, the others for the number of the afterstate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Move(u32);
+pub(super) struct Transition(u32);
 
-impl Moves {
-    /// Begins with the moves of the next afterstate.
+impl Transitions {
+    /// Begins with the transitions of the next afterstate.
     pub fn begin(&mut self) {
-        self.turns.push(Turn { first: self.all.len() as u32, counts: [0; 7] });
+        self.outgoing.push(Outgoing { first: self.all.len() as u32, counts: [0; 7] });
     }
 
-    /// Adds a move to the afterstate that was begun last; pieces come in their order.
-    pub fn push(&mut self, piece: usize, step: Move) {
+    /// Adds a transition to the afterstate that was begun last; pieces come in their order.
+    pub fn push(&mut self, piece: usize, step: Transition) {
         self.all.push(step);
-        self.turns.last_mut().expect("an afterstate was begun").counts[piece] += 1;
+        self.outgoing.last_mut().expect("an afterstate was begun").counts[piece] += 1;
     }
 
     /// How many afterstates were begun.
     pub fn len(&self) -> usize {
-        self.turns.len()
+        self.outgoing.len()
     }
 
-    /// The moves from an afterstate, by piece.
-    pub fn of(&self, number: usize) -> impl Iterator<Item = &[Move]> {
-        let Turn { first, counts } = self.turns[number];
-        let mut moves = &self.all[first as usize..];
+    /// The transitions from an afterstate, by piece.
+    pub fn of(&self, number: usize) -> impl Iterator<Item = &[Transition]> {
+        let Outgoing { first, counts } = self.outgoing[number];
+        let mut transitions = &self.all[first as usize..];
         counts.into_iter().map(move |count| {
-            let (of_piece, others) = moves.split_at(usize::from(count));
-            moves = others;
+            let (of_piece, others) = transitions.split_at(usize::from(count));
+            transitions = others;
             of_piece
         })
     }
 }
 
-impl Move {
-    pub fn new(lines: u32, to: usize) -> Move {
-        Move((to as u32) << 3 | lines)
+impl Transition {
+    pub fn new(lines: u32, to: usize) -> Transition {
+        Transition((to as u32) << 3 | lines)
     }
 
     pub fn lines(self) -> u32 {
@@ -198,12 +198,12 @@ impl Process {
             rules: *rules,
             cells: Vec::new(),
             numbers: HashMap::new(),
-            moves: Moves::default(),
+            transitions: Transitions::default(),
             num_placements: [1.0; 7],
         }
     }
 
-    /// Finds the afterstates and their moves; `choose` lists the placements of a piece.
+    /// Finds the afterstates and their transitions; `choose` lists the placements of a piece.
     fn explore(
         &mut self,
         limit: usize,
@@ -214,9 +214,9 @@ impl Process {
         let limit = limit.min(MAX_AFTERSTATES);
         let mut chosen = Vec::new();
         self.number(0);
-        while let Some(&cells) = self.cells.get(self.moves.len()) {
+        while let Some(&cells) = self.cells.get(self.transitions.len()) {
             let playfield = unpacked(&rules, cells);
-            self.moves.begin();
+            self.transitions.begin();
             for piece in Tetromino::ALL {
                 chosen.clear();
                 choose(&playfield, piece, &mut chosen);
@@ -225,7 +225,7 @@ impl Process {
                     let landed = place(&rules, &mut afterstate, piece, placement);
                     if !landed.terminal {
                         let number = self.number(packed(&afterstate));
-                        self.moves.push(piece as usize, Move::new(landed.lines.into(), number));
+                        self.transitions.push(piece as usize, Transition::new(landed.lines.into(), number));
                     }
                 }
             }
@@ -233,7 +233,7 @@ impl Process {
             if self.cells.len() > limit {
                 return Err(OptimumError::Afterstates { width, height, limit });
             }
-            if self.moves.len().is_multiple_of(1 << 16) {
+            if self.transitions.len().is_multiple_of(1 << 16) {
                 watch(self.cells.len());
             }
         }
@@ -275,20 +275,31 @@ impl Process {
 /// Checks that play by these rules can be solved.
 fn check(rules: &Rules) -> Result<(), OptimumError> {
     rules.check()?;
+    // Every field, so that a new one is thought of here. Points, numbers of orientations and shown pieces change no lines.
+    let &Rules {
+        width,
+        height,
+        action_model,
+        randomizer,
+        top_out,
+        reach,
+        scoring: _,
+        orientations: _,
+        preview: _,
+    } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
-    if rules.action_model != ActionModel::Placement {
-        return wrong("action_model", rules.action_model.name(), ActionModel::Placement.name());
+    if action_model != ActionModel::Placement {
+        return wrong("action_model", action_model.name(), ActionModel::Placement.name());
     }
-    if rules.randomizer != Randomizer::Uniform {
-        return wrong("randomizer", rules.randomizer.name(), Randomizer::Uniform.name());
+    if randomizer != Randomizer::Uniform {
+        return wrong("randomizer", randomizer.name(), Randomizer::Uniform.name());
     }
-    if rules.top_out != TopOut::Overflow {
-        return wrong("top_out", rules.top_out.name(), TopOut::Overflow.name());
+    if top_out != TopOut::Overflow {
+        return wrong("top_out", top_out.name(), TopOut::Overflow.name());
     }
     if !every_placement_always_exists(rules) {
-        return wrong("reach", rules.reach.name(), Reach::StraightDrop.name());
+        return wrong("reach", reach.name(), Reach::StraightDrop.name());
     }
-    let Rules { width, height, .. } = *rules;
     if u32::from(width) * u32::from(height) > MAX_CELLS {
         return Err(OptimumError::Cells { width, height });
     }

@@ -1,6 +1,6 @@
 //! The values of a process by value iteration, and how far from the truth they can be.
 
-use super::process::{Move, Moves, Process};
+use super::process::{Process, Transition, Transitions};
 use crate::engine::{Playfield, Rules};
 use crate::pool::Pool;
 
@@ -12,7 +12,7 @@ const PART: usize = 1 << 14;
 const STEADY: f64 = 1e-3;
 /// Sweeps before the rate is looked at again.
 const PAUSE: u32 = 8;
-/// Sweeps over all afterstates before those are settled that the best player comes to.
+/// Sweeps over all afterstates before those that the best player reaches are settled.
 const ROUND: u32 = 4;
 /// These are settled when they change by less than this share of what all of them did.
 const SETTLED: f64 = 1e-3;
@@ -28,7 +28,7 @@ pub enum Pick {
 
 /// How far a solution is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sweep {
+pub struct SolutionProgress {
     /// Sweeps so far.
     pub number: u32,
     /// How far the value of the empty playfield can be from the truth, in lines.
@@ -50,14 +50,14 @@ pub struct Value {
 
 /// The values of all afterstates of a process.
 ///
-/// Let T be one step of value iteration, (TV)(s) = the mean over the seven pieces of the largest (or the mean) of
-/// lines + V(s') over the placements, where one that ends the game is worth 0. If |TV - V| is at most d everywhere, then V
-/// is at most d N from the truth, where N(s) bounds the expected number of pieces from s to the end, the last one included,
-/// under any player: T(V + d N) <= V + d N, which repeated gives the truth below V + d N, and the same from below for
-/// the player who picks by V. Every piece but the last adds four cells, a line takes `width` of them, and no more than
-/// (width - 1) height can be left, so N <= 1 + (width (V + d N) + (width - 1) height - cells) / 4, to be solved for N.
-/// A player who never loses would have d >= 4 / width for every V, for which there is no such N. To d is added
-/// what doubles can be off.
+/// Let T be one step of value iteration: (TV)(s) = the mean over the seven pieces of the largest (or the mean) of
+/// lines + V(s') over the placements, where one that ends the game is worth 0. If |TV - V| is at most d everywhere,
+/// then V is at most d N from the truth, where N(s) bounds the expected number of pieces from s to the end, the last
+/// one included, under any player: T(V + d N) <= V + d N, which repeated gives the truth below V + d N, and the same
+/// from below for the player that picks by V. Every piece but the last adds four cells, a line takes `width` of them, and no
+/// more than (width - 1) height can be left, so N <= 1 + (width (V + d N) + (width - 1) height - cells) / 4, to be
+/// solved for N. A player that never loses would have d >= 4 / width for every V, for which there is no such N. To d is
+/// added what doubles can be off.
 #[derive(Clone, Debug)]
 pub struct Solution<'a> {
     process: &'a Process,
@@ -67,31 +67,32 @@ pub struct Solution<'a> {
 }
 
 impl Process {
-    /// The values of a player who picks from these moves. In a process of an agent every piece has one placement, and both
-    /// picks are the same.
+    /// The values of a player that picks from these transitions. In a process of an agent every piece has one
+    /// placement, and both picks are the same.
     ///
     /// Every sweep computes all values from those of the sweep before, so that the same bits come out on any number of
-    /// threads. Most of the time goes to afterstates that the best player never comes to, and these follow soon when the
-    /// others are right: so after every few sweeps the others are settled. `watch` is called after each sweep.
-    pub fn solve(&self, pick: Pick, pool: &Pool, mut watch: impl FnMut(Sweep)) -> Solution<'_> {
+    /// threads. Most of the time goes to afterstates that the best player never reaches, and their values follow soon
+    /// once those of the others are right: so the others are settled after every few sweeps. `watch` is called after
+    /// each sweep.
+    pub fn solve(&self, pick: Pick, pool: &Pool, mut watch: impl FnMut(SolutionProgress)) -> Solution<'_> {
         let lines = vec![0.0; self.num_afterstates()];
         let mut next = lines.clone();
         let mut solution = Solution { process: self, lines, change: 0.0, sweeps: 0 };
         loop {
-            let swept = self.moves.sweep(pick, &self.num_placements, pool, &solution.lines, &mut next);
+            let swept = self.transitions.sweep(pick, &self.num_placements, pool, &solution.lines, &mut next);
             solution.change = swept.change + swept.rounding;
             solution.sweeps += 1;
             let Value { lines, low, .. } = solution.of_number(0);
             let (error, wanted) = (lines - low, TOLERANCE * lines);
-            watch(Sweep { number: solution.sweeps, error, wanted });
+            watch(SolutionProgress { number: solution.sweeps, error, wanted });
             if error <= wanted {
                 return solution;
             }
             std::mem::swap(&mut solution.lines, &mut next);
             if pick == Pick::Best && solution.sweeps.is_multiple_of(ROUND) {
-                let (numbers, moves) = self.moves.of_best(&solution.lines);
+                let (numbers, transitions) = self.transitions.of_best(&solution.lines);
                 let values = numbers.iter().map(|&number| solution.lines[number]).collect();
-                let settled = moves.settle(pool, values, SETTLED * solution.change);
+                let settled = transitions.settle(pool, values, SETTLED * solution.change);
                 for (number, value) in numbers.into_iter().zip(settled) {
                     solution.lines[number] = value;
                 }
@@ -100,17 +101,17 @@ impl Process {
     }
 }
 
-impl Moves {
-    /// The afterstates that a player comes to who picks the first of the best moves by these values, and those moves, in
-    /// numbers of their own.
-    fn of_best(&self, values: &[f64]) -> (Vec<usize>, Moves) {
-        let (mut numbers, mut moves) = (vec![0], Moves::default());
+impl Transitions {
+    /// The afterstates of a player that picks the first of the best transitions by these values, and those transitions,
+    /// in numbers of their own.
+    fn of_best(&self, values: &[f64]) -> (Vec<usize>, Transitions) {
+        let (mut numbers, mut transitions) = (vec![0], Transitions::default());
         let mut known = vec![u32::MAX; self.len()];
         known[0] = 0;
-        while let Some(&number) = numbers.get(moves.len()) {
-            moves.begin();
+        while let Some(&number) = numbers.get(transitions.len()) {
+            transitions.begin();
             for (piece, choices) in self.of(number).enumerate() {
-                let better = |best: Move, step: Move| {
+                let better = |best: Transition, step: Transition| {
                     if worth(step, values) > worth(best, values) { step } else { best }
                 };
                 let Some(best) = choices.iter().copied().reduce(better) else { continue };
@@ -119,10 +120,10 @@ impl Moves {
                     *own = numbers.len() as u32;
                     numbers.push(best.to());
                 }
-                moves.push(piece, Move::new(best.lines(), *own as usize));
+                transitions.push(piece, Transition::new(best.lines(), *own as usize));
             }
         }
-        (numbers, moves)
+        (numbers, transitions)
     }
 
     /// The values of a player without a choice, better than these: until no sweep changes one by more than `enough`.
@@ -185,7 +186,7 @@ impl Moves {
 }
 
 /// What a move is worth by these values.
-fn worth(step: Move, values: &[f64]) -> f64 {
+fn worth(step: Transition, values: &[f64]) -> f64 {
     f64::from(step.lines()) + values[step.to()]
 }
 

@@ -25,6 +25,8 @@ pub struct Episode {
     turn: Option<Turn>,
     /// Steps taken so far: keys pressed where the rules have keys, else pieces.
     pub steps: u64,
+    /// What was done so far, an action a step, if it is to be recorded.
+    actions: Option<Vec<u8>>,
 }
 
 /// Where an episode is cut.
@@ -48,7 +50,18 @@ enum Turn {
 impl Episode {
     /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
     pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
-        Episode { game: Game::new(rules), dealer, rng, turn: None, steps: 0 }
+        Episode { game: Game::new(rules), dealer, rng, turn: None, steps: 0, actions: None }
+    }
+
+    /// The same, with its actions recorded from here on.
+    #[must_use]
+    pub fn recorded(self) -> Episode {
+        Episode { actions: Some(Vec::new()), ..self }
+    }
+
+    /// Takes what was recorded.
+    pub fn take_actions(&mut self) -> Vec<u8> {
+        self.actions.take().unwrap_or_default()
     }
 
     /// Whether there is nothing left to play.
@@ -136,11 +149,19 @@ impl Episode {
             (Decision::Place(placement), ActionModel::Placement) => {
                 self.game.place(rules, piece, placement);
                 self.steps += 1;
+                self.note(placement.action(rules.width));
             }
             _ => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
                 self.turn = Some(Turn::Falling(piece, decision));
             }
+        }
+    }
+
+    #[inline(always)]
+    fn note(&mut self, action: u32) {
+        if let Some(actions) = &mut self.actions {
+            actions.push(action as u8); // below 4 * 32
         }
     }
 
@@ -152,6 +173,7 @@ impl Episode {
         };
         let fall = piece.step(key, &self.game.playfield);
         self.steps += 1;
+        self.note(key as u32);
         if fall.rests {
             self.game.settle(rules, fall.piece);
         } else {
@@ -203,12 +225,12 @@ impl Fast<'_> {
 trait Player: Copy {
     /// The rows that the pieces need which it places in thought.
     fn rows_ahead(self) -> u32;
-    /// Prepares it for one size.
-    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L>;
+    /// Prepares it for some rules and one size.
+    fn on<L: Lanes>(self, rules: &Rules, size: Size<L>) -> impl Placer<L>;
 }
 
 /// One that is prepared for a size. Its function must be `#[inline(always)]`, as that of a [`Job`].
-trait Places<L: Lanes> {
+trait Placer<L: Lanes> {
     /// Places the piece that was dealt last.
     fn place<const N: usize>(
         &self,
@@ -225,12 +247,12 @@ impl Player for &Scorer {
     }
 
     #[inline(always)]
-    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L> {
+    fn on<L: Lanes>(self, _: &Rules, size: Size<L>) -> impl Placer<L> {
         Scorer::on(self, size)
     }
 }
 
-impl<L: Lanes> Places<L> for Chooser<'_, L> {
+impl<L: Lanes> Placer<L> for Chooser<'_, L> {
     #[inline(always)]
     fn place<const N: usize>(
         &self,
@@ -256,12 +278,12 @@ impl Player for Foreseeing<'_> {
     }
 
     #[inline(always)]
-    fn on<L: Lanes>(self, size: Size<L>) -> impl Places<L> {
-        Foresight::new(self.scorer.on(size), self.agent.expectation(), self.agent.lost())
+    fn on<L: Lanes>(self, rules: &Rules, size: Size<L>) -> impl Placer<L> {
+        Foresight::new(self.scorer.on(size), rules, self.agent.expectation(), self.agent.lost())
     }
 }
 
-impl<L: Lanes> Places<L> for Foresight<'_, L> {
+impl<L: Lanes> Placer<L> for Foresight<'_, L> {
     #[inline(always)]
     fn place<const N: usize>(
         &self,
@@ -294,18 +316,19 @@ impl<P: Player> Job for Slice<'_, P> {
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
         let Slice { episode, rules, player, end, rows } = self;
-        let places = player.on(Size::<L>::lowered(rules.width, rules.height, rows));
         let mut game: Game<C, N> = episode.game.with_height(rows);
         // Where rows are left out, nothing can end.
         let is_lowered = rows < rules.height;
         let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
         let lowered = Rules { height: rows, top_out, ..*rules };
+        let placer = player.on(&lowered, Size::<L>::lowered(rules.width, rules.height, rows));
         let highest = if is_lowered { u32::from(rows) - 4 - player.rows_ahead() } else { u32::MAX };
         let lowest = lowest_stack(rules, rows, player.rows_ahead());
         while game.pieces < end {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
-            let placement = places.place(&lowered, &game.playfield, piece, &episode.dealer);
+            let placement = placer.place(&lowered, &game.playfield, piece, &episode.dealer);
             game.place(&lowered, piece, placement);
+            episode.note(placement.action(rules.width));
             let stack = game.playfield.occupied_rows().top();
             if game.end.is_some() || stack > highest || stack < lowest {
                 break;

@@ -115,7 +115,7 @@ impl Evaluation {
     /// # Panics
     /// When there is no such game.
     pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<GameResult> {
-        let mut playing = Playing::new(self, game);
+        let mut playing = Playing::new(self, game, false);
         while !playing.advance(self) {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -132,7 +132,7 @@ struct Playing {
 }
 
 impl Playing {
-    fn new(evaluation: &Evaluation, game: u64) -> Playing {
+    fn new(evaluation: &Evaluation, game: u64, record: bool) -> Playing {
         let episodes = u64::from(evaluation.episodes_per_seed);
         let (pair, episode) = ((game / episodes) as usize, game % episodes);
         let seeds = evaluation.deal.len();
@@ -153,6 +153,7 @@ impl Playing {
             ),
             _ => (Dealer::seeded(evaluation.rules.randomizer, seed), AgentRng::new(seed)),
         };
+        let episode_of_game = Episode::new(&evaluation.rules, dealer, rng);
         Playing {
             result: GameResult {
                 game,
@@ -166,7 +167,7 @@ impl Playing {
                 score: 0.0,
                 truncated: false,
             },
-            episode: Episode::new(&evaluation.rules, dealer, rng),
+            episode: if record { episode_of_game.recorded() } else { episode_of_game },
         }
     }
 
@@ -202,8 +203,12 @@ struct Shared<F> {
     last_games: u64,
     stop: Arc<AtomicBool>,
     progress: Arc<Progress>,
+    record: bool,
     sink: F,
 }
+
+/// A finished game, and what was done in it if it was recorded, else nothing.
+pub type Finished = (GameResult, Vec<u8>);
 
 /// Starts the game that takes the place of a finished one, if there is one left.
 pub type Next = Box<dyn FnOnce() + Send>;
@@ -227,6 +232,35 @@ pub fn spawn<F>(
 ) where
     F: Fn(GameResult, Next) + Send + Sync + 'static,
 {
+    let sink = move |(result, _): Finished, next| sink(result, next);
+    spawn_finished(lane, evaluation, parallelism, stop, progress, false, sink);
+}
+
+/// The same, with the actions of every game. They are kept until the sink takes them, a byte a step.
+pub fn spawn_recorded<F>(
+    lane: &Lane,
+    evaluation: Arc<Evaluation>,
+    parallelism: usize,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    sink: F,
+) where
+    F: Fn(Finished, Next) + Send + Sync + 'static,
+{
+    spawn_finished(lane, evaluation, parallelism, stop, progress, true, sink);
+}
+
+fn spawn_finished<F>(
+    lane: &Lane,
+    evaluation: Arc<Evaluation>,
+    parallelism: usize,
+    stop: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+    record: bool,
+    sink: F,
+) where
+    F: Fn(Finished, Next) + Send + Sync + 'static,
+{
     let num_games = evaluation.num_games();
     let threads = lane.num_threads();
     let (chains, last_games) = match parallelism {
@@ -234,20 +268,21 @@ pub fn spawn<F>(
         parallelism => (parallelism.min(threads), 0),
     };
     let (lane, next_game) = (lane.clone(), AtomicU64::new(0));
-    let shared = Shared { lane, evaluation, next_game, num_games, last_games, stop, progress, sink };
+    let shared = Shared { lane, evaluation, next_game, num_games, last_games, stop, progress, record, sink };
     let shared = Arc::new(shared);
     for _ in 0..(chains as u64).min(num_games) {
         start_next_game(shared.clone());
     }
 }
 
-fn start_next_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
+fn start_next_game<F: Fn(Finished, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
     loop {
         let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
         if game >= shared.num_games || shared.stop.load(Ordering::Relaxed) {
             return;
         }
-        continue_game(shared.clone(), Playing::new(&shared.evaluation, game));
+        let playing = Playing::new(&shared.evaluation, game, shared.record);
+        continue_game(shared.clone(), playing);
         if shared.num_games - game - 1 > shared.last_games {
             return;
         }
@@ -255,7 +290,7 @@ fn start_next_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(shared: Arc<
 }
 
 /// Queues the next slice of a game behind whatever else waits.
-fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
+fn continue_game<F: Fn(Finished, Next) + Send + Sync + 'static>(
     shared: Arc<Shared<F>>,
     mut playing: Playing,
 ) {
@@ -271,7 +306,8 @@ fn continue_game<F: Fn(GameResult, Next) + Send + Sync + 'static>(
         shared.progress.lines.fetch_add(playing.episode.game.lines - lines, Ordering::Relaxed);
         if over {
             let next = shared.clone();
-            (shared.sink)(playing.result(), Box::new(move || start_next_game(next)));
+            let finished = (playing.result(), playing.episode.take_actions());
+            (shared.sink)(finished, Box::new(move || start_next_game(next)));
         } else {
             continue_game(shared.clone(), playing);
         }

@@ -1,7 +1,7 @@
 //! The open connections of each address, so that one address cannot take the places of all others.
 //!
-//! Who has an IPv6 address has the 2^64 of its network, so these count as one. An IPv4 address counts the same however the
-//! system writes it. A proxy counts as one address, however many callers it serves.
+//! The holder of an IPv6 address has all 2^64 of its network, so a network counts as one address. An IPv4 address
+//! counts the same however the system writes it. A proxy counts as one address, however many callers it serves.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

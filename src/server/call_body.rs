@@ -19,14 +19,14 @@ use tonic::body::Body;
 use super::codes::code_of;
 use super::held::Held;
 use super::panics::drop_caught;
-use super::record::Record;
+use super::record::CallRecord;
 use super::statuses::{complete, draining, internal, token_removed};
 use crate::service::Busy;
 
 /// The body of an answer, message by message.
 pub(super) struct CallBody {
     inner: Body,
-    record: Record,
+    record: CallRecord,
     held: Held,
     ending: Ending,
     /// Created when the body first has nothing to send; calls with one answer never get there.
@@ -73,7 +73,7 @@ impl Ending {
 }
 
 impl CallBody {
-    pub fn new(inner: Body, record: Record, mut held: Held, ending: Ending) -> CallBody {
+    pub fn new(inner: Body, record: CallRecord, mut held: Held, ending: Ending) -> CallBody {
         held.waits_for_reader();
         CallBody { inner, record, held, ending, ends: None, ended: false }
     }

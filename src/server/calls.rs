@@ -10,7 +10,7 @@
 //!   (`request_id`).
 //! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has beside the
 //!   panic's message. No text of the panic reaches the caller, and no other call is affected.
-//! * It turns bytes that are no message into INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
+//! * It turns bytes that are not a message into INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
 //! * It ends a stream whose deadline has passed; tonic itself checks deadlines only until a call begins to answer.
 //! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets its
 //!   answer.
@@ -39,7 +39,7 @@ use super::headers::{timeout, wrong_type};
 use super::held::Held;
 use super::panics::caught;
 use super::reception::Reception;
-use super::record::{Method, Record, methods};
+use super::record::{CallRecord, MethodMetrics, methods};
 use super::request_id;
 use super::statuses::{complete, draining, internal, with_id};
 use super::token::{Pass, Tokens};
@@ -71,8 +71,8 @@ struct Around {
     pool: Arc<Pool>,
     traces: Option<Traces>,
     /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
-    methods: HashMap<String, Arc<Method>>,
-    unknown: Arc<Method>,
+    methods: HashMap<String, Arc<MethodMetrics>>,
+    unknown: Arc<MethodMetrics>,
 }
 
 impl CallLayer {
@@ -92,7 +92,7 @@ impl CallLayer {
         ];
         let methods = descriptors.into_iter().flat_map(methods);
         let methods = methods.map(|method| (format!("/{}", method.name), Arc::new(method))).collect();
-        let unknown = Arc::new(Method::new("unknown", false, false));
+        let unknown = Arc::new(MethodMetrics::new("unknown", false, false));
         let around = Around { drain: Arc::new(drain), tokens, pool, traces, methods, unknown };
         CallLayer { around: Arc::new(around) }
     }
@@ -149,7 +149,7 @@ where
         let method = around.methods.get(path).unwrap_or(&around.unknown).clone();
         let call = Arc::new(CallContext::new(request_id::of(request.headers()), method.name.clone()));
         let span = around.traces.as_ref().map(|traces| traces.begin(request.headers()));
-        let mut record = Record::of(method, call.clone(), span);
+        let mut record = CallRecord::of(method, call.clone(), span);
         if let Some(response) = wrong_type(request.headers()) {
             call.scope(|| count("CONTENT_TYPE"));
             record.end(Some(Code::InvalidArgument));
@@ -216,7 +216,7 @@ impl Around {
         &self,
         path: &str,
         headers: &HeaderMap,
-        method: &Method,
+        method: &MethodMetrics,
         peer: &Peer,
     ) -> Result<(Option<Pass>, Held), Status> {
         let pass = self.pass(path, headers)?;

@@ -221,7 +221,7 @@ impl Peer {
         &self.0.deadlines
     }
 
-    /// Notes a request that is no call, such as one for a page.
+    /// Notes a request that is not a call, such as one for a page.
     pub(super) fn touch(&self) {
         let mut life = self.life();
         (life.greeted, life.quiet_since) = (true, Instant::now());

@@ -65,7 +65,7 @@ fn handle() -> &'static PrometheusHandle {
         names::describe();
         // Events that have not happened yet are zero from the start, so that the first one shows as a change.
         for metric in names::METRICS {
-            if metric.kind == names::Kind::Counter
+            if metric.kind == names::MetricKind::Counter
                 && metric.labels.is_empty()
                 && metric.name != names::PROCESS_CPU
             {

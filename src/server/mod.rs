@@ -56,7 +56,7 @@ use tracing::{info, warn};
 use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    CallContext, CallPool, Clock, Environments, EvaluationLimits, Evaluations, NetworkLimits, ServerFacts,
+    CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, NetworkLimits, ServerFacts,
     SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
@@ -105,7 +105,7 @@ pub struct ServerConfig {
     /// The limits on sessions and environments.
     pub store: StoreLimits,
     /// How many evaluations may run, and how long their callers may leave answers unread.
-    pub evaluations: EvaluationLimits,
+    pub evaluations: EvaluationCapacity,
     /// Time of one core that a call may take by the server's estimate, evaluations aside.
     pub max_call_work: Duration,
     /// Connections, calls, and what they hold.
@@ -132,7 +132,7 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
             num_threads: 0,
             store: StoreLimits::default(),
-            evaluations: EvaluationLimits::default(),
+            evaluations: EvaluationCapacity::default(),
             max_call_work: DEFAULT_MAX_CALL_WORK,
             network: NetworkLimits::default(),
             drain_timeout: Duration::from_secs(10),
@@ -272,8 +272,8 @@ impl Server {
     /// If the address cannot be bound, the threads cannot be started, or the collector's URL or the folder for sessions cannot
     /// be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
-        // Where there is no system call for them they come from a file, which the first use opens. A call must not find out that
-        // it is missing, or that all file descriptors are in use.
+        // Where the system has no call for random numbers, they come from a file that the first use opens. No call
+        // should be the first to find that the file is missing, or that all file descriptors are in use.
         getrandom::u64().map_err(ServerError::Randomness)?;
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };

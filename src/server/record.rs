@@ -30,7 +30,7 @@ static LINES: Brake = Brake::new(20);
 
 /// The numbers kept of one method.
 #[derive(Debug)]
-pub(super) struct Method {
+pub(super) struct MethodMetrics {
     pub name: Arc<str>,
     pub takes: Takes,
     /// Whether its answer is a stream of messages instead of one.
@@ -45,12 +45,12 @@ pub(super) struct Method {
     ended_with: [OnceLock<Counter>; CODES.len()],
 }
 
-impl Method {
-    pub fn new(name: &str, stream: bool, answers_stream: bool) -> Method {
+impl MethodMetrics {
+    pub fn new(name: &str, stream: bool, answers_stream: bool) -> MethodMetrics {
         install();
         let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
         let name = Arc::<str>::from(name);
-        let method = Method {
+        let method = MethodMetrics {
             answers_stream,
             bulk: if is_bulky { BULKY_ANSWER_BYTES } else { 0 },
             takes: Takes { stream, max_bytes: max_request_bytes(&name) },
@@ -75,14 +75,14 @@ impl Method {
 }
 
 /// Each method of an encoded descriptor set, as `package.Service/Method`.
-pub(super) fn methods(encoded: &[u8]) -> Vec<Method> {
+pub(super) fn methods(encoded: &[u8]) -> Vec<MethodMetrics> {
     let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
     let mut methods = Vec::new();
     for file in &set.file {
         for service in &file.service {
             let method = |m: &prost_types::MethodDescriptorProto| {
                 let name = format!("{}.{}/{}", file.package(), service.name(), m.name());
-                Method::new(&name, m.client_streaming(), m.server_streaming())
+                MethodMetrics::new(&name, m.client_streaming(), m.server_streaming())
             };
             methods.extend(service.method.iter().map(method));
         }
@@ -91,8 +91,8 @@ pub(super) fn methods(encoded: &[u8]) -> Vec<Method> {
 }
 
 /// One call, written down when it is over.
-pub(super) struct Record {
-    pub method: Arc<Method>,
+pub(super) struct CallRecord {
+    pub method: Arc<MethodMetrics>,
     pub call: Arc<CallContext>,
     pub start: Instant,
     /// The code that it ended with; `None` if the caller left before.
@@ -102,10 +102,10 @@ pub(super) struct Record {
     span: Option<CallSpan>,
 }
 
-impl Record {
-    pub fn of(method: Arc<Method>, call: Arc<CallContext>, span: Option<CallSpan>) -> Record {
+impl CallRecord {
+    pub fn of(method: Arc<MethodMetrics>, call: Arc<CallContext>, span: Option<CallSpan>) -> CallRecord {
         method.in_flight.increment(1);
-        Record { method, call, start: Instant::now(), code: None, sent: 0, span }
+        CallRecord { method, call, start: Instant::now(), code: None, sent: 0, span }
     }
 
     /// Notes the code that the call ends with.
@@ -149,7 +149,7 @@ impl Record {
     }
 }
 
-impl Drop for Record {
+impl Drop for CallRecord {
     fn drop(&mut self) {
         let code = self.code.unwrap_or(Code::Cancelled);
         self.method.ended(code).increment(1);
@@ -165,7 +165,7 @@ impl Drop for Record {
 /// The body of a request; counts its bytes.
 pub(super) struct Received<B> {
     inner: B,
-    method: Arc<Method>,
+    method: Arc<MethodMetrics>,
     call: Arc<CallContext>,
 }
 

@@ -43,7 +43,7 @@ impl StateDir {
         if remove(&folder.unfinished())? {
             warn!(
                 file = %folder.unfinished().display(),
-                "the server before this one did not finish writing its sessions; they are lost"
+                "the previous server did not finish writing its sessions; they are lost"
             );
         }
         folder.take_up(store)?;
@@ -59,10 +59,10 @@ impl StateDir {
         let num_bytes = file.metadata()?.len();
         let taken = store.take_up(&mut BufReader::new(file), num_bytes)?;
         for problem in &taken.problems {
-            error!(problem, left_in = %self.left().display(), "sessions could not be taken up");
+            error!(problem, left_in = %self.left().display(), "sessions could not be restored");
         }
         self.is_whole = taken.problems.is_empty();
-        info!(sessions = taken.sessions, num_bytes, "took up the sessions of the server before this one");
+        info!(sessions = taken.sessions, num_bytes, "restored the sessions of the previous server");
         Ok(())
     }
 

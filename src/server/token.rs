@@ -125,7 +125,7 @@ impl Tokens {
         let Some(table) = &self.table else { return Ok(None) };
         let shown = headers.get("authorization").ok_or(Refusal::InvalidToken("the call has no token"))?;
         let shown = shown.as_bytes().strip_prefix(b"Bearer ");
-        let shown = shown.ok_or(Refusal::InvalidToken("the call's authorization is no bearer token"))?;
+        let shown = shown.ok_or(Refusal::InvalidToken("the call's authorization is not a bearer token"))?;
         let table = table.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut found = u32::MAX;
         for (number, token) in (0..).zip(table.iter()) {
@@ -232,7 +232,7 @@ impl TokenFile {
 /// The keys of [`CallerLimits`].
 const LIMITS: [&str; 3] = ["max_sessions", "max_envs", "max_evaluations"];
 
-/// Reads a limit into its field; false if the key is no limit.
+/// Reads a limit into its field; false if the key is not a limit.
 fn set_limit(
     limits: &mut CallerLimits,
     key: &str,

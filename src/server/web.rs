@@ -27,7 +27,7 @@ pub(super) fn routes(
     Router::new()
         .route("/", get(async move || Html(page(is_open.then(&activity)))))
         .route("/metrics", get(metrics))
-        .fallback(async || (StatusCode::NOT_FOUND, "nothing here; / tells what this server is\n"))
+        .fallback(async || (StatusCode::NOT_FOUND, "nothing here; / describes this server\n"))
 }
 
 /// The page that the port shows in a browser.

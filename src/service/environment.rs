@@ -368,7 +368,7 @@ fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
         return Ok(None);
     }
     let serial =
-        token.parse().map_err(|_| Refusal::field("page_token", format!("{token:?} is no page token")))?;
+        token.parse().map_err(|_| Refusal::field("page_token", format!("{token:?} is not a page token")))?;
     Ok(Some(serial))
 }
 

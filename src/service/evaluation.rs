@@ -5,7 +5,7 @@
 //!
 //! Every end of an evaluation is the end of that task: when the caller leaves, its deadline passes or
 //! the server drains, the stream is dropped, the task with it, and the threads stop at their next look at the flag. A caller
-//! that stays and does not read loses its place: after [`EvaluationLimits::max_unread`] to an evaluation that finds no
+//! that stays and does not read loses its place: after [`EvaluationCapacity::max_unread`] to an evaluation that finds no
 //! free place, after `PATIENCE` in any case.
 
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use tonic::{Request, Response, Status};
 
 use crate::features::kernel::Kernel;
 use crate::pool::{Lane, Pool};
-use crate::wire::evaluation::{EvaluationRequest, decode, encode_results};
+use crate::wire::evaluation::{EvaluationRequest, decode, encode_actions, encode_results};
 use crate::wire::limits::MAX_REQUEST_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::evaluate_policies_response::Event;
@@ -31,8 +31,8 @@ use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationSe
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
-use super::games::RunningGames;
-use super::places::{EvaluationLimits, Place, Places};
+use super::games::{Keep, RunningGames};
+use super::places::{EvaluationCapacity, Place, Places};
 use super::refusal::Refusal;
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
@@ -56,7 +56,7 @@ pub struct Evaluations {
 
 impl Evaluations {
     /// A service on a pool, of which each caller gets an equal share.
-    pub fn new(pool: Arc<Pool>, calls: CallPool, limits: EvaluationLimits) -> Evaluations {
+    pub fn new(pool: Arc<Pool>, calls: CallPool, limits: EvaluationCapacity) -> Evaluations {
         Evaluations { pool, calls, kernel: Kernel::best(), places: Places::new(limits) }
     }
 
@@ -172,12 +172,24 @@ impl Drop for EvaluationStream {
 async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<'_>) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
-        evaluation, started, baseline, parallelism, progress_interval, omit_results, ..
+        evaluation,
+        started,
+        baseline,
+        parallelism,
+        progress_interval,
+        omit_results,
+        record,
+        ..
     } = request;
     sender.send(|| Event::Started(started)).await?;
     let start = Instant::now();
+    let keep = match (omit_results, record) {
+        (true, _) => Keep::Sums,
+        (false, true) => Keep::Actions,
+        (false, false) => Keep::Results,
+    };
     let evaluation = Arc::new(evaluation);
-    let games = RunningGames::begin(lane, evaluation.clone(), parallelism, omit_results);
+    let games = RunningGames::begin(lane, evaluation.clone(), parallelism, keep);
     // `None` for a time beyond the clock's range.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();
@@ -187,6 +199,9 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<
         let ended = games.ended();
         for results in games.take_unread().chunks(max_results) {
             sender.send(|| Event::Results(encode_results(results))).await?;
+        }
+        while let Some((result, actions)) = games.take_recorded() {
+            sender.send(|| Event::Actions(encode_actions(&result, actions))).await?;
         }
         if ended {
             break;

@@ -10,8 +10,8 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 use crate::pool::Lane;
-use crate::rollout::{self, Evaluation, GameResult, Next, Progress};
-use crate::summary::{Table, summarize};
+use crate::rollout::{self, Evaluation, Finished, GameResult, Next, Progress};
+use crate::summary::{GameTable, summarize};
 use crate::wire::evaluation::encode_summary;
 use crate::wire::{duration, pb};
 
@@ -22,6 +22,17 @@ use super::refusal::Refusal;
 const WORTH_SENDING: usize = 1150;
 /// Finished games that may lie in the inbox before no further ones begin: 1 MiB.
 pub const MAX_UNREAD: usize = 16_384;
+
+/// What is kept of finished games for the caller, besides their sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Sums,
+    /// The result of each.
+    Results,
+    /// The result of each, and what was done in it.
+    Actions,
+}
 
 /// Games in progress. They stop when this is dropped.
 #[derive(Debug)]
@@ -41,11 +52,13 @@ struct Shared {
 }
 
 struct Inbox {
-    table: Table,
+    table: GameTable,
     games_done: u64,
     /// Games and pieces that the metrics have counted.
     counted: (u64, u64),
     unread: Vec<GameResult>,
+    /// Those of them whose actions are kept.
+    recorded: Vec<Finished>,
     /// Begin the games that wait until the task has taken the unread ones.
     waiting: Vec<Next>,
     /// No further game will come.
@@ -69,12 +82,15 @@ impl Shared {
     }
 
     /// Stores a finished game. The next one begins at once, or when the task has taken the unread ones.
-    fn put(&self, result: GameResult, next: Next, omit_results: bool) {
+    fn put(&self, (result, actions): Finished, next: Next, keep: Keep) {
         let mut inbox = self.inbox();
         inbox.table.record(&result);
         inbox.games_done += 1;
-        if !omit_results {
+        if keep != Keep::Sums {
             inbox.unread.push(result);
+        }
+        if keep == Keep::Actions {
+            inbox.recorded.push((result, actions));
         }
         let unread = inbox.unread.len();
         if unread >= MAX_UNREAD {
@@ -100,28 +116,29 @@ impl Drop for EndOfGames {
 }
 
 impl RunningGames {
-    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads. With
-    /// `omit_results` only their sums are kept.
-    pub fn begin(
-        lane: &Lane,
-        evaluation: Arc<Evaluation>,
-        parallelism: usize,
-        omit_results: bool,
-    ) -> RunningGames {
+    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads.
+    pub fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, keep: Keep) -> RunningGames {
         let num_games = evaluation.num_games();
         let inbox = Inbox {
-            table: Table::new(num_games),
+            table: GameTable::new(num_games),
             games_done: 0,
             counted: (0, 0),
             unread: Vec::new(),
+            recorded: Vec::new(),
             waiting: Vec::new(),
             ended: false,
         };
         let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new() });
         let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Progress>::default());
         let end = EndOfGames(shared.clone());
-        let sink = move |result, next| end.0.put(result, next, omit_results);
-        rollout::spawn(lane, evaluation, parallelism, stop.clone(), progress.clone(), sink);
+        let (stopped, counted) = (stop.clone(), progress.clone());
+        if keep == Keep::Actions {
+            let sink = move |finished, next| end.0.put(finished, next, keep);
+            rollout::spawn_recorded(lane, evaluation, parallelism, stopped, counted, sink);
+        } else {
+            let sink = move |result, next| end.0.put((result, Vec::new()), next, keep);
+            rollout::spawn(lane, evaluation, parallelism, stopped, counted, sink);
+        }
         RunningGames { shared, stop, progress, num_games }
     }
 
@@ -159,6 +176,11 @@ impl RunningGames {
             next();
         }
         unread
+    }
+
+    /// Takes one finished game whose actions are kept.
+    pub fn take_recorded(&self) -> Option<Finished> {
+        self.inbox().recorded.pop()
     }
 
     /// The progress of an evaluation that began at `start`.
@@ -199,7 +221,7 @@ impl RunningGames {
         let (sender, summary) = oneshot::channel();
         let shared = self.shared.clone();
         lane.spawn(move || {
-            let table = std::mem::replace(&mut shared.inbox().table, Table::new(0));
+            let table = std::mem::replace(&mut shared.inbox().table, GameTable::new(0));
             let (policies, differences) = summarize(&evaluation, &table, baseline);
             let _ = sender.send(encode_summary(&policies, &differences));
         });

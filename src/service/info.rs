@@ -15,7 +15,7 @@ use crate::wire::{duration, features, fields, limits, pb};
 
 use super::caller::CallerLimits;
 use super::calls::CallPool;
-use super::places::EvaluationLimits;
+use super::places::EvaluationCapacity;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 
@@ -23,7 +23,7 @@ use super::status::Refusal;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
     /// The limits on evaluations.
-    pub evaluations: EvaluationLimits,
+    pub evaluations: EvaluationCapacity,
     /// Threads that play evaluations.
     pub num_threads: u32,
     /// Connections, calls, and what they hold.
@@ -146,7 +146,7 @@ impl ServerFacts {
     }
 
     fn limits(&self, store: StoreLimits, calls: &CallPool, caller: CallerLimits) -> pb::Limits {
-        let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.evaluations;
+        let EvaluationCapacity { max_evaluations, max_per_caller, max_unread } = self.evaluations;
         let Deadlines { first_request, request, answer, idle } = self.network.deadlines;
         pb::Limits {
             max_sessions: store.max_sessions,
@@ -184,6 +184,8 @@ impl ServerFacts {
             max_model_parameters: limits::MAX_MODEL_PARAMETERS,
             max_request_parameters: limits::MAX_REQUEST_PARAMETERS,
             max_model_work: limits::MAX_MODEL_WORK,
+            max_recorded_games: limits::MAX_RECORDED_GAMES,
+            max_recorded_steps: limits::MAX_RECORDED_STEPS,
             max_evaluations,
             max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
             max_sessions_per_caller: caller

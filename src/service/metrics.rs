@@ -8,7 +8,7 @@ use metrics::{Counter, counter};
 
 /// What a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// A number that grows until the process ends.
     Counter,
     /// A number as it is now.
@@ -17,13 +17,13 @@ pub enum Kind {
     Histogram,
 }
 
-impl Kind {
+impl MetricKind {
     /// The word for it in Prometheus' text format.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         }
     }
 }
@@ -34,7 +34,7 @@ pub struct Metric {
     /// Its name in Prometheus.
     pub name: &'static str,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// Its labels.
     pub labels: &'static [&'static str],
     /// Its help text: what it counts.
@@ -47,7 +47,7 @@ macro_rules! table {
 
         /// All metrics.
         pub const METRICS: &[Metric] =
-            &[$(Metric { name: $name, kind: Kind::$kind, labels: &[$($label),*], help: $help }),*];
+            &[$(Metric { name: $name, kind: MetricKind::$kind, labels: &[$($label),*], help: $help }),*];
     };
 }
 
@@ -83,7 +83,7 @@ table! {
     SESSIONS: Gauge "tetrion_sessions" []
         "Sessions.";
     SESSIONS_LIMIT: Gauge "tetrion_sessions_limit" []
-        "Sessions that there may be.";
+        "The limit on sessions.";
     SESSIONS_CREATED: Counter "tetrion_sessions_created_total" []
         "Sessions that were created, worlds of dm_env_rpc included.";
     SESSIONS_ENDED: Counter "tetrion_sessions_ended_total" ["cause"]
@@ -91,7 +91,7 @@ table! {
     ENVIRONMENTS: Gauge "tetrion_environments" []
         "Environments of all sessions.";
     ENVIRONMENTS_LIMIT: Gauge "tetrion_environments_limit" []
-        "Environments that there may be.";
+        "The limit on environments.";
     STEPS: Counter "tetrion_steps_total" []
         "Steps of single environments.";
     PLACEMENTS: Counter "tetrion_placements_total" []
@@ -99,7 +99,7 @@ table! {
     EVALUATIONS: Gauge "tetrion_evaluations" []
         "Evaluations that run.";
     EVALUATIONS_LIMIT: Gauge "tetrion_evaluations_limit" []
-        "Evaluations that may run.";
+        "The limit on evaluations.";
     EVALUATION_GAMES: Counter "tetrion_evaluation_games_total" []
         "Games that evaluations have played.";
     EVALUATION_PIECES: Counter "tetrion_evaluation_pieces_total" []
@@ -113,7 +113,7 @@ table! {
     JOBS_WAITING: Gauge "tetrion_jobs_waiting" ["pool"]
         "Jobs that wait for a thread of a pool.";
     LOG_LINES_WITHHELD: Counter "tetrion_log_lines_withheld_total" []
-        "Lines about what goes wrong that were not logged, because there were too many in a second.";
+        "Log lines about failures that were left out, because there were too many in a second.";
     SPANS: Counter "tetrion_spans_total" ["outcome"]
         "Spans of calls that were sent to the collector of traces, or lost.";
     BUILD_INFO: Gauge "tetrion_build_info" ["version", "rules_version"]
@@ -125,7 +125,7 @@ table! {
     PROCESS_OPEN_FDS: Gauge "process_open_fds" []
         "File descriptors that are open.";
     PROCESS_MAX_FDS: Gauge "process_max_fds" []
-        "File descriptors that may be open.";
+        "The limit on open file descriptors.";
     PROCESS_START: Gauge "process_start_time_seconds" []
         "When the server started, in seconds since 1970.";
 }
@@ -134,9 +134,9 @@ table! {
 pub fn describe() {
     for Metric { name, kind, help, .. } in METRICS {
         match kind {
-            Kind::Counter => metrics::describe_counter!(*name, *help),
-            Kind::Gauge => metrics::describe_gauge!(*name, *help),
-            Kind::Histogram => metrics::describe_histogram!(*name, *help),
+            MetricKind::Counter => metrics::describe_counter!(*name, *help),
+            MetricKind::Gauge => metrics::describe_gauge!(*name, *help),
+            MetricKind::Histogram => metrics::describe_histogram!(*name, *help),
         }
     }
 }

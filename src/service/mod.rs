@@ -53,6 +53,6 @@ pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::Evaluations;
 pub use info::{Deadlines, NetworkLimits, ServerFacts};
-pub use places::EvaluationLimits;
+pub use places::EvaluationCapacity;
 pub use sessions::stored::TakenUp;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

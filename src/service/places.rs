@@ -17,7 +17,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// How many evaluations there may be, and how long their answers may lie unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EvaluationLimits {
+pub struct EvaluationCapacity {
     /// Evaluations at one time.
     pub max_evaluations: u32,
     /// Evaluations of one caller at one time.
@@ -26,9 +26,9 @@ pub struct EvaluationLimits {
     pub max_unread: Duration,
 }
 
-impl Default for EvaluationLimits {
-    fn default() -> EvaluationLimits {
-        EvaluationLimits {
+impl Default for EvaluationCapacity {
+    fn default() -> EvaluationCapacity {
+        EvaluationCapacity {
             max_evaluations: DEFAULT_MAX_EVALUATIONS,
             max_per_caller: DEFAULT_MAX_EVALUATIONS_PER_CALLER,
             max_unread: DEFAULT_MAX_UNREAD,
@@ -39,7 +39,7 @@ impl Default for EvaluationLimits {
 /// The places of evaluations, and which callers have them.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub limits: EvaluationLimits,
+    pub limits: EvaluationCapacity,
     taken: Mutex<Taken>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Place {
 }
 
 impl Places {
-    pub fn new(limits: EvaluationLimits) -> Arc<Places> {
+    pub fn new(limits: EvaluationCapacity) -> Arc<Places> {
         Arc::new(Places { limits, taken: Mutex::default() })
     }
 
@@ -83,7 +83,7 @@ impl Places {
         caller: &Caller,
         limits: CallerLimits,
     ) -> Result<Place, Refusal> {
-        let EvaluationLimits { max_evaluations, max_per_caller, max_unread } = self.limits;
+        let EvaluationCapacity { max_evaluations, max_per_caller, max_unread } = self.limits;
         let max_own = limits.max_evaluations.unwrap_or(max_per_caller);
         let mut taken = self.taken();
         let own = taken.holders.values().filter(|holder| holder.party == *party).count();

@@ -33,11 +33,11 @@ pub enum Refusal {
     /// The session's lease ran out.
     #[error("the lease of session {0:?} has run out")]
     SessionExpired(String),
-    /// A request_id that came with another request before.
-    #[error("request_id {0:?} came with another request before")]
+    /// A request_id that belongs to an earlier request.
+    #[error("request_id {0:?} belongs to an earlier request")]
     RequestIdReused(String),
     /// As many sessions as the server or the caller may have.
-    #[error("{scope} has {limit} sessions, as many as it may")]
+    #[error("{scope} has reached its limit on sessions, {limit}")]
     SessionLimit {
         /// The owner of the limit.
         scope: Scope,
@@ -61,7 +61,7 @@ pub enum Refusal {
         retry_after: Duration,
     },
     /// As many evaluations as may run.
-    #[error("{scope} has {limit} evaluations running, as many as it may")]
+    #[error("{scope} has reached its limit on evaluations, {limit}")]
     EvaluationLimit {
         /// The owner of the limit.
         scope: Scope,
@@ -136,13 +136,13 @@ pub enum Refusal {
         patience: Duration,
     },
     /// The connection has as many calls as it may, beside those of the others.
-    #[error("of the {limit} calls that may be in progress, this connection has its share")]
+    #[error("this connection has its share of the {limit} calls that may be in progress")]
     CallLimit {
         /// The limit.
         limit: u64,
     },
     /// A sequence number that is neither the next one, nor the last one with the last request.
-    #[error("sequence is {got}, expected {expected}, or the last request again with its own")]
+    #[error("sequence is {got}, expected {expected}, or a repeat of the last request with its own")]
     SequenceMismatch {
         /// The next number.
         expected: u64,
@@ -164,13 +164,13 @@ pub enum Refusal {
     #[error(transparent)]
     Action(#[from] ActionError),
     /// A dm_env_rpc request that needs a joined world.
-    #[error("this connection has joined no world")]
+    #[error("this connection has not joined a world")]
     NotJoined,
     /// A dm_env_rpc connection that has joined a world already.
-    #[error("this connection has joined world {0:?} already")]
+    #[error("this connection has already joined world {0:?}")]
     AlreadyJoined(String),
     /// A dm_env_rpc world that another agent has joined.
-    #[error("a client has joined world {0:?} already")]
+    #[error("a client has already joined world {0:?}")]
     WorldInUse(String),
     /// The server requires a token, and the call has none that it knows.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]

@@ -110,7 +110,7 @@ impl Refusal {
                     .actions(actions, &format!("is outside 0..={}", num_actions - 1))
             }
             Refusal::Action(ActionError::Illegal { actions }) => Row::new(InvalidArgument, "ILLEGAL_ACTION")
-                .actions(actions, "is no placement of the current piece"),
+                .actions(actions, "is not a placement of the current piece"),
             Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
                 Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")

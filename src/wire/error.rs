@@ -68,6 +68,11 @@ impl DecodeError {
         DecodeError::field(field, "is required")
     }
 
+    /// An enum with a number that stands for nothing.
+    pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
+        DecodeError::field(field, format!("is {number}, which has no meaning"))
+    }
+
     /// A mistake of a given kind.
     pub fn invalid(fault: Fault, field: impl Into<String>, problem: impl Into<String>) -> DecodeError {
         DecodeError::Invalid { fault, field: field.into(), problem: problem.into() }

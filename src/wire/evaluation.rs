@@ -12,8 +12,8 @@ use crate::summary::{PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
-    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS,
-    MIN_PROGRESS_INTERVAL, check_name,
+    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES,
+    MAX_RECORDED_GAMES, MAX_RECORDED_STEPS, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
 use super::pb::evaluate_policies_request::Games;
@@ -38,6 +38,8 @@ pub struct EvaluationRequest {
     pub progress_interval: Option<Duration>,
     /// Whether the answer leaves out single games.
     pub omit_results: bool,
+    /// Whether the answer has the actions of each game.
+    pub record: bool,
     /// The largest message in bytes that the client can take.
     pub max_response_bytes: u32,
 }
@@ -114,7 +116,12 @@ pub fn decode(
         return Err(DecodeError::field("games", problem));
     }
     let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
-    let max_steps = limit("max_steps", request.max_steps, MAX_STEPS)?;
+    let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+    if request.record {
+        check_record(request, num_games)?;
+    }
+    let most_steps = if request.record { recorded_steps(max_response_bytes) } else { MAX_STEPS };
+    let max_steps = limit("max_steps", request.max_steps, most_steps)?;
     let shared_seeds = !matches!(deal, Deal::PerSlot { .. });
     let baseline =
         decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
@@ -151,8 +158,37 @@ pub fn decode(
         parallelism: request.max_parallelism as usize,
         progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
         omit_results: request.omit_results,
-        max_response_bytes: response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?,
+        record: request.record,
+        max_response_bytes,
     })
+}
+
+/// Checks that the actions of so many games can be kept.
+fn check_record(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result<(), DecodeError> {
+    if request.omit_results {
+        return Err(DecodeError::field("record", "is set together with omit_results, expected one of them"));
+    }
+    if num_games > MAX_RECORDED_GAMES.into() {
+        let problem = format!("make {num_games} games, expected at most {MAX_RECORDED_GAMES} with record");
+        return Err(DecodeError::field("games", problem));
+    }
+    Ok(())
+}
+
+/// The longest game whose actions fit into one message.
+fn recorded_steps(max_response_bytes: u32) -> u64 {
+    let room = (max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD).max(1);
+    MAX_RECORDED_STEPS.min(room as u64)
+}
+
+/// What was done in a finished game, as a message.
+pub fn encode_actions(result: &GameResult, actions: Vec<u8>) -> pb::EvaluationActions {
+    pb::EvaluationActions {
+        policy_index: result.policy,
+        seed_index: result.seed_index,
+        episode_index: result.episode,
+        actions: actions.into_iter().map(u32::from).collect(),
+    }
 }
 
 /// Bytes of a message in a list of them.

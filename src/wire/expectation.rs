@@ -40,12 +40,7 @@ pub(super) fn decode(
             Ok(pb::ExpectationTerms::Landing) => Terms::Landing,
             Ok(pb::ExpectationTerms::All) => Terms::All,
             Ok(pb::ExpectationTerms::None) => Terms::None,
-            Err(_) => {
-                return Err(DecodeError::field(
-                    "terms",
-                    format!("is {}, which has no meaning", message.terms),
-                ));
-            }
+            Err(_) => return Err(DecodeError::without_a_meaning("terms", message.terms)),
         };
         // Both were checked: they fit.
         Ok(Expectation { pieces: pieces as u8, placements: placements as u8, lost_piece, discount, terms })

@@ -183,6 +183,20 @@ pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 /// How long a connection stays open without a call: longer than the default lease. Clients reconnect by themselves.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
+/// Games of an evaluation that records what is done in them: of [`MAX_RECORDED_STEPS`] bytes each, 16 MiB, which the server keeps
+/// until their caller has read them. Those of [`DEFAULT_MAX_EVALUATIONS`] take as much memory as all sessions may.
+pub const MAX_RECORDED_GAMES: u32 = 16;
+
+/// Steps of a game that is recorded: a byte each, in one message of the answer.
+pub const MAX_RECORDED_STEPS: u64 = 1 << 20;
+
+/// Bytes of a recording in a file: a game of ten million pieces takes as many in JSON. As text it takes eight times as much
+/// memory at most, in lists of empty texts that no recording has.
+pub const MAX_RECORDING_BYTES: u32 = 32 << 20;
+
+/// Bytes of a text for people in a recording: a line of a terminal, twice.
+pub const MAX_RECORDING_TEXT: usize = 200;
+
 /// How often an evaluation reports its progress if the request names no interval.
 pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest interval between two progress reports.

@@ -19,6 +19,7 @@ pub mod fields;
 pub mod models;
 pub mod policies;
 pub mod positions;
+pub mod recording;
 pub mod rules;
 pub mod sequences;
 pub mod session;
@@ -42,6 +43,7 @@ mod packages {
     pub mod tetrion {
         pub mod v1 {
             tonic::include_proto!("tetrion.v1");
+            include!(concat!(env!("OUT_DIR"), "/tetrion.v1.serde.rs"));
         }
     }
     pub mod dm_env_rpc {

@@ -61,7 +61,7 @@ fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
         Ok(pb::Activation::HardTanh) => Activation::HardTanh,
         Ok(pb::Activation::Softsign) => Activation::Softsign,
         Ok(pb::Activation::HardSwish) => Activation::HardSwish,
-        Err(_) => return Err(without_a_meaning("activation", message.activation)),
+        Err(_) => return Err(DecodeError::without_a_meaning("activation", message.activation)),
     };
     Ok(Mlp { hidden: message.hidden.clone(), activation })
 }
@@ -109,7 +109,7 @@ fn decode_tuple(
         Ok(pb::TupleKind::Steps) => (TupleKind::Steps, width - 1, 1..=height),
         Ok(pb::TupleKind::Heights) => (TupleKind::Heights, width, 1..=height),
         Ok(pb::TupleKind::Cells) => (TupleKind::Cells, width * height, 0..=0),
-        Err(_) => return Err(without_a_meaning("kind", message.kind)),
+        Err(_) => return Err(DecodeError::without_a_meaning("kind", message.kind)),
     };
     let positions = &message.positions;
     if positions.is_empty() || positions.len() > MAX_TUPLE_POSITIONS as usize {
@@ -160,8 +160,4 @@ fn encode_tuple(tuple: &TuplePattern) -> pb::TuplePattern {
     };
     let TuplePattern { positions, clip, shares, .. } = tuple.clone();
     pb::TuplePattern { kind: kind.into(), positions, clip, shares }
-}
-
-fn without_a_meaning(field: &str, number: i32) -> DecodeError {
-    DecodeError::field(field, format!("is {number}, which has no meaning"))
 }

@@ -84,11 +84,8 @@ impl Policies {
         let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), rules)?;
         let weights = matrix.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
         let build = |weights: Vec<f64>| {
-            let agent = match &model {
-                None => LinearAgent::new(set.clone(), weights, terminal),
-                Some(model) => LinearAgent::with_model(set.clone(), model.clone(), weights, terminal),
-            };
-            Ok(Agent::linear(agent?, matrix.lookahead, expectation))
+            let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, terminal)?;
+            Ok(Agent::linear(agent, matrix.lookahead, expectation))
         };
         let parameters = model.as_ref().map_or(0, |model| model.num_parameters(set.len()));
         check_columns(weights, set.len(), parameters).in_field("weights")?;
@@ -271,7 +268,7 @@ fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<
     ];
     match given.into_iter().find(|(parameter, given)| *given && !taken.contains(parameter)) {
         Some((parameter, _)) => {
-            let problem = format!("is no parameter of the agent {}", message.name);
+            let problem = format!("is not a parameter of the agent {}", message.name);
             Err(DecodeError::field(parameter.name(), problem))
         }
         None => Ok(()),
@@ -303,7 +300,7 @@ fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
         Ok(pb::TerminalScore::Unspecified) => Ok(None),
         Ok(pb::TerminalScore::Avoid) => Ok(Some(TerminalPolicy::Avoid)),
         Ok(pb::TerminalScore::Score) => Ok(Some(TerminalPolicy::Score)),
-        Err(_) => Err(DecodeError::field("terminal", format!("is {number}, which has no meaning"))),
+        Err(_) => Err(DecodeError::without_a_meaning("terminal", number)),
     }
 }
 

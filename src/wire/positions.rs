@@ -122,7 +122,8 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
     }
 }
 
-fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
+/// Reads a drawing under these rules. Whether the game can go on from there is not looked at.
+pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
     let &[piece] = decode_letters(&drawing.piece, 1).in_field("piece")?.as_slice() else {
@@ -130,6 +131,19 @@ fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition,
     };
     let queue = decode_letters(&drawing.queue, rules.preview.into()).in_field("queue")?;
     Ok(StartPosition { playfield, piece, queue })
+}
+
+/// Draws a position.
+pub(super) fn encode_drawing(position: &StartPosition) -> pb::Drawing {
+    let StartPosition { playfield, piece, queue } = position;
+    let queue = queue.iter().copied().map(Tetromino::letter).collect();
+    pb::Drawing { rows: drawn_rows(playfield), piece: piece.to_string(), queue }
+}
+
+/// The rows of a playfield as people draw them, without the empty ones at the top.
+pub(super) fn drawn_rows(playfield: &Playfield) -> Vec<String> {
+    let drawing = playfield.to_string();
+    drawing.lines().skip_while(|row| !row.contains('#')).map(str::to_owned).collect()
 }
 
 fn decode_letters(letters: &str, max: usize) -> Result<Vec<Tetromino>, DecodeError> {

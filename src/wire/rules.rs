@@ -1,11 +1,12 @@
 //! Rules: a preset and the changes to it, to and from the wire.
 //!
-//! The numbers of choices on the wire are those of the engine's definitions ([`Choice`]); a test compares them with the enums
-//! of `rules.proto`.
+//! The numbers of choices on the wire are those of the engine's definitions ([`NamedChoice`]); a test compares them with
+//! the enums of `rules.proto`.
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, Choice, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring, TopOut,
+    ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring,
+    TopOut,
 };
 use crate::names;
 
@@ -207,17 +208,17 @@ fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), De
 ///
 /// # Errors
 /// The known names, if it is not one of them.
-pub fn by_name<C: Choice>(name: &str) -> Result<C, String> {
+pub fn by_name<C: NamedChoice>(name: &str) -> Result<C, String> {
     C::from_name(name).ok_or_else(|| names::unknown(&C::FIELD.replace('_', " "), name, C::names()))
 }
 
 /// The value of a choice with this number; zero and numbers of no value are refused.
-fn choice<C: Choice>(number: i32) -> Result<C, DecodeError> {
+fn choice<C: NamedChoice>(number: i32) -> Result<C, DecodeError> {
     let value = u8::try_from(number).ok().and_then(C::from_number);
     value.ok_or_else(|| DecodeError::field(C::FIELD, "is unspecified or unknown"))
 }
 
-fn number(value: impl Choice) -> i32 {
+fn number(value: impl NamedChoice) -> i32 {
     value.number().into()
 }
 

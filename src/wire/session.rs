@@ -53,7 +53,10 @@ pub fn decode(
         rules,
         num_envs,
         autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
-        invalid_action_policy: decode_invalid_action_policy(message)?,
+        invalid_action_policy: decode_invalid_actions(
+            message.invalid_action_policy,
+            message.invalid_action_reward,
+        )?,
         max_episode_steps: message.max_episode_steps,
         features: features::decode(message.features.as_ref(), rules.width).in_field("features")?,
     };
@@ -113,10 +116,7 @@ impl From<&SessionConfig> for pb::SessionConfig {
             features: features.as_ref().map(features::encode),
             autoreset_mode: pb::AutoresetMode::from(*autoreset_mode).into(),
             invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_action_policy).into(),
-            invalid_action_reward: match *invalid_action_policy {
-                InvalidActionPolicy::Ignore { reward } => reward,
-                InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => 0.0,
-            },
+            invalid_action_reward: invalid_action_reward(*invalid_action_policy),
             seed: config.seed,
             env_seeds: vec![],
             piece_sequences: vec![],
@@ -201,8 +201,8 @@ impl From<AutoresetMode> for pb::AutoresetMode {
     }
 }
 
-fn decode_invalid_action_policy(message: &pb::SessionConfig) -> Result<InvalidActionPolicy, DecodeError> {
-    let &pb::SessionConfig { invalid_action_policy: policy, invalid_action_reward: reward, .. } = message;
+/// Reads a policy by its number, and the reward beside it.
+pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<InvalidActionPolicy, DecodeError> {
     let policy = match pb::InvalidActionPolicy::try_from(policy) {
         Ok(pb::InvalidActionPolicy::Unspecified | pb::InvalidActionPolicy::Reject) => {
             InvalidActionPolicy::Reject
@@ -219,6 +219,14 @@ fn decode_invalid_action_policy(message: &pb::SessionConfig) -> Result<InvalidAc
         return Err(DecodeError::field("invalid_action_reward", problem));
     }
     Ok(policy)
+}
+
+/// The reward beside a policy.
+pub(super) fn invalid_action_reward(policy: InvalidActionPolicy) -> f64 {
+    match policy {
+        InvalidActionPolicy::Ignore { reward } => reward,
+        InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => 0.0,
+    }
 }
 
 impl From<InvalidActionPolicy> for pb::InvalidActionPolicy {

@@ -185,7 +185,7 @@ fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<
         return Err(invalid(format!("has {count} values, which do not fill shape {shape:?}")));
     }
     let parse = |(i, &value): (usize, &f64)| {
-        let problem = || format!("values[{i}] is {value}, which is no {} number", dtype_name(T::DTYPE));
+        let problem = || format!("values[{i}] is {value}, which is not a {} number", dtype_name(T::DTYPE));
         T::from_written(value).ok_or_else(|| invalid(problem()))
     };
     let elements = tensor.values.iter().enumerate().map(parse).collect::<Result<_, _>>()?;

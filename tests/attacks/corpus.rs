@@ -12,9 +12,10 @@ use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-use tetrion::engine::{PRESETS, Randomizer, Rules};
-use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding};
-use tetrion::wire::{pb, tensor};
+use tetrion::engine::{PRESETS, Playfield, Randomizer, Rules, Tetromino};
+use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding, StartPosition};
+use tetrion::recording::{Pieces, Recorder, Recording, Setup};
+use tetrion::wire::{pb, recording, tensor};
 
 use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
 use crate::methods::METHODS;
@@ -60,6 +61,9 @@ pub fn write(folder: &Path) -> Result<()> {
     for (number, state) in states.iter().enumerate() {
         put(folder, "snapshots", &format!("{number:02}"), &state[..state.len() - 8])?;
     }
+    let recording = recording()?;
+    put(folder, "recordings", "json", recording::to_json(&recording).as_bytes())?;
+    put(folder, "recordings", "bytes", &recording::to_bytes(&recording))?;
     let data = tensor::encode(vec![3, 2], &[1_i32, -1, 2, 0, 7, i32::MAX]);
     let values = pb::Tensor { values: vec![1.0, -0.5, 3e9, f64::NAN], ..Default::default() };
     put(folder, "tensors", "data", &data.encode_to_vec())?;
@@ -86,6 +90,18 @@ fn states() -> Result<Vec<Vec<u8>>> {
         states.push(batch.state(0).to_bytes());
     }
     Ok(states)
+}
+
+/// A game from a position, which clears a line.
+fn recording() -> Result<Recording> {
+    let rules = Rules { preview: 1, ..Rules::simplified(5, 6) };
+    let playfield = Playfield::from_drawing(5, 6, "#.###")?;
+    let start = Some(StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] });
+    let mut recorder = Recorder::new(Setup { start, ..Setup::new(rules, Pieces::Seed(7)) })?;
+    for action in [1, 0] {
+        recorder.play(action)?;
+    }
+    Ok(recorder.recording("corpus", ""))
 }
 
 /// A part of an input: its length, as two bytes, and itself.

@@ -132,37 +132,40 @@ async fn each_token_has_its_own_sessions_and_limits() {
     assert_eq!(list(&mut client, BOB).await, [bob.as_str()]);
     refused(client.reset(with(BOB, reset(&alice))).await, Code::NotFound, "SESSION_NOT_FOUND");
 
-    let told =
+    let reported =
         refused(client.create_session(with(BOB, new_session(3))).await, Code::ResourceExhausted, "ENV_LIMIT");
-    assert_eq!(told.message, "the token \"bob\" has 3 environments and may have 5; 3 more were asked for");
+    assert_eq!(
+        reported.message,
+        "the token \"bob\" has 3 environments and may have 5; 3 more were asked for"
+    );
     create(&mut client, BOB, 2).await;
-    let told = refused(
+    let reported = refused(
         client.create_session(with(BOB, new_session(1))).await,
         Code::ResourceExhausted,
         "SESSION_LIMIT",
     );
-    assert_eq!(told.message, "the token \"bob\" has 2 sessions, as many as it may");
+    assert_eq!(reported.message, "the token \"bob\" has reached its limit on sessions, 2");
     create(&mut client, ALICE, 10).await;
 
     let mut evaluations = EvaluationServiceClient::new(channel);
     let _running = evaluations.evaluate_policies(with(BOB, endless())).await.unwrap();
-    let told = refused(
+    let reported = refused(
         evaluations.evaluate_policies(with(BOB, endless())).await,
         Code::ResourceExhausted,
         "EVALUATION_LIMIT",
     );
-    assert_eq!(told.message, "the token \"bob\" has 1 evaluations running, as many as it may");
+    assert_eq!(reported.message, "the token \"bob\" has reached its limit on evaluations, 1");
     // The default of the file.
     let mut others = Vec::new();
     for _ in 0..2 {
         others.push(evaluations.evaluate_policies(with(ALICE, endless())).await.unwrap());
     }
-    let told = refused(
+    let reported = refused(
         evaluations.evaluate_policies(with(ALICE, endless())).await,
         Code::ResourceExhausted,
         "EVALUATION_LIMIT",
     );
-    assert!(told.message.starts_with("the token \"alice\" has 2 "), "{}", told.message);
+    assert_eq!(reported.message, "the token \"alice\" has reached its limit on evaluations, 2");
 
     let of = |limits: pb::Limits| {
         [limits.max_sessions_per_caller, limits.max_envs_per_caller, limits.max_evaluations_per_caller]
@@ -178,19 +181,19 @@ async fn a_call_without_a_token_that_the_server_knows_is_refused_and_says_why() 
     let mut client = EnvironmentServiceClient::new(server.process.channel().await);
     let reason = "INVALID_TOKEN";
     let without = client.get_server_info(pb::GetServerInfoRequest::default()).await;
-    let told = refused(without, Code::Unauthenticated, reason);
+    let reported = refused(without, Code::Unauthenticated, reason);
     let expected = "this server expects the metadata `authorization: Bearer TOKEN`";
-    assert_eq!(told.message, format!("the call has no token: {expected}"));
+    assert_eq!(reported.message, format!("the call has no token: {expected}"));
     let longer = format!("{ALICE}5");
     for wrong in ["x", &ALICE[1..], &longer, "", NEW] {
         let refusal = client.get_server_info(with(wrong, pb::GetServerInfoRequest::default())).await;
-        let told = refused(refusal, Code::Unauthenticated, reason);
-        assert_eq!(told.message, format!("the server does not know the call's token: {expected}"));
+        let reported = refused(refusal, Code::Unauthenticated, reason);
+        assert_eq!(reported.message, format!("the server does not know the call's token: {expected}"));
     }
     let mut basic = with(ALICE, pb::GetServerInfoRequest::default());
     basic.metadata_mut().insert("authorization", format!("Basic {ALICE}").parse().unwrap());
-    let told = refused(client.get_server_info(basic).await, Code::Unauthenticated, reason);
-    assert_eq!(told.message, format!("the call's authorization is no bearer token: {expected}"));
+    let reported = refused(client.get_server_info(basic).await, Code::Unauthenticated, reason);
+    assert_eq!(reported.message, format!("the call's authorization is not a bearer token: {expected}"));
 
     let metrics = |token: &str| {
         let get = "GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ";
@@ -241,8 +244,8 @@ async fn a_changed_file_of_tokens_is_taken_up_while_the_server_runs() {
     assert_eq!(code(&mut client, ALICE).await, Code::Ok);
     assert_eq!(limits(&mut client, ALICE).await.max_evaluations_per_caller, 7);
     let expected = "the token of this stream has been removed";
-    let told = refused(steps.message().await, Code::Unauthenticated, "INVALID_TOKEN");
-    assert!(told.message.starts_with(expected), "{}", told.message);
+    let reported = refused(steps.message().await, Code::Unauthenticated, "INVALID_TOKEN");
+    assert!(reported.message.starts_with(expected), "{}", reported.message);
     let end = loop {
         match bobs.message().await {
             Ok(message) => assert!(message.is_some(), "no end without an error"),
@@ -402,36 +405,42 @@ fn a_token_comes_from_a_file_on_both_sides() {
     let server = Process::spawn(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token-file", &file]));
     let address = server.address.to_string();
     let games = ["evaluate", "--controller", "bcts", "--height", "7", "--games", "3", "--server", &address];
-    let (code, told) = said(tetrion(&games).args(["--token-file", &file]));
-    assert_eq!(code, Some(0), "{told}");
-    assert!(!told.contains("warning"), "{told}");
-    let (code, told) = said(tetrion(&games).env("TETRION_EVALUATE_TOKEN", NEW));
-    assert_eq!(code, Some(0), "{told}");
-    assert!(!told.contains("warning"), "{told}");
-    let (code, told) = said(&mut tetrion(&games));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("the call has no token"), "{told}");
-    let (code, told) = said(tetrion(&games).args(["--token", ALICE]));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("does not know the call's token") && !told.contains("needle"), "{told}");
-    assert!(told.contains("warning: other users of this machine can see a --token"), "{told}");
+    let (code, reported) = said(tetrion(&games).args(["--token-file", &file]));
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(!reported.contains("warning"), "{reported}");
+    let (code, reported) = said(tetrion(&games).env("TETRION_EVALUATE_TOKEN", NEW));
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(!reported.contains("warning"), "{reported}");
+    let (code, reported) = said(&mut tetrion(&games));
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains("the call has no token"), "{reported}");
+    let (code, reported) = said(tetrion(&games).args(["--token", ALICE]));
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(
+        reported.contains("does not know the call's token") && !reported.contains("needle"),
+        "{reported}"
+    );
+    assert!(reported.contains("warning: other users of this machine can see a --token"), "{reported}");
 
     for (text, problem) in
         [("", "holds no token"), ("needle\nneedle", "holds no token"), ("needle ä", "holds no token")]
     {
         let file = private("wrong", text);
         for command in [&["serve", "--listen", "127.0.0.1:0"][..], &games] {
-            let (code, told) = said(tetrion(command).args(["--token-file", &file]));
-            assert_eq!(code, Some(1), "{told}");
-            assert!(told.contains(problem) && told.contains(&file) && !told.contains("needle"), "{told}");
+            let (code, reported) = said(tetrion(command).args(["--token-file", &file]));
+            assert_eq!(code, Some(1), "{reported}");
+            assert!(
+                reported.contains(problem) && reported.contains(&file) && !reported.contains("needle"),
+                "{reported}"
+            );
         }
     }
-    let (code, told) = said(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token", "needle ä"]));
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("--token cannot be sent") && !told.contains("needle"), "{told}");
-    let (code, told) = said(tetrion(&games).args(["--token", "needle\tä"]));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("the token cannot be sent") && !told.contains("needle"), "{told}");
+    let (code, reported) = said(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token", "needle ä"]));
+    assert_eq!(code, Some(2), "{reported}");
+    assert!(reported.contains("--token cannot be sent") && !reported.contains("needle"), "{reported}");
+    let (code, reported) = said(tetrion(&games).args(["--token", "needle\tä"]));
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains("the token cannot be sent") && !reported.contains("needle"), "{reported}");
 }
 
 #[test]
@@ -508,30 +517,33 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
         &ca,
     ];
     let evaluate = |flags: &[&str]| said(tetrion(&games).args(flags).env("TETRION_EVALUATE_TOKEN", ALICE));
-    let (code, told) = evaluate(&["--client-cert", &client, "--client-key", &client_key]);
-    assert_eq!(code, Some(0), "{told}");
-    let (code, told) = evaluate(&[]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("no server answers at https://") && told.contains("ertificate"), "{told}");
-    let (code, told) = evaluate(&["--client-cert", &stranger, "--client-key", &stranger_key]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains(&stranger), "{told}");
-    let (code, told) = evaluate(&["--client-cert", &client]);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("--client-key"), "{told}");
-    let (code, told) = evaluate(&["--client-cert", &client, "--client-key", &client]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("holds no PRIVATE KEY"), "{told}");
+    let (code, reported) = evaluate(&["--client-cert", &client, "--client-key", &client_key]);
+    assert_eq!(code, Some(0), "{reported}");
+    let (code, reported) = evaluate(&[]);
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(
+        reported.contains("no server answers at https://") && reported.contains("ertificate"),
+        "{reported}"
+    );
+    let (code, reported) = evaluate(&["--client-cert", &stranger, "--client-key", &stranger_key]);
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains(&stranger), "{reported}");
+    let (code, reported) = evaluate(&["--client-cert", &client]);
+    assert_eq!(code, Some(2), "{reported}");
+    assert!(reported.contains("--client-key"), "{reported}");
+    let (code, reported) = evaluate(&["--client-cert", &client, "--client-key", &client]);
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains("holds no PRIVATE KEY"), "{reported}");
 
     // A file that holds no authority.
     let nothing = private("nothing.pem", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n");
     let broken = ["--tls-cert", &certificate, "--tls-key", &key, "--tls-client-ca", &nothing];
-    let (code, told) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(broken));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains(&nothing), "{told}");
-    let (code, told) = said(&mut tetrion(&["serve", "--tls-client-ca", &authority]));
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("--tls-cert"), "{told}");
+    let (code, reported) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(broken));
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains(&nothing), "{reported}");
+    let (code, reported) = said(&mut tetrion(&["serve", "--tls-client-ca", &authority]));
+    assert_eq!(code, Some(2), "{reported}");
+    assert!(reported.contains("--tls-cert"), "{reported}");
 }
 
 #[tokio::test]
@@ -566,8 +578,8 @@ async fn no_log_shows_a_secret() {
 fn no_help_shows_a_secret_of_the_environment() {
     for command in ["serve", "train", "evaluate", "reproduce"] {
         let variable = format!("TETRION_{}_TOKEN", command.to_uppercase());
-        let (code, told) = said(tetrion(&[command, "--help"]).env(variable, NEW));
-        assert_eq!(code, Some(0), "{told}");
-        assert!(told.contains("--token-file") && !told.contains("needle"), "{told}");
+        let (code, reported) = said(tetrion(&[command, "--help"]).env(variable, NEW));
+        assert_eq!(code, Some(0), "{reported}");
+        assert!(reported.contains("--token-file") && !reported.contains("needle"), "{reported}");
     }
 }

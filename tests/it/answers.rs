@@ -8,7 +8,7 @@ use tetrion::server::ServerConfig;
 use tetrion::service::answers::{Answers, SMALL_ANSWER_BYTES};
 use tetrion::service::budget::Budget;
 use tetrion::service::refusal::Refusal;
-use tetrion::service::{EvaluationLimits, NetworkLimits};
+use tetrion::service::{EvaluationCapacity, NetworkLimits};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::task::JoinSet;
@@ -30,7 +30,7 @@ const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest { width: 0 };
 /// A server with this much memory for answers, which may lie unread for this long while it is scarce.
 async fn start(answer_memory: u64, max_unread: Duration) -> (SocketAddr, DropGuard) {
     let network = NetworkLimits { answer_memory, ..NetworkLimits::default() };
-    let evaluations = EvaluationLimits { max_unread, ..EvaluationLimits::default() };
+    let evaluations = EvaluationCapacity { max_unread, ..EvaluationCapacity::default() };
     listen_with(ServerConfig { network, evaluations, num_threads: 1, ..ServerConfig::default() }).await
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tetrion::cli::bench::Group;
 use tetrion::cli::bench::groups::thread_counts;
 use tetrion::cli::bench::measure::{Plan, Samples, Work, rates};
-use tetrion::cli::bench::report::{Goal, Machine, Report, Row, Unit};
+use tetrion::cli::bench::report::{Goal, MachineInfo, Report, Row, Unit};
 
 #[test]
 fn a_bad_round_moves_neither_the_median_nor_the_ratio() {
@@ -51,7 +51,7 @@ fn report() -> Report {
         goal,
     };
     Report {
-        machine: Machine {
+        machine: MachineInfo {
             processor: "a processor".to_owned(),
             threads: 2,
             kernels: vec!["portable", "avx2"],

@@ -1,7 +1,7 @@
 //! The cross-entropy method: what it finds, the path it takes, what it refuses.
 
 use tetrion::optimizers::cem::{
-    Cem, CemConfig, CemState, Covariance, Noise, PRESETS, Preset, Spread, elite_statistics,
+    CEM_PRESETS, Cem, CemConfig, CemPreset, CemState, Covariance, Noise, Spread, elite_statistics,
 };
 use tetrion::optimizers::{Config, Generation, Look, Optimizer, State, TellError};
 
@@ -56,7 +56,7 @@ pub fn check_resume(config: &Config, num_generations: u32) {
 }
 
 fn quiet() -> CemConfig {
-    CemConfig { population: 50, elite_fraction: 0.2, noise: Noise::None, ..Preset::Lab.config(30) }
+    CemConfig { population: 50, elite_fraction: 0.2, noise: Noise::None, ..CemPreset::Lab.config(30) }
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn asks_the_same_until_told() {
 
 #[test]
 fn resumes_from_text_at_every_round() {
-    for (_, preset) in PRESETS {
+    for (_, preset) in CEM_PRESETS {
         check_resume(&Config::preset(preset, 12), 12);
     }
     let full = CemConfig { covariance: Covariance::Full, second_look: 0.5, ..quiet() };
@@ -214,12 +214,12 @@ fn earlier_candidates_win_ties_and_later_generations_win_them() {
 
 #[test]
 fn noise_schedules() {
-    let lab = Preset::Lab.config(100).noise;
-    let decreasing = Preset::SzitaLorincz.config(0).noise;
-    let constant = Preset::ThieryScherrer.config(0).noise;
+    let lab = CemPreset::Lab.config(100).noise;
+    let decreasing = CemPreset::SzitaLorincz.config(0).noise;
+    let constant = CemPreset::ThieryScherrer.config(0).noise;
     for (noise, table) in [
         (lab, &[(0, 4.0), (30, 2.0), (59, 0.0667), (60, 0.0), (99, 0.0)][..]),
-        (Preset::Lab.config(50).noise, &[(0, 4.0), (15, 2.0), (30, 0.0)]),
+        (CemPreset::Lab.config(50).noise, &[(0, 4.0), (15, 2.0), (30, 0.0)]),
         (decreasing, &[(0, 5.0), (10, 4.0), (49, 0.1), (50, 0.0), (80, 0.0)]),
         (constant, &[(0, 4.0), (79, 4.0)]),
         (Noise::Hyperbolic { variance: 6.0 }, &[(0, 6.0), (1, 3.0), (2, 2.0), (5, 1.0)]),
@@ -236,7 +236,7 @@ fn noise_schedules() {
 #[test]
 fn noise_is_added_to_the_variance() {
     for covariance in [Covariance::Diagonal, Covariance::Full] {
-        let config = CemConfig { population: 10_000, covariance, ..Preset::Lab.config(100) };
+        let config = CemConfig { population: 10_000, covariance, ..CemPreset::Lab.config(100) };
         let draws = Cem::new(config, 4, 1).unwrap().ask().candidates.concat();
         let variance = draws.iter().map(|x| x * x).sum::<f64>() / draws.len() as f64;
         assert!((variance - 5.0).abs() < 0.15, "{covariance:?}: {variance}"); // standard error 0.035
@@ -251,13 +251,13 @@ fn number_of_elites() {
         let config = CemConfig { population, elite_fraction, ..quiet() };
         assert_eq!(config.num_elites(), expected, "{population} * {elite_fraction}");
     }
-    let tetrion = Preset::Tetrion.config(0);
+    let tetrion = CemPreset::Tetrion.config(0);
     assert_eq!((tetrion.num_elites(), tetrion.num_second_looks()), (10, 33));
 }
 
 #[test]
 fn unit_vectors_have_length_one() {
-    let mut search = Cem::new(Preset::Tetrion.config(0), 8, 4).unwrap();
+    let mut search = Cem::new(CemPreset::Tetrion.config(0), 8, 4).unwrap();
     for _ in 0..3 {
         for weights in search.ask().candidates {
             let norm = weights.iter().map(|w| w * w).sum::<f64>();
@@ -315,7 +315,7 @@ fn refuses_scores_and_keeps_its_state() {
 fn refuses_parameters() {
     #[track_caller]
     fn check(change: impl Fn(&mut CemConfig), expected: &str) {
-        let mut config = Preset::Tetrion.config(10);
+        let mut config = CemPreset::Tetrion.config(10);
         change(&mut config);
         assert_eq!(Cem::new(config, 3, 1).unwrap_err().to_string(), expected);
     }
@@ -325,7 +325,7 @@ fn refuses_parameters() {
     check(|c| c.second_look = 0.05, "second_look is 0.05, not between 0.1 and 1.0");
     check(|c| c.second_look = 1.5, "second_look is 1.5, not between 0.1 and 1.0");
     let vague = |change: fn(&mut CemConfig), field: &str| {
-        let mut config = Preset::Tetrion.config(10);
+        let mut config = CemPreset::Tetrion.config(10);
         change(&mut config);
         assert_eq!(Cem::new(config, 3, 1).unwrap_err().field, field);
     };
@@ -339,10 +339,10 @@ fn refuses_parameters() {
     vague(|c| c.noise = Noise::Linear { variance: 1.0, generations: 0.0 }, "noise.generations");
     assert_eq!(Cem::new(quiet(), 0, 1).unwrap_err().field, "num_weights");
     assert_eq!(
-        "tetris".parse::<Preset>().unwrap_err().to_string(),
+        "tetris".parse::<CemPreset>().unwrap_err().to_string(),
         "preset is \"tetris\", not one of szita-lorincz, thiery-scherrer, lab, tetrion"
     );
-    for (name, preset) in PRESETS {
+    for (name, preset) in CEM_PRESETS {
         assert_eq!(name.parse(), Ok(preset));
         assert!(Cem::new(preset.config(1), 1, 0).is_ok(), "{name}");
     }

@@ -100,7 +100,7 @@ async fn certificates_that_cannot_be_used_are_logged_once_and_change_nothing() {
     ] {
         fs::write(file, broken).unwrap();
         server.logged.hang_up();
-        let line = server.logged.wait_for("the certificates cannot be used, those read before stay");
+        let line = server.logged.wait_for("the certificates cannot be used; the previous ones stay");
         assert!(line.contains(file) && line.contains(problem), "{problem}: {line}");
         assert_eq!(server.meets().await, OLD, "{problem}");
         write(&server.files, OLD);
@@ -108,7 +108,7 @@ async fn certificates_that_cannot_be_used_are_logged_once_and_change_nothing() {
         server.logged.wait_for("certificates read again");
     }
     fs::remove_file(&key).unwrap();
-    let line = server.logged.wait_for("the certificates cannot be used, those read before stay");
+    let line = server.logged.wait_for("the certificates cannot be used; the previous ones stay");
     assert!(line.contains(&format!("cannot read {key}")), "{line}");
     // The file is looked at a few times more, and it is still gone.
     tokio::time::sleep(Duration::from_millis(3500)).await;

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use clap::builder::PossibleValue;
 use prost::Message;
 use prost_types::FileDescriptorSet;
-use tetrion::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, TopOut};
+use tetrion::engine::{ActionModel, NamedChoice, OrientationTable, Randomizer, Reach, TopOut};
 use tetrion::wire::FILE_DESCRIPTOR_SET;
 
 fn tetrion(args: &[&str], environment: &[(&str, &str)]) -> Output {
@@ -76,7 +76,7 @@ fn the_definition_is_sound() {
 #[test]
 fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
     #[track_caller]
-    fn check<C: Choice>(subcommand: &clap::Command) {
+    fn check<C: NamedChoice>(subcommand: &clap::Command) {
         let flag = subcommand.get_arguments().find(|arg| arg.get_id() == C::FIELD).unwrap();
         let values = flag.get_possible_values();
         assert_eq!(
@@ -98,7 +98,7 @@ fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
     let flags: Vec<String> =
         of_rules.chain(of_scoring).map(|field| field.replace("preset", "rules")).collect();
     assert!(flags.len() > 11, "{flags:?}");
-    for name in ["evaluate", "train", "perft"] {
+    for name in ["evaluate", "train", "perft", "play", "watch"] {
         let command = tetrion::cli::args::command();
         let subcommand = command.find_subcommand(name).unwrap();
         for flag in &flags {
@@ -146,7 +146,7 @@ fn what_a_file_says_is_checked() {
         "[serve]: no option is called \"listn\", did you mean \"listen\"? expected one of ",
     );
     refused("serve = 3", "serve is a value");
-    refused("[serve]\nlisten = {a = 1}", "[serve] listen is no plain value");
+    refused("[serve]\nlisten = {a = 1}", "[serve] listen is not a plain value");
     refused("[serve]\nlisten = 'nowhere'", "'nowhere' for '--listen");
     refused("[serve]\ndrain-timeout = 'soon'", "'soon' for '--drain-timeout");
 }

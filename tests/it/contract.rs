@@ -9,7 +9,7 @@ use prost_types::FileDescriptorSet;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
-    ActionModel, Choice, Dealer, OrientationTable, Randomizer, Reach, Rules, Shape, Tetromino, TopOut,
+    ActionModel, Dealer, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape, Tetromino, TopOut,
     episode_seed,
 };
 use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
@@ -127,7 +127,9 @@ fn the_orientations_are_as_drawn() {
 #[test]
 fn the_choices_have_the_numbers_and_names_of_their_enums() {
     #[track_caller]
-    fn check<C: Choice + Default + std::fmt::Debug>(name_in_proto: impl Fn(i32) -> Option<&'static str>) {
+    fn check<C: NamedChoice + Default + std::fmt::Debug>(
+        name_in_proto: impl Fn(i32) -> Option<&'static str>,
+    ) {
         let prefix = C::FIELD.to_uppercase();
         assert_eq!(name_in_proto(0), Some(format!("{prefix}_UNSPECIFIED").as_str()));
         for number in 1..=u8::MAX {
@@ -181,7 +183,7 @@ fn documentable(file: &FileDescriptorProto) -> BTreeSet<Vec<i32>> {
 fn everything_in_the_contract_has_a_comment_and_reflection_carries_it() {
     let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
     let ours: Vec<_> = set.file.iter().filter(|file| file.package() == "tetrion.v1").collect();
-    assert_eq!(ours.len(), 5);
+    assert_eq!(ours.len(), 6);
     for file in ours {
         let locations = &file.source_code_info.as_ref().expect("comments are kept").location;
         let commented: BTreeSet<Vec<i32>> = locations
@@ -226,7 +228,7 @@ fn the_names_that_generators_use_stay() {
             }
         };
         let options = file.options.as_ref().unwrap_or_else(|| panic!("{} has no options", file.name()));
-        let told = (
+        let reported = (
             options.java_package(),
             options.go_package(),
             options.csharp_namespace(),
@@ -234,7 +236,7 @@ fn the_names_that_generators_use_stay() {
             options.php_namespace(),
             options.objc_class_prefix(),
         );
-        assert_eq!(told, (java, go, csharp, ruby, php, objc), "{}", file.name());
+        assert_eq!(reported, (java, go, csharp, ruby, php, objc), "{}", file.name());
         assert_eq!(options.php_metadata_namespace(), format!("{php}\\GPBMetadata"), "{}", file.name());
         assert!(options.java_multiple_files(), "{}", file.name());
         // `rules.proto`: `RulesProto`, which no message is called.

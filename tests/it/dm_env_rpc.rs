@@ -180,7 +180,7 @@ fn elements(tensor: &dm::Tensor) -> Vec<f64> {
 }
 
 #[track_caller]
-fn told(error: rpc::Status) -> (Code, String) {
+fn refusal_of(error: rpc::Status) -> (Code, String) {
     (Code::from(error.code), reason(&error))
 }
 
@@ -202,10 +202,10 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
     use dm::tensor_spec::value::Payload as Bound;
     assert_eq!(bound(&action.min), Some(Bound::Int32s(tensor::Int32Array { array: vec![0] })));
     assert_eq!(bound(&action.max), Some(Bound::Int32s(tensor::Int32Array { array: vec![23] })));
-    let mut told: Vec<(u64, &str, Vec<i32>)> =
+    let mut reported: Vec<(u64, &str, Vec<i32>)> =
         specs.observations.iter().map(|(&uid, spec)| (uid, spec.name.as_str(), spec.shape.clone())).collect();
-    told.sort();
-    let names: Vec<&str> = told.iter().map(|(_, name, _)| *name).collect();
+    reported.sort();
+    let names: Vec<&str> = reported.iter().map(|(_, name, _)| *name).collect();
     // No queue without a preview, no features without a selection.
     let expected = [
         "reward",
@@ -224,7 +224,10 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
         "landing_row",
     ];
     assert_eq!(names, expected);
-    assert_eq!((told[0].0, told[1].0, &told[1].2, &told[5].2), (1, 2, &vec![8, 6], &vec![24]));
+    assert_eq!(
+        (reported[0].0, reported[1].0, &reported[1].2, &reported[5].2),
+        (1, 2, &vec![8, 6], &vec![24])
+    );
 
     // The first step begins the episode, whatever it holds.
     let first = connection.step(&specs, Some(1_000_000)).await.unwrap();
@@ -247,7 +250,7 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
     connection.leave().await; // without effect, and without an error
     connection.destroy(&world).await.unwrap();
     assert_eq!(server.store.num_sessions(), 0);
-    assert_eq!(connection.join(&world).await.map_err(self::told).unwrap_err().0, Code::NotFound);
+    assert_eq!(connection.join(&world).await.map_err(self::refusal_of).unwrap_err().0, Code::NotFound);
 }
 
 #[tokio::test]
@@ -343,7 +346,7 @@ async fn worlds_and_sessions_share_the_limits() {
     let mut client = server.client().await;
     let session = create(&mut client, config(1, 1)).await.name;
     let world = connection.create(Settings::new()).await.unwrap();
-    let full = connection.create(Settings::new()).await.map_err(told);
+    let full = connection.create(Settings::new()).await.map_err(refusal_of);
     assert_eq!(full, Err((Code::ResourceExhausted, "SESSION_LIMIT".to_owned())));
     let request = pb::CreateSessionRequest::default();
     refused(client.create_session(request.clone()).await, Code::ResourceExhausted, "SESSION_LIMIT");
@@ -361,7 +364,7 @@ async fn worlds_and_sessions_share_the_limits() {
     connection.destroy(&world).await.unwrap();
     client.create_session(request).await.expect("room again");
 
-    let not_ours = connection.join(&session).await.map_err(told);
+    let not_ours = connection.join(&session).await.map_err(refusal_of);
     assert_eq!(not_ours, Err((Code::InvalidArgument, "INVALID_FIELD".to_owned())), "a session is no world");
 }
 
@@ -390,10 +393,10 @@ async fn a_connection_that_ends_leaves_nothing_behind() {
     drop(maker);
     until_there_are(&server, 1).await;
     assert_eq!(other.step(&specs, None).await.unwrap().state, RUNNING);
-    assert_eq!(other.join(&worlds[0]).await.map_err(told).unwrap_err().1, "ALREADY_JOINED");
+    assert_eq!(other.join(&worlds[0]).await.map_err(refusal_of).unwrap_err().1, "ALREADY_JOINED");
     other.leave().await;
     assert_eq!(server.store.num_sessions(), 0, "with the last of its people it is gone");
-    assert_eq!(other.join(&worlds[1]).await.map_err(told).unwrap_err().1, "SESSION_NOT_FOUND");
+    assert_eq!(other.join(&worlds[1]).await.map_err(refusal_of).unwrap_err().1, "SESSION_NOT_FOUND");
     // Half-closed in order instead of dropped.
     other.create(Settings::new()).await.unwrap();
     drop(other.requests);
@@ -407,16 +410,16 @@ async fn a_world_is_for_one_agent_at_a_time() {
     let (mut first, mut second) = (Connection::open(&server).await, Connection::open(&server).await);
     let world = first.create(Settings::new()).await.unwrap();
     let spare = first.create(Settings::new()).await.unwrap();
-    assert_eq!(first.reset(Settings::new()).await.map_err(told).unwrap_err().1, "NOT_JOINED");
+    assert_eq!(first.reset(Settings::new()).await.map_err(refusal_of).unwrap_err().1, "NOT_JOINED");
     let specs = first.join(&world).await.unwrap();
     for world in [&world, &spare] {
-        assert_eq!(first.join(world).await.map_err(told).unwrap_err().1, "ALREADY_JOINED");
+        assert_eq!(first.join(world).await.map_err(refusal_of).unwrap_err().1, "ALREADY_JOINED");
     }
-    assert_eq!(second.join(&world).await.map_err(told).unwrap_err().1, "WORLD_IN_USE");
+    assert_eq!(second.join(&world).await.map_err(refusal_of).unwrap_err().1, "WORLD_IN_USE");
     for connection in [&mut first, &mut second] {
-        assert_eq!(connection.destroy(&world).await.map_err(told).unwrap_err().1, "WORLD_IN_USE");
+        assert_eq!(connection.destroy(&world).await.map_err(refusal_of).unwrap_err().1, "WORLD_IN_USE");
     }
-    assert_eq!(second.step(&specs, None).await.map_err(told).unwrap_err().1, "NOT_JOINED");
+    assert_eq!(second.step(&specs, None).await.map_err(refusal_of).unwrap_err().1, "NOT_JOINED");
     let before = first.step(&specs, None).await.unwrap();
     first.leave().await;
     // The next agent begins an episode of its own.
@@ -462,7 +465,7 @@ async fn resets_begin_episodes_of_their_own() {
     agent.reset(Settings::new()).await.unwrap();
     other.reset_world(&world).await.unwrap();
     assert_eq!(agent.step(&specs, None).await.unwrap().state, RUNNING);
-    assert_eq!(other.reset_world("sessions/0").await.map_err(told).unwrap_err().1, "SESSION_NOT_FOUND");
+    assert_eq!(other.reset_world("sessions/0").await.map_err(refusal_of).unwrap_err().1, "SESSION_NOT_FOUND");
 }
 
 #[tokio::test]
@@ -479,7 +482,7 @@ async fn a_world_ends_with_its_lease() {
     server.clock.advance(Duration::from_secs(3));
     assert_eq!(server.store.reap(), 1, "no connection holds it");
     assert_eq!(
-        connection.step(&specs, None).await.map_err(told).unwrap_err(),
+        connection.step(&specs, None).await.map_err(refusal_of).unwrap_err(),
         (Code::NotFound, "SESSION_EXPIRED".to_owned())
     );
     connection.join(&long).await.expect("another one");
@@ -535,8 +538,8 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         ("pieces", text(&"I".repeat(100_001))),
         ("preview", scalar(Payload::Protos(tensor::ProtoArray { array: vec![Default::default()] }))),
     ] {
-        let told = connection.create(settings([(name, tensor.clone())])).await.map_err(told);
-        let (code, reason) = told.expect_err(name);
+        let reported = connection.create(settings([(name, tensor.clone())])).await.map_err(refusal_of);
+        let (code, reason) = reported.expect_err(name);
         assert_eq!(code, Code::InvalidArgument, "{name} {reason}");
         assert!(invalid.contains(&reason.as_str()), "{name} {tensor:?}: {reason}");
     }
@@ -557,14 +560,14 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         assert!(refused.message.contains(meant), "{}", refused.message);
     }
     let both = settings([("seed", int32(1)), ("pieces", text("I"))]);
-    assert_eq!(connection.create(both).await.map_err(told).unwrap_err().1, "INVALID_FIELD");
+    assert_eq!(connection.create(both).await.map_err(refusal_of).unwrap_err().1, "INVALID_FIELD");
     assert_eq!(server.store.num_sessions(), 0);
 
     let world = connection.create(settings([("seed", int32(5))])).await.unwrap();
     let specs = connection.join(&world).await.unwrap();
     let before = connection.step(&specs, None).await.unwrap();
     let at_creation = settings([("width", int32(12))]);
-    assert_eq!(connection.reset(at_creation).await.map_err(told).unwrap_err().1, "UNKNOWN_NAME");
+    assert_eq!(connection.reset(at_creation).await.map_err(refusal_of).unwrap_err().1, "UNKNOWN_NAME");
     for actions in [
         (2, int32(0)),
         (u64::MAX, int32(0)),
@@ -581,8 +584,8 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         (1, dm::Tensor::default()),
     ] {
         let request = dm::StepRequest { actions: HashMap::from([actions.clone()]), ..Default::default() };
-        let told = connection.ask(Asked::Step(request)).await.map_err(told);
-        assert_eq!(told.expect_err("a refusal").0, Code::InvalidArgument, "{actions:?}");
+        let reported = connection.ask(Asked::Step(request)).await.map_err(refusal_of);
+        assert_eq!(reported.expect_err("a refusal").0, Code::InvalidArgument, "{actions:?}");
     }
     let request = dm::StepRequest { requested_observations: vec![1, 77_777], ..Default::default() };
     let unknown = connection.ask(Asked::Step(request)).await.unwrap_err();
@@ -711,10 +714,10 @@ async fn an_action_that_does_not_exist_does_what_the_setting_says() {
         connection.leave().await;
     }
     let given = settings([("invalid_action_reward", double(-0.5))]);
-    let refused = connection.create(given).await.map_err(told).unwrap_err();
+    let refused = connection.create(given).await.map_err(refusal_of).unwrap_err();
     assert_eq!(refused.0, Code::InvalidArgument, "there is nothing to ignore");
     let given = settings([("invalid_action_policy", text("forgive"))]);
-    assert_eq!(connection.create(given).await.map_err(told).unwrap_err().1, "UNKNOWN_NAME");
+    assert_eq!(connection.create(given).await.map_err(refusal_of).unwrap_err().1, "UNKNOWN_NAME");
 }
 
 #[tokio::test]
@@ -766,7 +769,10 @@ async fn keys_are_pressed_as_in_a_session() {
     assert_eq!(ends, 3);
     let too_far = connection.step(&specs, None).await.unwrap();
     assert_eq!(too_far.state, RUNNING);
-    assert_eq!(connection.step(&specs, Some(6)).await.map_err(told).unwrap_err().1, "ACTION_OUT_OF_RANGE");
+    assert_eq!(
+        connection.step(&specs, Some(6)).await.map_err(refusal_of).unwrap_err().1,
+        "ACTION_OUT_OF_RANGE"
+    );
 }
 
 /// The rows of a table in the head of the proto file, cut where two blanks or more stand: those under the line that ends with
@@ -782,9 +788,9 @@ fn table_under(heading: &str) -> Vec<Vec<&'static str>> {
 
 #[test]
 fn the_settings_are_those_of_the_proto_file() {
-    let told: Vec<_> =
+    let reported: Vec<_> =
         table_under("a number in any numeric type:").iter().map(|row| (row[0], row[1])).collect();
-    assert_eq!(told, SETTINGS.map(|setting| (setting.name, setting.takes)));
+    assert_eq!(reported, SETTINGS.map(|setting| (setting.name, setting.takes)));
 }
 
 #[tokio::test]
@@ -800,18 +806,18 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
     ]);
     let world = connection.create(all).await.unwrap();
     let specs = connection.join(&world).await.unwrap();
-    let mut told: Vec<(String, String, String)> = specs
+    let mut reported: Vec<(String, String, String)> = specs
         .observations
         .iter()
         .map(|(uid, spec)| (uid.to_string(), spec.name.clone(), spec.dtype().as_str_name().to_owned()))
         .collect();
-    told.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());
+    reported.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());
     let written = table_under("list those that a world has:");
     let expected: Vec<(String, String, String)> = written
         .iter()
         .map(|row| (row[0].to_owned(), row[1].to_owned(), row[2].split(' ').next().unwrap().to_owned()))
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     // Learners have stored these numbers: they stay.
     let pinned = [
         "reward",
@@ -834,8 +840,8 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         "landing_row",
     ];
     let numbered: Vec<(u64, &str)> = (1..).zip(pinned).collect();
-    let told: Vec<(u64, &str)> =
-        told.iter().map(|(uid, name, _)| (uid.parse().unwrap(), name.as_str())).collect();
-    assert_eq!(told[..pinned.len()], numbered);
+    let reported: Vec<(u64, &str)> =
+        reported.iter().map(|(uid, name, _)| (uid.parse().unwrap(), name.as_str())).collect();
+    assert_eq!(reported[..pinned.len()], numbered);
     assert_eq!(specs.actions.keys().collect::<Vec<_>>(), [&1]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use prost::Message;
 use tetrion::cli::numbers::grouped;
-use tetrion::cli::reproduce::experiments::{Figure, experiments};
+use tetrion::cli::reproduce::experiments::{ComparedFigure, experiments};
 use tetrion::cli::reproduce::verdict::Said;
 use tetrion::wire::FILE_DESCRIPTOR_SET;
 use tetrion::wire::dm_env_rpc::settings::SETTINGS;
@@ -116,7 +116,7 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
             .find(|experiment| command.trim_matches('`').split(' ').nth(1) == Some(experiment.name));
         let found = found.and_then(|experiment| experiment.rows.iter().find(|row| row.label(quick) == label));
         let found = found.unwrap_or_else(|| panic!("{command} has no row {label}"));
-        let same = |figure: &&Figure| {
+        let same = |figure: &&ComparedFigure| {
             let unit = figure.quantity.unit();
             let text = |said: Option<Said>| said.map_or(String::new(), |said| said.text(unit));
             figure.quantity.name() == number

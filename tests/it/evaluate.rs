@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value;
 use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{Choice, PRESETS, Rules};
+use tetrion::engine::{NamedChoice, PRESETS, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
@@ -159,7 +159,7 @@ fn the_write_ups_four_numbers_play_as_they_did() {
     assert_eq!(mean(&[&weights[..], &["--terminal", "score"]].concat()), named);
     let avoiding = mean(&[&weights[..], &["--terminal", "avoid"]].concat());
     assert_eq!(mean(&["--controller", "genetic", "--terminal", "avoid"]), avoiding);
-    assert_eq!(mean(&weights), avoiding, "what plain numbers do unless they are told otherwise");
+    assert_eq!(mean(&weights), avoiding, "what plain numbers do without --terminal");
     assert!(avoiding > named, "{avoiding} pieces, {named} where the end is scored");
 }
 

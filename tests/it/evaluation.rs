@@ -11,7 +11,7 @@ use tetrion::engine::{RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::server::{Server, ServerConfig};
-use tetrion::service::EvaluationLimits;
+use tetrion::service::EvaluationCapacity;
 use tetrion::wire::limits::{
     DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_RESPONSE_BYTES,
 };
@@ -123,6 +123,7 @@ pub async fn ask(client: &mut Client, request: pb::EvaluatePoliciesRequest) -> R
             Event::Started(_) => panic!("started comes once"),
             Event::Results(columns) => results.extend(rows(&columns)),
             Event::Progress(progress) => last_progress = Some(progress),
+            Event::Actions(actions) => panic!("nothing is to be recorded: {actions:?}"),
             Event::Summary(summary) => {
                 assert_eq!(next(&mut stream).await?, None, "nothing comes after the summary");
                 let last_progress = last_progress.expect("progress comes at least once");
@@ -140,7 +141,7 @@ async fn next(stream: &mut Streaming<pb::EvaluatePoliciesResponse>) -> Result<Op
     Ok(stream.message().await?.map(|answer| answer.event.expect("an event in each message")))
 }
 
-fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
+pub fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
     fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
         tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
     }
@@ -313,21 +314,24 @@ async fn the_summary_says_what_the_games_say() {
     let Answer { results, summary, .. } = ask(&mut client, asked).await.unwrap();
     let lines: Vec<Vec<f64>> =
         results.chunks(10).map(|games| games.iter().map(|game| game.lines as f64).collect()).collect();
-    for (policy, told) in summary.policies.iter().enumerate() {
+    for (policy, reported) in summary.policies.iter().enumerate() {
         let games = &results[10 * policy..10 * (policy + 1)];
         let cut = games.iter().filter(|game| game.truncated).count() as u64;
-        assert_eq!((told.policy_index, told.num_games), (policy as u32, 10));
-        assert_eq!((told.num_truncated, told.lower_bound), (cut, cut > 0));
-        let told = told.lines.unwrap();
+        assert_eq!((reported.policy_index, reported.num_games), (policy as u32, 10));
+        assert_eq!((reported.num_truncated, reported.lower_bound), (cut, cut > 0));
+        let reported = reported.lines.unwrap();
         let mean = lines[policy].iter().sum::<f64>() / 10.0;
         let variance = lines[policy].iter().map(|lines| (lines - mean).powi(2)).sum::<f64>() / 9.0;
         let half = 1.96 * (variance / 10.0).sqrt();
         let close = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-9;
-        assert_eq!(told.mean, mean);
-        assert!(close(told.std, variance.sqrt()), "{told:?}");
-        assert!(close(told.ci95_low, mean - half) && close(told.ci95_high, mean + half), "{told:?}");
-        assert_eq!(told.min, lines[policy].iter().copied().fold(f64::INFINITY, f64::min));
-        assert_eq!(told.max, lines[policy].iter().copied().fold(0.0, f64::max));
+        assert_eq!(reported.mean, mean);
+        assert!(close(reported.std, variance.sqrt()), "{reported:?}");
+        assert!(
+            close(reported.ci95_low, mean - half) && close(reported.ci95_high, mean + half),
+            "{reported:?}"
+        );
+        assert_eq!(reported.min, lines[policy].iter().copied().fold(f64::INFINITY, f64::min));
+        assert_eq!(reported.max, lines[policy].iter().copied().fold(0.0, f64::max));
     }
     let compared: Vec<(u32, u32, u64)> =
         summary.paired_differences.iter().map(|d| (d.policy_index, d.baseline_index, d.num_games)).collect();
@@ -411,8 +415,8 @@ async fn many_games_come_in_messages_of_a_bounded_size() {
 }
 
 /// The usual limits, and this many evaluations.
-fn at_most(max_evaluations: u32) -> EvaluationLimits {
-    EvaluationLimits { max_evaluations, ..EvaluationLimits::default() }
+fn at_most(max_evaluations: u32) -> EvaluationCapacity {
+    EvaluationCapacity { max_evaluations, ..EvaluationCapacity::default() }
 }
 
 /// An evaluation that runs until it is stopped.
@@ -605,13 +609,13 @@ async fn progress_may_be_told_less_often_than_any_clock_can_count() {
         let progress_interval = Some(prost_types::Duration { seconds, nanos });
         let request = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
         let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
-        let mut told = 0;
+        let mut reported = 0;
         let mut last = None;
         while let Some(event) = next(&mut stream).await.unwrap() {
-            told += u32::from(matches!(event, Event::Progress(_)));
+            reported += u32::from(matches!(event, Event::Progress(_)));
             last = Some(event);
         }
-        assert!(told == 1 && matches!(last, Some(Event::Summary(_))), "{told} messages of progress");
+        assert!(reported == 1 && matches!(last, Some(Event::Summary(_))), "{reported} messages of progress");
     }
 }
 

@@ -213,6 +213,18 @@ fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64,
     game
 }
 
+/// A game on a kernel, in uneven slices: where they end must not matter.
+fn in_slices(rules: &Rules, agent: &Agent, kernel: Kernel, seed: u64, pieces: u64) -> Game<u64, 32> {
+    let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
+    let bounds = Bounds { pieces, steps: u64::MAX };
+    let mut slice = 1;
+    while !episode.is_over(bounds) {
+        episode.advance(rules, agent, kernel, bounds, 97 * slice);
+        slice = slice % 5 + 1;
+    }
+    episode.game
+}
+
 #[test]
 fn every_kernel_plays_the_games_of_choices_one_by_one() {
     let controllers = ["dt-10", "bcts", "rv-ce", "el-tetris"];
@@ -237,22 +249,66 @@ fn every_kernel_plays_the_games_of_choices_one_by_one() {
             let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
             let expected = one_by_one(&rules, &agent, seed, 150);
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
-                let dealer = Dealer::seeded(rules.randomizer, seed);
-                let mut episode = Episode::new(&rules, dealer, AgentRng::new(seed));
-                // In uneven slices: where they end must not matter.
-                let bounds = Bounds { pieces: 150, steps: u64::MAX };
-                let mut slice = 1;
-                while !episode.is_over(bounds) {
-                    episode.advance(&rules, &agent, kernel, bounds, 97 * slice);
-                    slice = slice % 5 + 1;
-                }
-                assert_eq!(episode.game, expected, "{kernel:?}, {rules:?}, {expectation:?}, seed {seed}");
+                let game = in_slices(&rules, &agent, kernel, seed, 150);
+                assert_eq!(game, expected, "{kernel:?}, {rules:?}, {expectation:?}, seed {seed}");
             }
             pieces += expected.pieces;
             ended += u32::from(expected.end.is_some());
         }
     }
     assert!(pieces > 3_000 && ended > 5, "{pieces} pieces, {ended} games that ended");
+}
+
+/// Placements that clear lines are measured together, by code of its own for every feature of cells.
+#[test]
+fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
+    // The weights of `dt-10`, for games that clear lines; the others are small.
+    let thiery = Controller::named("dt-10").unwrap();
+    let set = FeatureSet::named(thiery.feature_set, 10).unwrap();
+    let mut cells: Vec<(String, f64)> = set.names().into_iter().zip(thiery.weights.iter().copied()).collect();
+    let others = ["lines_cleared", "total_height", "max_height", "bumpiness"];
+    cells.extend(others.map(|name| (name.to_owned(), -0.25)));
+    let preclear = cells.iter().filter(|(name, _)| {
+        !["landing_height", "eroded_piece_cells", "lines_cleared"].contains(&name.as_str())
+    });
+    let preclear: Vec<_> = preclear.map(|(name, _)| (format!("{name}_preclear"), 0.0)).collect();
+    cells.extend(preclear);
+    let mut columns = cells.clone();
+    for name in [
+        "column_height[0]",
+        "column_height_preclear[2]",
+        "height_difference[1]",
+        "height_difference_preclear[3]",
+        "holes*height_difference[0]",
+        "column_height[3]*cumulative_wells",
+    ] {
+        columns.push((name.to_owned(), 0.0));
+    }
+    let mut lines = 0;
+    for (case, features) in [cells, columns].into_iter().enumerate() {
+        for (number, (width, height)) in
+            [(5, 6), (10, 10), (16, 12), (10, 20), (18, 8)].into_iter().enumerate()
+        {
+            let seed = word(case as u64, 11, number as u64);
+            let rules = Rules::simplified(width, height);
+            let (names, weights): (Vec<String>, Vec<f64>) = features.iter().cloned().unzip();
+            let noise = |n: usize| word(seed, 12, n as u64) as f64 / 2f64.powi(64) - 0.5;
+            let weights = weights.iter().enumerate().map(|(n, weight)| weight + 0.5 * noise(n)).collect();
+            let set = FeatureSet::custom(&names, width).unwrap();
+            let policy = if number == 2 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
+            let linear = LinearAgent::new(set, weights, policy).unwrap();
+            assert!(linear.scorer_under(&rules).is_some(), "features that the kernels know");
+            let expectation = Expectation { placements: 12, ..Expectation::default() };
+            let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
+            let expected = one_by_one(&rules, &agent, seed, 150);
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let game = in_slices(&rules, &agent, kernel, seed, 150);
+                assert_eq!(game, expected, "{kernel:?}, {width} x {height}, case {case}");
+            }
+            lines += expected.lines;
+        }
+    }
+    assert!(lines > 200, "{lines} lines");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate, nanoseconds};
 use tetrion::server::{Server, ServerConfig, ServerError};
-use tetrion::service::EvaluationLimits;
+use tetrion::service::EvaluationCapacity;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_response::Event;
@@ -234,31 +234,34 @@ async fn a_call_may_take_so_much_work_and_no_more() {
     let served = serve(ServerConfig { max_call_work, ..Default::default() }).await;
     let mut client = served.client().await;
     client.enumerate_placements(floods(100)).await.expect("as much work as may be");
-    let told =
+    let reported =
         refused(client.enumerate_placements(floods(101)).await, Code::InvalidArgument, "TOO_MUCH_WORK");
-    assert_eq!(told.metadata("max_seconds"), max_call_work.as_secs_f64().to_string());
-    assert!(told.metadata("seconds").parse::<f64>().unwrap() > max_call_work.as_secs_f64());
+    assert_eq!(reported.metadata("max_seconds"), max_call_work.as_secs_f64().to_string());
+    assert!(reported.metadata("seconds").parse::<f64>().unwrap() > max_call_work.as_secs_f64());
 }
 
 #[tokio::test]
 async fn a_caller_has_so_many_evaluations_and_leaves_room_for_others() {
-    let evaluations = EvaluationLimits { max_per_caller: 2, ..EvaluationLimits::default() };
+    let evaluations = EvaluationCapacity { max_per_caller: 2, ..EvaluationCapacity::default() };
     let served = serve(ServerConfig { evaluations, ..Default::default() }).await;
     let mut greedy = served.evaluations().await;
     let mut running = Vec::new();
     for _ in 0..2 {
         running.push(greedy.evaluate_policies(endless()).await.expect("one of two"));
     }
-    let told =
+    let reported =
         refused(greedy.evaluate_policies(endless()).await, Code::ResourceExhausted, "EVALUATION_LIMIT");
-    assert_eq!(told.message, "this connection has 2 evaluations running, as many as it may");
+    assert_eq!(reported.message, "this connection has reached its limit on evaluations, 2");
     ask(&mut served.evaluations().await, request()).await.expect("room for another caller");
 }
 
 #[tokio::test]
 async fn an_answer_that_is_not_read_gives_up_its_place() {
-    let evaluations =
-        EvaluationLimits { max_evaluations: 1, max_unread: Duration::ZERO, ..EvaluationLimits::default() };
+    let evaluations = EvaluationCapacity {
+        max_evaluations: 1,
+        max_unread: Duration::ZERO,
+        ..EvaluationCapacity::default()
+    };
     let served = serve(ServerConfig { evaluations, ..Default::default() }).await;
     // Hardly a message fits into this window, and none is read.
     let deaf = served.endpoint().initial_stream_window_size(16).connect().await.unwrap();

@@ -7,7 +7,7 @@ use tetrion::client::{
     Client, ClientError, ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds,
 };
 use tetrion::server::ServerConfig;
-use tetrion::service::EvaluationLimits;
+use tetrion::service::EvaluationCapacity;
 
 use crate::evaluation::listen_with;
 use crate::sessions_client::start;
@@ -54,7 +54,7 @@ async fn every_policy_plays_its_own_row_of_seeds() {
 #[tokio::test]
 async fn a_server_without_places_leaves_its_games_to_the_others() {
     let config = |max_evaluations| {
-        let evaluations = EvaluationLimits { max_evaluations, ..EvaluationLimits::default() };
+        let evaluations = EvaluationCapacity { max_evaluations, ..EvaluationCapacity::default() };
         ServerConfig { evaluations, ..ServerConfig::default() }
     };
     let (some, _one) = listen_with(config(4)).await;
@@ -74,7 +74,8 @@ async fn a_server_without_places_leaves_its_games_to_the_others() {
 #[tokio::test]
 async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
     let none = |max_evaluations, max_per_caller| async move {
-        let evaluations = EvaluationLimits { max_evaluations, max_per_caller, ..EvaluationLimits::default() };
+        let evaluations =
+            EvaluationCapacity { max_evaluations, max_per_caller, ..EvaluationCapacity::default() };
         let (address, _guard) = listen_with(ServerConfig { evaluations, ..ServerConfig::default() }).await;
         let client = Client::connect(&[address.to_string()], ConnectOptions::default()).await.unwrap();
         let begin = Instant::now();

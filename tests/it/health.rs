@@ -94,7 +94,7 @@ async fn a_server_that_drains_or_is_another_one_is_not_healthy() {
     let service = tonic_health::pb::health_server::HealthServer::new(service);
     tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
     let asked = || health(&["--server", &address]).output().unwrap();
-    let foreign = format!("what answers at {address} is no Tetrion server: ");
+    let foreign = format!("the program at {address} is not a Tetrion server: ");
     tokio::task::block_in_place(|| fails(&asked(), &foreign));
     reporter.set_service_status(SERVICE_NAME, ServingStatus::NotServing).await;
     let drains = format!("the server at {address} is not serving: it is starting or draining");

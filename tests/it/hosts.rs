@@ -122,9 +122,9 @@ async fn a_host_that_a_page_has_made_lead_here_is_refused() {
         let answer = asked_as(address, host).await;
         assert!(answer.starts_with("HTTP/1.1 421 Misdirected Request\r\n"), "{host}: {answer}");
         assert!(answer.contains("--allow-host"), "{answer}");
-        let told = refused(called_as(address, host).await, Code::PermissionDenied, "UNKNOWN_HOST");
-        assert_eq!(told.metadata("host"), host.split(':').next().unwrap());
-        assert!(told.message.contains("--allow-host"), "{}", told.message);
+        let reported = refused(called_as(address, host).await, Code::PermissionDenied, "UNKNOWN_HOST");
+        assert_eq!(reported.metadata("host"), host.split(':').next().unwrap());
+        assert!(reported.message.contains("--allow-host"), "{}", reported.message);
     }
     // Browsers never send a host after a user, or no host at all.
     for host in ["tetris.lab@evil.example", "", "a b"] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
-use tetrion::service::{EvaluationLimits, NetworkLimits, StoreLimits};
+use tetrion::service::{EvaluationCapacity, NetworkLimits, StoreLimits};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_request::Games;
@@ -23,7 +23,7 @@ async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse
 #[tokio::test]
 async fn it_tells_what_it_was_started_with() {
     let evaluations =
-        EvaluationLimits { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
+        EvaluationCapacity { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
     let max_call_work = Duration::from_secs(90);
     let network = NetworkLimits {
         max_calls: 9,
@@ -60,6 +60,7 @@ async fn it_tells_what_it_was_started_with() {
     assert_eq!((limits.max_tuples, limits.max_tuple_positions), (256, 16));
     assert_eq!((limits.max_model_parameters, limits.max_request_parameters), (1 << 20, 1 << 22));
     assert_eq!(limits.max_model_work, 1 << 17);
+    assert_eq!((limits.max_recorded_games, limits.max_recorded_steps), (16, 1 << 20));
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
     let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(

@@ -12,6 +12,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("features", &["names", "engine"]),
     ("env", &["engine", "features"]),
     ("placements", &["engine", "features"]),
+    ("recording", &["engine", "env"]),
+    ("picture", &["engine", "recording"]),
     ("render", &["engine"]),
     ("agents", &["names", "engine", "features"]),
     ("pool", &[]),
@@ -19,7 +21,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rollout", &["engine", "features", "agents", "pool"]),
     ("summary", &["rollout"]),
     ("optimizers", &[]),
-    ("wire", &["names", "engine", "features", "env", "placements", "render", "agents", "rollout", "summary"]),
+    (
+        "wire",
+        &[
+            "names",
+            "engine",
+            "features",
+            "env",
+            "placements",
+            "recording",
+            "render",
+            "agents",
+            "rollout",
+            "summary",
+        ],
+    ),
     (
         "service",
         &[
@@ -40,7 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
-    // pools of its own, and `reproduce optimum` computes what no games can tell.
+    // pools of its own, `reproduce optimum` computes what no games can tell, and `play` and `watch` show games on this machine.
     (
         "cli",
         &[
@@ -50,6 +66,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "features",
             "agents",
             "pool",
+            "recording",
+            "picture",
             "optimum",
             "summary",
             "optimizers",

@@ -27,8 +27,8 @@ async fn edge(
         client.create_session(at).await.unwrap_or_else(|error| panic!("{field} at its limit: {error:?}"));
     let name = made.into_inner().session.unwrap().name;
     client.delete_session(pb::DeleteSessionRequest { name, allow_missing: false }).await.unwrap();
-    let told = refused(client.create_session(past).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), [field]);
+    let reported = refused(client.create_session(past).await, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), [field]);
 }
 
 #[tokio::test]
@@ -101,8 +101,8 @@ async fn of_explicit_sequences() {
     let name = create(&mut client, config(1, 1)).await.name;
     let with = |length| pb::ResetRequest { piece_sequences: vec!["I".repeat(length)], ..reset(&name) };
     client.reset(with(one)).await.expect("a sequence at the limit");
-    let told = refused(client.reset(with(one + 1)).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["piece_sequences[0]"]);
+    let reported = refused(client.reset(with(one + 1)).await, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), ["piece_sequences[0]"]);
     // The longest sequence makes the largest snapshot, which can be restored.
     let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
     assert!(
@@ -120,12 +120,12 @@ async fn of_explicit_sequences() {
     longer.extend(xxhash_rust::xxh3::xxh3_64(&longer).to_le_bytes());
     assert!(longer.len() <= MAX_STATE_BYTES as usize);
     let longer = client.restore_state(sent(vec![longer.into()])).await;
-    let told = refused(longer, Code::InvalidArgument, "INVALID_STATE");
-    assert_eq!(told.fields(), ["positions.states[0]"]);
+    let reported = refused(longer, Code::InvalidArgument, "INVALID_STATE");
+    assert_eq!(reported.fields(), ["positions.states[0]"]);
     let oversized = Bytes::from(vec![0; MAX_STATE_BYTES as usize + 1]);
-    let told =
+    let reported =
         refused(client.restore_state(sent(vec![oversized])).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["positions.states[0]"]);
+    assert_eq!(reported.fields(), ["positions.states[0]"]);
 }
 
 #[tokio::test]
@@ -158,9 +158,9 @@ async fn of_positions() {
     let answer =
         client.enumerate_placements(drawn(most)).await.expect("as many positions as may be").into_inner();
     assert_eq!(answer.row_offsets.unwrap().shape, [MAX_POSITIONS + 1]);
-    let told =
+    let reported =
         refused(client.enumerate_placements(drawn(most + 1)).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["positions.drawings"]);
+    assert_eq!(reported.fields(), ["positions.drawings"]);
 }
 
 #[tokio::test]
@@ -208,8 +208,8 @@ async fn of_an_answer_to_a_step() {
                 ..config(num_envs, 1)
             };
             let past = client.create_session(request(wanted(60_000))).await;
-            let told = refused(past, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-            let max_rows: u32 = told.metadata("max_rows").parse().unwrap();
+            let reported = refused(past, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+            let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
             let past = client.create_session(request(wanted(max_rows + 1))).await;
             refused(past, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
             let name = create(&mut client, wanted(max_rows)).await.name;
@@ -242,12 +242,12 @@ async fn of_an_answer_with_placements() {
     };
     let bytes = client.enumerate_placements(ask(0)).await.unwrap().into_inner().encoded_len() as u32;
     client.enumerate_placements(ask(bytes + 1024)).await.expect("room for the answer and a little more");
-    let told = refused(
+    let reported = refused(
         client.enumerate_placements(ask(bytes - 1)).await,
         Code::InvalidArgument,
         "RESPONSE_TOO_LARGE",
     );
-    assert!(told.metadata("max_rows").parse::<u32>().unwrap() <= 50 * 34);
+    assert!(reported.metadata("max_rows").parse::<u32>().unwrap() <= 50 * 34);
     let got = client.enumerate_placements(ask(MAX_RESPONSE_BYTES + 1)).await;
     assert_eq!(refused(got, Code::InvalidArgument, "INVALID_FIELD").fields(), ["max_response_bytes"]);
 }
@@ -260,8 +260,8 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     let dealt = pb::SessionConfig { seed: None, piece_sequences: vec![sequence], ..config(60, 0) };
     let name = create(&mut client, dealt).await.name;
     client.reset(reset(&name)).await.unwrap();
-    let told = refused(client.save_state(save(&name)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    let max_rows: u32 = told.metadata("max_rows").parse().unwrap();
+    let reported = refused(client.save_state(save(&name)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
     let some = |count| pb::SaveStateRequest { env_ids: (0..count).collect(), ..save(&name) };
     let saved = client.save_state(some(max_rows)).await.expect("as many as fit").into_inner();
     assert!(saved.encoded_len() <= DEFAULT_RESPONSE_BYTES as usize);
@@ -272,8 +272,8 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     client.reset(reset(&name)).await.unwrap();
     let format = pb::RenderFormat::Lab.into();
     let some = |count| pb::RenderRequest { session: name.clone(), env_ids: (0..count).collect(), format };
-    let told = refused(client.render(some(100)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    let max_rows: u32 = told.metadata("max_rows").parse().unwrap();
+    let reported = refused(client.render(some(100)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
     let drawn = client.render(some(max_rows)).await.expect("as many as fit").into_inner();
     assert!((15_000..=30_000).contains(&drawn.encoded_len()), "{} bytes", drawn.encoded_len());
     refused(client.render(some(max_rows + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");

@@ -23,6 +23,15 @@ mod wire;
 
 /// Environments against a slow model of one, their refusals, and whole episodes as text.
 mod env;
+/// Pictures of recorded games, in every form.
+mod pictures;
+/// Games of evaluations that are recorded, replayed and exported.
+mod recorded_games;
+/// Recorded games are those of environments, in colours; falsified ones are found.
+mod recording;
+/// Recordings as files of either form; what is wrong in one is named.
+mod recording_files;
+
 /// Pictures, to the character.
 mod render;
 
@@ -43,6 +52,9 @@ mod cem;
 
 /// So does the genetic algorithm.
 mod genetic;
+
+/// Temporal-difference learning moves scores as its formulas say.
+mod td;
 
 /// The rules, the features and the seeds a second time, slowly and plainly.
 mod twin;
@@ -67,8 +79,17 @@ mod models;
 
 /// Exact values on small playfields, against a slow plain solver, reasoning, and games that were played.
 mod optimum;
+/// A person plays, by keys that are handed over.
+mod play;
 /// Learning curves, as text and as SVG.
 mod plot;
+/// The screens of games, as pictures of characters.
+mod screen;
+/// The program on a terminal, which it puts back.
+#[cfg(target_os = "linux")]
+mod terminal;
+/// Controllers are watched, forward and back.
+mod watch;
 
 /// Whole episodes, alone and in parallel.
 mod rollout;
@@ -166,6 +187,9 @@ mod reception;
 mod support;
 /// Training from the command line: the same bytes whatever happens.
 mod train;
+
+/// Training that learns from every step.
+mod learning;
 
 /// The arrows between the modules are the ones that were drawn.
 mod layering;

@@ -129,8 +129,8 @@ fn what_is_not_wanted_is_not_there() {
     assert_eq!(features.features.len(), 162 * 8);
     assert!(features.afterstates.is_empty() && features.position_features.is_empty());
     assert!(features.anchors.is_empty() && features.cells.is_empty() && features.preclear_boards.is_empty());
-    let nobody = enumerate(&rules, &[], Some(&set), EVERYTHING);
-    assert_eq!(nobody, Placements { row_offsets: vec![0], ..Placements::default() });
+    let none = enumerate(&rules, &[], Some(&set), EVERYTHING);
+    assert_eq!(none, Placements { row_offsets: vec![0], ..Placements::default() });
 }
 
 /// Pairs of numbers, from what they are written as.

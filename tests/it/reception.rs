@@ -217,8 +217,8 @@ async fn a_compressed_message_is_what_it_was() {
             let name: String = (0..length).map(|i| char::from(b'a' + (i * i % 23) as u8)).collect();
             let request = pb::RestoreStateRequest { session: name, ..Default::default() };
             let refusal = client.restore_state(request).await.unwrap_err();
-            let told = crate::support::told(&refusal);
-            let violation = &told.details.bad_request().unwrap().field_violations[0];
+            let reported = crate::support::refusal_of(&refusal);
+            let violation = &reported.details.bad_request().unwrap().field_violations[0];
             assert_eq!(violation.field, "session", "{refusal}");
             if length > 128 {
                 assert!(violation.description.contains(&format!("{length} bytes")), "{refusal}");

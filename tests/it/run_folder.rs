@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tetrion::cli::large_u64;
+use tetrion::cli::model::ModelNote;
 use tetrion::cli::run_folder::{
     CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
     read_generations, write_atomically,
 };
 use tetrion::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, Weights};
-use tetrion::optimizers::{Config, Generation, Optimizer, Preset, State};
+use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
 
 use crate::cem::{advance, toy};
 
@@ -29,7 +31,7 @@ fn empty_folder(test: &str) -> PathBuf {
 }
 
 fn settings() -> Settings {
-    Settings { seed: u64::MAX, optimizer: Config::preset(Preset::Lab, 6) }
+    Settings { seed: u64::MAX, optimizer: Config::preset(CemPreset::Lab, 6) }
 }
 
 fn begin(folder: &Path) -> (RunFolder, Box<dyn Optimizer>) {
@@ -294,6 +296,7 @@ fn bcts_like() -> Weights {
         feature_set: FeatureSetNote { name: "pair".into(), version: "1".into() },
         feature_names: vec!["holes".into(), "landing_height".into()],
         weights: vec![-0.1 - 0.2, 5e-324],
+        model: None,
         terminal: "avoid".into(),
         expectation: None,
         rules: RulesNote {
@@ -342,6 +345,32 @@ fn weights_and_curve_are_written_and_read_back() {
     assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), bcts_like(), "a refusal changes nothing");
 }
 
+/// Two tuples that share a table of nine, and a network.
+fn models() -> [ModelNote; 2] {
+    let tuple =
+        |column, shares| TuplePattern { kind: TupleKind::Steps, positions: vec![column, 4], clip: 1, shares };
+    let n_tuple = ModelShape::NTuple(NTuple::new(vec![tuple(0, None), tuple(3, Some(0))]));
+    let mlp = ModelShape::Mlp(Mlp { hidden: vec![1], activation: Activation::LeakyRelu });
+    let parameters = [0.1, -3e38, 1e-45, 0.0, -0.0, 16_777_217.0, 1.0 / 3.0, 5.0, 7.25];
+    [ModelNote::of(&n_tuple, parameters.to_vec()), ModelNote::of(&mlp, parameters[..5].to_vec())]
+}
+
+#[test]
+fn models_are_written_and_read_back_to_the_bit() {
+    for (model, numbers) in models().into_iter().zip([9, 5]) {
+        let weights = Weights { model: Some(model), ..bcts_like() };
+        let read = Weights::from_json(&weights.to_json()).unwrap();
+        assert_eq!(read, weights);
+        let model = read.model.as_ref().unwrap();
+        assert_eq!(model.shape().unwrap().num_parameters(2), numbers);
+        let row = read.row();
+        assert_eq!(row[..2], weights.weights);
+        let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        let parameters: Vec<f64> = models()[0].parameters.iter().map(|&number| number.into()).collect();
+        assert_eq!(bits(&row[2..]), bits(&parameters[..numbers]));
+    }
+}
+
 #[test]
 fn weights_of_another_kind_are_refused() {
     #[track_caller]
@@ -356,6 +385,18 @@ fn weights_of_another_kind_are_refused() {
     check("5e-324", "2e300", "the weight of landing_height is 2e300, not a number of at most 1e300");
     check("\"terminal\"", "\"terminals\"", "unknown field `terminals`");
     check("{", "", "it is not a file of weights");
+    for (from, to, expected) in [
+        ("\"shares\": 0", "\"shares\": 1", "tuple 1 shares the table of 1, expected an earlier one"),
+        ("\"n_tuple\"", "\"tables\"", "unknown variant `tables`, expected `mlp` or `n_tuple`"),
+        ("\"steps\"", "\"stairs\"", "unknown variant `stairs`"),
+        ("7.25", "1e39", "number out of range"),
+    ] {
+        let [n_tuple, _] = models();
+        let text = Weights { model: Some(n_tuple), ..bcts_like() }.to_json();
+        assert!(text.contains(from), "{text}");
+        let message = Weights::from_json(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
     let missing = Weights::read(Path::new("no such file")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read it: "), "{missing}");
 }

@@ -237,9 +237,9 @@ fn evaluate_and_train_speak_tls_with_those_that_they_trust() {
     };
     let mean = |output: std::process::Output| {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let told: serde_json::Value =
+        let reported: serde_json::Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{stderr}"));
-        told["results"][0]["mean_lines"].as_f64().unwrap_or_else(|| panic!("{told}"))
+        reported["results"][0]["mean_lines"].as_f64().unwrap_or_else(|| panic!("{reported}"))
     };
     let trusting = [&there[..], &["--ca-cert", &authority]].concat();
     assert_eq!(mean(evaluate(&trusting)), mean(evaluate(&[])), "the games are those of a server of its own");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion::client::session::{
-    Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start,
+    AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, SessionRequest, Start,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::server::{Server, ServerConfig};
@@ -38,11 +38,12 @@ fn request() -> SessionRequest {
 async fn an_action_that_does_not_exist_is_told() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    for (invalid_actions, reward, terminated) in
-        [(InvalidActions::Terminate, 0.0, true), (InvalidActions::Ignore { reward: -2.5 }, -2.5, false)]
-    {
+    for (invalid_action_policy, reward, terminated) in [
+        (InvalidActionPolicy::Terminate, 0.0, true),
+        (InvalidActionPolicy::Ignore { reward: -2.5 }, -2.5, false),
+    ] {
         let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
-        let request = SessionRequest { invalid_actions, infos, ..request() };
+        let request = SessionRequest { invalid_action_policy, infos, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
         session.reset(&[], Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
         // An O has one orientation.
@@ -56,6 +57,30 @@ async fn an_action_that_does_not_exist_is_told() {
         assert_eq!(infos.column::<u64>("invalid_actions").unwrap().elements, [0, 1, 0]);
         assert!(infos.flags("invalid_actions").is_err(), "another type");
         assert!(infos.flags("valid_action").is_err(), "another name");
+    }
+}
+
+#[tokio::test]
+async fn placements_of_positions_are_those_of_a_session() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    for width in [8, 20] {
+        let rules = RulesChoice { width: Some(width), height: Some(8), ..Default::default() };
+        let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
+        let request = SessionRequest { rules: rules.clone(), observations, ..request() };
+        let mut session = client.create_session(&request).await.unwrap();
+        let pieces = Start::Pieces(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
+        session.reset(&[], pieces).await.unwrap();
+        let seen = session.step(&[1, 2, 0], &[]).await.unwrap().seen.observations;
+        let rows: Vec<u32> = match width {
+            8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
+            _ => seen.column::<u32>("board_bits").unwrap().elements,
+        };
+        let wanted =
+            PlacementsRequest { features: request.features, afterstates: true, ..Default::default() };
+        // I, O and L.
+        let of_positions = client.enumerate(&rules, (&rows, 8), &[0, 1, 6], &wanted).await.unwrap();
+        assert_eq!(of_positions, session.enumerate(&[], &wanted).await.unwrap());
     }
 }
 
@@ -133,7 +158,7 @@ async fn a_session_from_its_making_to_its_end() {
 async fn a_stream_gives_what_single_steps_give() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let request = SessionRequest { autoreset: Autoreset::SameStep, ..request() };
+    let request = SessionRequest { autoreset_mode: AutoresetMode::SameStep, ..request() };
     let (mut one, mut other) =
         (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
     one.reset(&[], Start::Seeds(vec![1, 2, 3])).await.unwrap();

@@ -125,7 +125,7 @@ impl TestServer {
 
 /// What an error says: its code, its reason and its details.
 #[derive(Debug)]
-pub struct Told {
+pub struct RefusalDetails {
     /// The canonical code.
     pub code: Code,
     /// `ErrorInfo.reason`.
@@ -136,7 +136,7 @@ pub struct Told {
     pub details: ErrorDetails,
 }
 
-impl Told {
+impl RefusalDetails {
     /// An entry of `ErrorInfo.metadata`.
     #[track_caller]
     pub fn metadata(&self, key: &str) -> &str {
@@ -153,22 +153,22 @@ impl Told {
 
 /// Reads an error, and checks what all errors have in common.
 #[track_caller]
-pub fn told(status: &Status) -> Told {
+pub fn refusal_of(status: &Status) -> RefusalDetails {
     let details = status.get_error_details();
     let info = details.error_info().unwrap_or_else(|| panic!("no ErrorInfo in {status:?}"));
     assert_eq!(info.domain, "tetrion", "{status:?}");
     assert!(status.details().len() <= 4096, "{} bytes of details", status.details().len());
     assert!(!status.message().is_empty());
     let reason = info.reason.clone();
-    Told { code: status.code(), reason, message: status.message().to_owned(), details }
+    RefusalDetails { code: status.code(), reason, message: status.message().to_owned(), details }
 }
 
 /// Expects a refusal with a code and a reason.
 #[track_caller]
-pub fn refused<T: std::fmt::Debug>(got: Result<T, Status>, code: Code, reason: &str) -> Told {
-    let told = told(&got.expect_err("a refusal"));
-    assert_eq!((told.code, told.reason.as_str()), (code, reason), "{}", told.message);
-    told
+pub fn refused<T: std::fmt::Debug>(got: Result<T, Status>, code: Code, reason: &str) -> RefusalDetails {
+    let reported = refusal_of(&got.expect_err("a refusal"));
+    assert_eq!((reported.code, reported.reason.as_str()), (code, reason), "{}", reported.message);
+    reported
 }
 
 /// A session configuration from the fields that matter.

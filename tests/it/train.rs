@@ -42,14 +42,14 @@ const FILES: [&str; 5] = [CONFIG, GENERATIONS, CHECKPOINT, WEIGHTS, CURVE];
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An empty place of its own for each test.
-fn empty_folder(test: &str) -> PathBuf {
+pub fn empty_folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train").join(test);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.parent().unwrap()).unwrap();
     folder
 }
 
-fn files(folder: &Path) -> Vec<(&'static str, String)> {
+pub fn files(folder: &Path) -> Vec<(&'static str, String)> {
     FILES.iter().map(|name| (*name, fs::read_to_string(folder.join(name)).unwrap())).collect()
 }
 
@@ -74,7 +74,7 @@ fn check_same(folder: &Path) {
 }
 
 #[track_caller]
-fn succeeded(output: Output) -> String {
+pub fn succeeded(output: Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -83,16 +83,16 @@ fn begin(folder: &Path, args: &[&str]) -> Running {
     start(tetrion(&SMALL).arg("--out").arg(folder).args(args))
 }
 
-fn resume(folder: &Path, args: &[&str]) -> Running {
+pub fn resume(folder: &Path, args: &[&str]) -> Running {
     start(tetrion(&["train", "--resume"]).arg(folder).args(args))
 }
 
-fn start(command: &mut std::process::Command) -> Running {
+pub fn start(command: &mut std::process::Command) -> Running {
     Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
 }
 
 /// A process that does not outlive its test.
-struct Running(Option<Child>);
+pub struct Running(Option<Child>);
 
 impl Running {
     fn child(&mut self) -> &mut Child {
@@ -101,7 +101,7 @@ impl Running {
 
     /// Waits until this many generations are on disk.
     #[track_caller]
-    fn wait_for(&mut self, folder: &Path, generations: usize) {
+    pub fn wait_for(&mut self, folder: &Path, generations: usize) {
         let begun = Instant::now();
         let reached = || match fs::read_to_string(folder.join(GENERATIONS)) {
             Ok(text) => folder.join(CONFIG).exists() && text.lines().count() >= generations,
@@ -115,7 +115,7 @@ impl Running {
     }
 
     /// SIGKILL: the process cannot react to it.
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.child().kill().unwrap();
         self.child().wait().unwrap();
     }
@@ -125,7 +125,7 @@ impl Running {
         assert!(tetrion_kill(&["-INT", &id]));
     }
 
-    fn output(mut self) -> Output {
+    pub fn output(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
 }
@@ -526,6 +526,25 @@ fn what_cannot_be_done_is_told_with_a_way_out() {
     refused(&["--out", out, "--population", "1"], 2, &["population"]);
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
     refused(&["--resume", out], 1, &["holds no run"]);
+    refused(&["--out", out, "--rounds", "3"], 2, &["--rounds", "add --optimizer td"]);
+    let td = |args: &[&str], parts: &[&str]| {
+        refused(&[&["--out", out, "--optimizer", "td"], args].concat(), 2, parts);
+    };
+    td(&["--population", "9"], &["--population", "leave it out with --optimizer td"]);
+    td(&["--expectation"], &["--expectation", "leave it out with --optimizer td"]);
+    td(&["--start", "bcts"], &["--start", "cross-entropy"]);
+    td(&["--keep", "1"], &["--keep", "genetic"]);
+    td(&["--games", "1"], &["--games: 1, expected 2 to 1024"]);
+    td(&["--td-discount", "1"], &["discount is 1.0, not between 0.001 and 0.999999"]);
+    td(&["--exploration", "2"], &["--exploration: 2, expected 0 to 1"]);
+    td(&["--step-tuple", "10"], &["--step-tuple: 10, expected at most 9 at width 10"]);
+    td(
+        &["--step-tuple", "9", "--step-clip", "9"],
+        &["--step-clip", "tables of 322687697900", "at most 1048576"],
+    );
+    td(&["--randomizer", "bag7"], &["--randomizer: bag7, expected uniform"]);
+    td(&["--action-model", "keypress", "--rules", "lab"], &["--action-model: keypress, expected placement"]);
+    refused(&["--resume", out, "--step-half", "5"], 2, &["--resume", "--step-half"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
     refused(
         &["--resume", out, "--reach", "sideways_walk"],

@@ -7,7 +7,7 @@ use tetrion::engine::Rules;
 use tetrion::features::kernel::Kernel;
 use tetrion::pool::{Party, Pool};
 use tetrion::rollout::{Deal, Evaluation};
-use tetrion::service::games::{MAX_UNREAD, RunningGames};
+use tetrion::service::games::{Keep, MAX_UNREAD, RunningGames};
 
 #[test]
 fn no_games_begin_while_too_many_lie_unread() {
@@ -23,7 +23,7 @@ fn no_games_begin_while_too_many_lie_unread() {
         kernel: Kernel::best(),
     };
     let lane = Pool::new(2).unwrap().lane(Party::Own);
-    let games = RunningGames::begin(&lane, Arc::new(evaluation), 0, false);
+    let games = RunningGames::begin(&lane, Arc::new(evaluation), 0, Keep::Results);
     let mut read = 0;
     while read < 50_000 {
         // Both threads have nothing left to do, for now or for good.

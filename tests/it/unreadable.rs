@@ -12,7 +12,7 @@ use tonic::{Code, Request, Status};
 
 use crate::evaluation::{connect_with, listen_with};
 use crate::raw_bytes::RawBytes;
-use crate::support::told;
+use crate::support::refusal_of;
 
 /// Sends these messages to a method and reads its answer to the end.
 async fn send(channel: &Channel, method: &'static str, messages: Vec<Bytes>) -> Result<Vec<Bytes>, Status> {
@@ -30,9 +30,13 @@ async fn send(channel: &Channel, method: &'static str, messages: Vec<Bytes>) -> 
 
 #[track_caller]
 fn check(status: &Status, what: &str) {
-    let told = told(status);
-    assert_eq!((told.code, told.reason.as_str()), (Code::InvalidArgument, "INVALID_MESSAGE"), "{what}");
-    assert!(told.message.starts_with("the request cannot be read: "), "{what}: {}", told.message);
+    let reported = refusal_of(status);
+    assert_eq!(
+        (reported.code, reported.reason.as_str()),
+        (Code::InvalidArgument, "INVALID_MESSAGE"),
+        "{what}"
+    );
+    assert!(reported.message.starts_with("the request cannot be read: "), "{what}: {}", reported.message);
 }
 
 /// Of every kind. Reflection is not among them: it ends its stream without an answer.

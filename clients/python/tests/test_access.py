@@ -51,7 +51,7 @@ def test_two_tokens_do_not_see_each_other(tokens):
         assert alice.server_info().limits.max_sessions_per_caller == alice.server_info().limits.max_sessions
         with pytest.raises(tetrion.SessionNotFound):
             bob.connection.call("DeleteSession", pb.DeleteSessionRequest(name=hers.name))
-        with pytest.raises(tetrion.ServerFull, match='the token "bob" has 1 sessions, as many as it may'):
+        with pytest.raises(tetrion.ServerFull, match='the token "bob" has reached its limit on sessions, 1'):
             bob.create_session()
         with pytest.raises(tetrion.ServerFull, match='the token "bob" may run no evaluations'):
             bob.evaluate("bcts", seeds=[1])

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use self::measure::Plan;
 use self::progress::BenchProgress;
-use self::report::{Machine, Report};
+use self::report::{MachineInfo, Report};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::output::{print, say};
 
@@ -90,10 +90,10 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(INTERRUPTED))
 }
 
-fn machine() -> Machine {
+fn machine() -> MachineInfo {
     let (kernels, kernel) = groups::kernel_names();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Machine { processor: processor(), threads, kernels, kernel }
+    MachineInfo { processor: processor(), threads, kernels, kernel }
 }
 
 /// Its name, where the system gives it (Linux on x86); else the name of its architecture.

@@ -49,7 +49,7 @@ pub struct Row {
 
 /// What the report says about the machine.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct MachineInfo {
     /// The processor's name, as the system gives it.
     pub processor: String,
     /// Threads that it runs at a time.
@@ -64,7 +64,7 @@ pub struct Machine {
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Where it was measured.
-    pub machine: Machine,
+    pub machine: MachineInfo,
     /// Rounds and the least time of one, in words.
     pub plan: String,
     /// The table.
@@ -124,7 +124,7 @@ impl Row {
     }
 }
 
-impl Machine {
+impl MachineInfo {
     fn words(&self) -> String {
         format!(
             "{}, {} threads; kernels: {}; in use: {}",
@@ -139,7 +139,7 @@ impl Machine {
 impl Report {
     /// One object.
     pub fn to_json(&self) -> Value {
-        let Machine { processor, threads, kernels, kernel } = &self.machine;
+        let MachineInfo { processor, threads, kernels, kernel } = &self.machine;
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "processor": processor,

@@ -16,7 +16,8 @@ use crate::cli::rules::RulesArgs;
     mut_arg("preview", |arg| arg.help("Next pieces that are shown [default: the rules', or as many as --lookahead and --expectation-pieces want]")),
 )]
 pub struct EvaluateArgs {
-    /// A controller or an agent by name, such as dt-10 or monte_carlo; give several to compare them on the same pieces
+    /// A controller or an agent by name, such as dt-10 or monte_carlo; repeat the flag to compare several on the same
+    /// pieces
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub controller: Vec<String>,
 
@@ -24,7 +25,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub weights: Vec<PathBuf>,
 
-    /// What plain numbers belong to: a feature set, or features of your own with commas between them
+    /// The features that plain numbers belong to: a feature set, or features separated by commas
     #[arg(long, value_name = "SET", requires = "weights")]
     pub features: Option<String>,
 
@@ -40,8 +41,8 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub expectation: ExpectationArgs,
 
-    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`, less than
-    /// any other [default: what a weights.json or a controller says of itself, avoid for plain numbers]
+    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`,
+    /// less than any other [default: as the weights.json or the controller says; avoid for plain numbers]
     #[arg(long, value_name = "HOW")]
     pub terminal: Option<Terminal>,
 
@@ -49,25 +50,30 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub rules: RulesArgs,
 
-    /// Games a controller
+    /// Games per controller
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
     pub games: u32,
 
-    /// The seed from which those of the games are drawn
+    /// The seed that the seeds of the games are drawn from
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Cut a game after this many pieces; 0: only the server's limit
+    /// Cut a game after this many pieces; 0 for the server's limit alone
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_pieces: u64,
 
-    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0 for the server's limit alone
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_steps: u64,
 
     /// Write a line for every game to this file
     #[arg(long, value_name = "FILE.csv")]
     pub per_game: Option<PathBuf>,
+
+    /// Write recordings of games of each controller into a folder: `best`, `worst`, `median`, or `all=N` for the first N, with
+    /// commas between them
+    #[arg(long, num_args = 2, value_names = ["WHICH", "DIR"])]
+    pub record: Vec<String>,
 
     /// Print one JSON object
     #[arg(long)]

@@ -5,6 +5,7 @@
 
 mod args;
 mod contestants;
+mod record;
 mod report;
 mod score;
 
@@ -12,8 +13,8 @@ pub use args::{EvaluateArgs, Terminal};
 pub use report::{interval, number};
 pub use score::Score;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,12 +22,14 @@ use std::time::Instant;
 use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
+use self::record::{Which, record};
 use self::report::{to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
+use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game, Seeds};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult, Seeds};
 use crate::summary::Statistics;
 
 /// Evaluates, and prints a table or an object.
@@ -51,11 +54,19 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
 async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let (contestants, rules) = contestants(args)?;
     if let Some(path) = &args.per_game {
-        check_writable(path).with_context(|| format!("cannot write {}", path.display()))?;
+        check_writable(path)?;
     }
+    let wanted = match &args.record[..] {
+        [which, folder] => {
+            let which = Which::parse_list(which)?;
+            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
+            Some((which, Path::new(folder)))
+        }
+        _ => None,
+    };
     let connection = Connection::open(&args.connection).await?;
     let mut rules_version = String::new();
-    let mut evaluations = Vec::new();
+    let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
     let mut scores = Vec::new();
     for Contestant { name, policies } in contestants {
         let request = EvaluationRequest {
@@ -71,6 +82,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
         // The next contestant plays the same game, or not at all.
         rules_version = evaluated.started.rules_version.clone();
+        requests.push(request);
         evaluations.push(evaluated);
     }
     let differences = differences(&scores, &evaluations);
@@ -81,11 +93,17 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     };
     // First the output that a full disk cannot stop.
     print(&text)?;
-    match &args.per_game {
-        Some(path) => write_games(path, &scores, &evaluations)
-            .with_context(|| format!("cannot write {}", path.display())),
-        None => Ok(()),
+    if let Some(path) = &args.per_game {
+        write_games(path, &scores, &evaluations)
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
+    if let Some((which, folder)) = &wanted {
+        for ((request, evaluated), Score { name, .. }) in requests.iter().zip(&evaluations).zip(&scores) {
+            let files = record(&connection.client, request, evaluated, name, (which, folder)).await?;
+            say(format_args!("{name}: {files} recordings in {}", folder.display()));
+        }
+    }
+    Ok(())
 }
 
 async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyhow::Result<Evaluated> {
@@ -119,21 +137,6 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Stat
     others.iter().zip(&scores[1..]).map(difference).collect()
 }
 
-/// Checks that the games can be written there, before they are played. It changes nothing; an existing file keeps its
-/// content until there is something to put in its place.
-fn check_writable(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
-        Ok(_) => Ok(()), // a pipe or a device, where opening it is something that its reader sees
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            File::create_new(path)?;
-            fs::remove_file(path)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// Writes a line for every game.
 fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
     let mut csv = BufWriter::new(File::create(path)?);
@@ -143,7 +146,8 @@ fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::
             name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
             name => name.to_owned(),
         };
-        for Game { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0] {
+        for GameResult { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0]
+        {
             writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
         }
     }

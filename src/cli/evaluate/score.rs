@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Game;
+use crate::client::GameResult;
 use crate::summary::{LinesPerLoss, Statistics};
 
 /// The result of one of them.
@@ -26,9 +26,10 @@ pub struct Score {
 
 impl Score {
     /// Sums up at least one game.
-    pub fn of(name: &str, games: &[Game], seconds: f64) -> Score {
-        let statistics =
-            |number: fn(&Game) -> f64| Statistics::of(games.iter().map(number)).expect("at least one game");
+    pub fn of(name: &str, games: &[GameResult], seconds: f64) -> Score {
+        let statistics = |number: fn(&GameResult) -> f64| {
+            Statistics::of(games.iter().map(number)).expect("at least one game")
+        };
         let pieces = statistics(|game| game.pieces as f64);
         Score {
             name: name.to_owned(),

@@ -25,15 +25,15 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "TEXT")]
     pub row: Option<String>,
 
-    /// Games a row, in place of the experiment's own numbers
+    /// Games per row, in place of the experiment's own numbers
     #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
-    /// The seed from which those of the games and of the searches are drawn
+    /// The seed that the seeds of games and searches are drawn from
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Print one JSON object an experiment
+    /// Print one JSON object per experiment
     #[arg(long, conflicts_with = "markdown")]
     pub json: bool,
 

@@ -20,7 +20,7 @@ use crate::cli::output::say;
 use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
 use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
-use crate::optimum::{MAX_AFTERSTATES, Pick, Process, Sweep, Value};
+use crate::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
 use crate::pool::Pool;
 use crate::summary::Statistics;
 
@@ -48,7 +48,7 @@ const QUICK_SIZES: usize = 3;
 const GAMES: u32 = 10_000;
 const QUICK_GAMES: u32 = 1_000;
 
-/// Who plays.
+/// The player.
 #[derive(Clone, Copy, Debug)]
 enum Player {
     Optimum,
@@ -237,7 +237,7 @@ fn show_found(progress: &mut WorkProgress, found: usize) {
 impl Exact {
     fn of(process: &Process, pick: Pick, pool: &Pool, progress: &mut WorkProgress) -> Exact {
         let (start, mut first) = (Instant::now(), None);
-        let solution = process.solve(pick, pool, |Sweep { number, error, wanted }| {
+        let solution = process.solve(pick, pool, |SolutionProgress { number, error, wanted }| {
             let mut words = vec![format!("sweep {number}")];
             // Before there is a bound there is nothing to go by.
             if error.is_finite() {

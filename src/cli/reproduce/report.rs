@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::experiments::{Experiment, Figure, Quantity, Row};
+use super::experiments::{ComparedFigure, Experiment, Quantity, Row};
 use super::forms::{Forms, Table};
 use super::search::Step;
 use super::verdict::{Judgement, Said, Verdict, balances, share_interval};
 use crate::cli::evaluate;
 use crate::cli::numbers::grouped;
-use crate::client::Game;
+use crate::client::GameResult;
 use crate::summary::Statistics;
 
 /// The result of a row.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The games of the row's player; for one that was searched for, those of what the search handed in.
-    pub games: Vec<Game>,
+    pub games: Vec<GameResult>,
     /// What was known after each generation of a search.
     pub steps: Vec<Step>,
 }
@@ -47,7 +47,7 @@ pub struct RowReport {
 /// A figure and its verdict.
 #[derive(Clone, Debug)]
 struct FigureReport {
-    figure: Figure,
+    figure: ComparedFigure,
     /// Ours; absent where a quick look ended before.
     ours: Option<Ours>,
     document: Option<Verdict>,
@@ -103,7 +103,7 @@ impl RowReport {
 
 /// The numbers of an outcome that a figure is held against.
 fn measure(quantity: Quantity, outcome: &Outcome) -> Vec<f64> {
-    let of_games = |number: fn(&Game) -> f64| outcome.games.iter().map(number).collect();
+    let of_games = |number: fn(&GameResult) -> f64| outcome.games.iter().map(number).collect();
     match quantity {
         Quantity::Lines => of_games(|game| game.lines as f64),
         Quantity::Pieces => of_games(|game| game.pieces as f64),
@@ -148,8 +148,8 @@ fn notes(row: &Row, outcome: &Outcome, cut: u64) -> Vec<String> {
     let mut notes = Vec::new();
     let (Some(width), Some(height)) = (row.rules.width, row.rules.height) else { return notes };
     if row.balances {
-        let left = |game: &Game| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
-        let fits = |game: &&Game| (0.0..=f64::from(width * height)).contains(&left(game));
+        let left = |game: &GameResult| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
+        let fits = |game: &&GameResult| (0.0..=f64::from(width * height)).contains(&left(game));
         let balanced = outcome.games.iter().filter(fits).count();
         let mean = outcome.games.iter().map(left).sum::<f64>() / outcome.games.len().max(1) as f64;
         notes.push(match balanced == outcome.games.len() {
@@ -272,7 +272,7 @@ impl Report {
 
     fn to_json(&self) -> Value {
         let figure = |figure: &FigureReport| {
-            let Figure { quantity, document, since, .. } = &figure.figure;
+            let ComparedFigure { quantity, document, since, .. } = &figure.figure;
             let text = |said: &Option<Said>| said.map(|said| said.text(quantity.unit()));
             json!({
                 "number": quantity.name(),

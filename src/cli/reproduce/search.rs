@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use super::experiments::{Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
-use crate::client::{Client, Evaluated, EvaluationRequest, Features, Game, Policies, Seeds};
+use crate::client::{Client, Evaluated, EvaluationRequest, Features, GameResult, Policies, Seeds};
 use crate::engine::rng::{Tag, word};
 
 /// What was known after a generation.
@@ -16,11 +16,11 @@ pub struct Step {
     pub mean: f64,
     /// Their standard deviation, divided by n.
     pub std: f64,
-    /// Lines of each game of what the search would have handed in, on games of its own; none where the plan wants none.
+    /// Lines of each game of the result so far, on games of its own; empty if the plan asks for none.
     pub lines: Vec<f64>,
 }
 
-/// Searches, and hands in a player; reports what was known after each generation.
+/// Searches for a player; reports the result so far after each generation.
 pub async fn search(
     client: &Client,
     row: &Row,
@@ -66,7 +66,7 @@ pub async fn search(
             Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)
         };
         let evaluated = play(candidates, 1, "candidates").await?;
-        let score = |game: &Game| if plan.by_points { game.score } else { game.lines as f64 };
+        let score = |game: &GameResult| if plan.by_points { game.score } else { game.lines as f64 };
         let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
         let generation = optimizer.tell(&scores)?.context("a search of one look a generation")?;
         let lines = match plan.check_games {

@@ -1,10 +1,10 @@
 //! Whether a printed figure and our games can be of the same player.
 //!
 //! A figure is compared as what it is: a mean with or without an interval, a share, the best of some games, words about
-//! typical games ([`Printed`] has the formula of each). Three things can come out: the two agree, they differ, or there are
-//! too few games to tell. They differ when chance would set them so far apart once in 370 times (`LEVEL`, three standard
-//! errors of a normal number). They agree only when the same test would have refuted a figure that is clearly wrong; what
-//! that is, each kind says as well. Numbers that are no numbers, and no games at all, never agree.
+//! typical games ([`Printed`] has the formula of each). Three things can come out: the two agree, they differ, or there
+//! are too few games to tell. They differ when chance would set them so far apart once in 370 times (`LEVEL`, three
+//! standard errors of a normal number). They agree only when the same test would have refuted a figure that is clearly
+//! wrong; what that is, each kind says as well. NaN never agrees, and neither do zero games.
 //!
 //! Games that were cut give a lower bound. It can be too large for a figure, and says nothing else.
 
@@ -93,8 +93,8 @@ pub enum Printed {
         /// to here.
         high: f64,
     },
-    /// Of another search, which hands in another player each time, and known to this factor one way or the other. As a mean
-    /// that stands for everything from v / factor to v factor, without an error of its own.
+    /// Of another search, which finds another player each time, and known to this factor one way or the other. As a
+    /// mean that stands for everything from v / factor to v factor, without an error of its own.
     Factor {
         /// The figure.
         value: f64,

@@ -9,7 +9,7 @@ use crate::cli::connection::ConnectionArgs;
 use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
-use crate::optimizers::cem::PRESETS;
+use crate::optimizers::cem::CEM_PRESETS;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
 /// The options of `tetrion train`.
@@ -28,7 +28,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = [
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
         "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
-        "start", "initial_std", "noise", "covariance", "elites", "second_look",
+        "start", "initial_std", "noise", "covariance", "elites", "second_look", "rounds", "exploration", "td_discount",
+        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -36,17 +37,18 @@ pub struct TrainArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Which search
+    /// Which search, or td, which learns from every step
     #[arg(long, value_name = "METHOD", default_value = "cem")]
     pub optimizer: Method,
 
-    /// Settings of the cross-entropy method by name: `tetrion` is ours, the others are those of their authors
-    /// [default: tetrion]
+    /// Settings of the cross-entropy method by name: `tetrion` is ours, the others are their authors' [default:
+    /// tetrion]
     #[arg(long, value_name = "NAME",
-        value_parser = clap::builder::PossibleValuesParser::new(PRESETS.map(|(name, _)| name)))]
+        value_parser = clap::builder::PossibleValuesParser::new(CEM_PRESETS.map(|(name, _)| name)))]
     pub preset: Option<String>,
 
-    /// The feature set, or features between commas [default: thiery9, or the preset's; lab4 for the genetic algorithm]
+    /// The feature set, or features separated by commas [default: thiery9, or the preset's; lab4 for the genetic
+    /// algorithm; seven of thiery9 for td]
     #[arg(long, value_name = "SET|LIST")]
     pub features: Option<String>,
 
@@ -54,15 +56,16 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub rules: RulesArgs,
 
-    /// Generations [default: 30, or the preset's]
+    /// Generations [default: 30, or the preset's; 8 for td]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub generations: Option<u32>,
 
-    /// Candidates a generation [default: the search's]
+    /// Candidates per generation [default: the search's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_POLICIES)))]
     pub population: Option<u32>,
 
-    /// Games a candidate, and four times as many for those that get a second look [default: 5, or the preset's]
+    /// Games per candidate; a second look plays four times as many [default: 5, or the preset's]. With td, games at a
+    /// time [default: 64]
     #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
@@ -71,20 +74,20 @@ pub struct TrainArgs {
     #[arg(long, value_name = "WHICH")]
     pub game_seeds: Option<GameSeeds>,
 
-    /// Games after each generation that score what the search would hand in
+    /// Games after each generation that score the result so far
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]
     pub check_games: u32,
 
-    /// Games of the last score; before that, each of up to twelve candidates for it plays half as many
+    /// Games that score the result; to choose it, up to twelve candidates play half as many each
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = two_games_or_more())]
     pub final_games: u32,
 
-    /// Cut a game after this many pieces; 0: only the server's limit
+    /// Cut a game after this many pieces; 0 for the server's limit alone
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(..=MAX_PIECES))]
     pub max_pieces: u64,
 
-    /// Cut a game after this many steps, which are keys under rules of key presses; 0: only the server's limit [default: 0,
-    /// or the preset's]
+    /// Cut a game after this many steps, which are keys under rules of key presses; 0 for the server's limit alone
+    /// [default: 0, or the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
     pub max_steps: Option<u64>,
 
@@ -101,7 +104,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub initial_std: Option<f64>,
 
-    /// Cross-entropy: variance that is added at the beginning, and then as the preset has it [default: the preset's]
+    /// Cross-entropy: variance added at the beginning; it then changes as in the preset [default: the preset's]
     #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]
     pub noise: Option<f64>,
 
@@ -142,6 +145,44 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub keep: Option<u32>,
 
+    /// Temporal differences: pieces of each game a generation [default: 512]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: Option<u32>,
+
+    /// Temporal differences: share of the pieces that are placed at random while learning [default: 0.02]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub exploration: Option<f64>,
+
+    /// Temporal differences: what a loss counts that is one piece further away [default: 0.9]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    pub td_discount: Option<f64>,
+
+    /// Temporal differences: share of an error that weights make up for at the beginning [default: 0.1]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub feature_step: Option<f64>,
+
+    /// Temporal differences: share of an error that entries of tables make up for at the beginning [default: 0.1]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub entry_step: Option<f64>,
+
+    /// Temporal differences: pieces after which these shares are half as large [default: 100000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub step_half: Option<f64>,
+
+    /// Temporal differences: steps between neighbouring columns that are looked up together, at every place in one table; 0 for no
+    /// such table [default: 4]
+    #[arg(long, value_name = "N")]
+    pub step_tuple: Option<u32>,
+
+    /// Temporal differences: where these steps are cut off [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub step_clip: Option<u32>,
+
+    /// Temporal differences: heights of neighbouring columns that are looked up together, at every place in one table; 0 for no
+    /// such table [default: 2]
+    #[arg(long, value_name = "N")]
+    pub height_tuple: Option<u32>,
+
     /// The seed of all draws; the same seed gives the same files
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
@@ -167,6 +208,8 @@ pub enum Method {
     Cem,
     /// A genetic algorithm.
     Genetic,
+    /// Temporal-difference learning of a value function with tables.
+    Td,
 }
 
 /// How the weights of a candidate are drawn.
@@ -189,6 +232,6 @@ pub enum GameSeeds {
     /// All candidates meet the same pieces.
     #[default]
     Common,
-    /// Each candidate meets pieces of its own, in each generation others.
+    /// Each candidate meets pieces of its own, new ones in every generation.
     PerSlot,
 }

@@ -12,6 +12,7 @@ use crate::cli::numbers::{grouped, short, time};
 use crate::cli::output::say;
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
+use crate::cli::weights::ScoreNote;
 use crate::client::Progress;
 
 /// Characters of the curve on a terminal: columns at most, and rows between its axes.
@@ -31,15 +32,19 @@ pub struct Display {
     since: Instant,
 }
 
-/// The learning curve of a run, for its folder and for the terminal.
+/// What there is to say of a generation.
+#[derive(Debug)]
+pub struct News {
+    /// In the order of their weight: a narrow terminal shows the first ones.
+    pub numbers: Vec<String>,
+    /// Behind the numbers, where there is room: how much was done in what time.
+    pub effort: String,
+    /// Until the end of the run.
+    pub left: Duration,
+}
+
+/// The learning curve of a search, for its folder and for the terminal.
 pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
-    let title = format!(
-        "{} on {} x {}, seed {}",
-        settings.features_title(),
-        settings.width,
-        settings.height,
-        settings.seed
-    );
     let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
     let point = |record: &Record| Point {
         x: f64::from(record.generation.generation),
@@ -47,29 +52,29 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
         band: Some(record.check.ci95),
     };
     let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title, &format!("{} a game", settings.unit.name()), &generations, &checks)
+    learning_curve(&title(settings), &format!("{} a game", settings.unit.name()), &generations, &checks)
+}
+
+/// What a curve is called.
+pub fn title<M>(settings: &Settings<M>) -> String {
+    let Settings { width, height, seed, .. } = settings;
+    format!("{} on {width} x {height}, seed {seed}", settings.features_title())
 }
 
 impl Display {
     /// A display that knows how long the run will be, and what has been before.
-    pub fn new(settings: &Settings, records: &[Record]) -> Display {
+    pub fn new(generations: u32, done: usize, chart: &Chart) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
             let style = ProgressStyle::with_template(&template);
-            let bar = ProgressBar::new(settings.generations.into()).with_style(style.expect("a template"));
-            bar.set_position(records.len() as u64);
+            let bar = ProgressBar::new(generations.into()).with_style(style.expect("a template"));
+            bar.set_position(done as u64);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        let display = Display {
-            bar,
-            generations: settings.generations,
-            last: String::new(),
-            left: None,
-            since: Instant::now(),
-        };
-        if !records.is_empty() {
-            display.draw_curve(settings, records);
+        let display = Display { bar, generations, last: String::new(), left: None, since: Instant::now() };
+        if done > 0 {
+            display.draw_curve(chart);
         }
         display
     }
@@ -89,66 +94,54 @@ impl Display {
 
     /// How far the games under way are.
     pub fn progress(&self, what: &str, progress: Progress) {
-        let Some(bar) = &self.bar else { return };
         let seconds = self.since.elapsed().as_secs_f64();
+        let games =
+            format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
+        let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
+        self.work(what, games, [pieces_a_second(progress, seconds), games_a_second]);
+    }
+
+    /// How far the pieces of a generation are.
+    pub fn pieces(&self, what: &str, done: u64, all: u64) {
+        let seconds = self.since.elapsed().as_secs_f64();
+        let pieces = format!("{} of {} pieces", grouped(done as f64), grouped(all as f64));
+        self.work(what, pieces, [format!("{} pieces/s", short(done as f64 / seconds)), String::new()]);
+    }
+
+    fn work(&self, what: &str, done: String, [speed, other_speed]: [String; 2]) {
+        let Some(bar) = &self.bar else { return };
         let left = match self.left {
             Some(left) => format!("{} left", time(left.saturating_sub(self.since.elapsed()))),
             None => String::new(),
         };
-        let games =
-            format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
-        let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
-        let parts = [left, format!("{what}: {games}"), pieces_a_second(progress, seconds), games_a_second];
+        let parts = [left, format!("{what}: {done}"), speed, other_speed];
         let before = format!(" generation {0} of {0}, ", self.generations).len() + BAR;
         let words = fitted(&parts, terminal_columns().saturating_sub(before + 1));
         bar.set_message(if words.is_empty() { words } else { format!(", {words}") });
     }
 
-    /// A generation is complete, in this time.
-    pub fn generation(&mut self, settings: &Settings, records: &[Record], took: Duration) {
-        let Some(record) = records.last() else { return };
-        let generation = &record.generation;
-        let speed = short(record.pieces as f64 / took.as_secs_f64());
-        let left = time_left(settings, record, took);
+    /// A generation is complete.
+    pub fn generation(&mut self, done: usize, News { numbers, effort, left }: News, chart: &Chart) {
         self.left = Some(left);
-        let [low, high] = record.check.ci95;
-        let numbers = [
-            format!(
-                "result so far {} {} ({} to {})",
-                grouped(record.check.mean),
-                settings.unit.name(),
-                grouped(low),
-                grouped(high)
-            ),
-            format!("best {}", grouped(generation.best_score)),
-            format!("elite {}", grouped(record.elite_score)),
-            format!("mean {}", grouped(generation.mean_score)),
-            format!("deviation {}", grouped(generation.std_score)),
-        ];
         match &self.bar {
             Some(bar) => {
                 self.last = fitted(&numbers, terminal_columns().saturating_sub(1));
-                bar.set_position(records.len() as u64);
-                self.draw_curve(settings, records);
+                bar.set_position(done as u64);
+                self.draw_curve(chart);
             }
             None => say(format_args!(
-                "generation {} of {}: {} {} a game; {} games in {:.1} s, {speed} pieces/s, {} left",
-                generation.generation + 1,
+                "generation {done} of {}: {}{effort}, {} left",
                 self.generations,
                 fitted(&numbers, usize::MAX),
-                settings.unit.name(),
-                grouped(record.games as f64),
-                took.as_secs_f64(),
                 time(left)
             )),
         }
     }
 
-    fn draw_curve(&self, settings: &Settings, records: &[Record]) {
+    fn draw_curve(&self, chart: &Chart) {
         if let Some(bar) = &self.bar {
             let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
-            let curve = curve(settings, records).to_text(columns, CURVE.1, true);
-            bar.set_prefix(format!("{curve}{}\n", self.last));
+            bar.set_prefix(format!("{}{}\n", chart.to_text(columns, CURVE.1, true), self.last));
         }
     }
 
@@ -158,6 +151,32 @@ impl Display {
             bar.finish_and_clear();
         }
     }
+}
+
+/// What there is to say of a generation of a search that took this long.
+pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
+    let generation = &record.generation;
+    let numbers = vec![
+        result_so_far(&record.check),
+        format!("best {}", grouped(generation.best_score)),
+        format!("elite {}", grouped(record.elite_score)),
+        format!("mean {}", grouped(generation.mean_score)),
+        format!("deviation {}", grouped(generation.std_score)),
+    ];
+    let effort = format!(
+        " {} a game; {} games in {:.1} s, {} pieces/s",
+        settings.unit.name(),
+        grouped(record.games as f64),
+        took.as_secs_f64(),
+        short(record.pieces as f64 / took.as_secs_f64())
+    );
+    News { numbers, effort, left: time_left(settings, record, took) }
+}
+
+/// The score of what a run would hand in now.
+pub fn result_so_far(check: &ScoreNote) -> String {
+    let [low, high] = check.ci95;
+    format!("result so far {} {} ({} to {})", grouped(check.mean), check.unit, grouped(low), grouped(high))
 }
 
 /// The generations to come take as long as the last one, and the end as long as its pieces do.

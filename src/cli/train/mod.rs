@@ -12,34 +12,32 @@
 mod args;
 mod display;
 mod features;
+mod learning;
+mod lessons;
 mod record;
 mod searches;
 mod settings;
+mod training;
 
 pub use args::{GameSeeds, Method, TrainArgs};
+pub use learning::LearningRecord;
 pub use record::Record;
 pub use settings::{Purpose, Settings, Unit};
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
-use serde_json::json;
 
-use self::display::{Display, curve};
+use self::display::{Display, curve, news};
+use self::learning::Learning;
 use self::record::{Kept, Timing};
 use self::settings::LAST_GENERATIONS;
+use self::training::{Training, Winner, create, follow, mismatch, note, print_winner};
 use super::connection::Connection;
-use super::evaluate::{Score, interval};
-use super::failure::fail;
-use super::interrupt::INTERRUPTED;
-use super::numbers::grouped;
-use super::output::{print, say};
-use super::run_folder::{CHECKPOINT, CONFIG, Resumed, RunFolder, WEIGHTS, read_generations};
-use super::weights::ScoreNote;
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Game};
+use super::evaluate::Score;
+use super::run_folder::{Resumed, RunFolder, read_generations};
+use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::optimizers::{self, Look, Optimizer, State};
 use crate::summary::Statistics;
 
@@ -55,42 +53,21 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let connection = Connection::open(&args.connection).await?;
-        let mut search = Search::open(&args, &connection.client).await?;
-        let folder = search.run.folder().display().to_string();
-        search.display.say(&match (&args.resume, search.records.len()) {
-            (None, _) => format!("the run is kept in {folder}"),
-            (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
-            (Some(_), generations) => format!("going on with {folder} after generation {generations}"),
-        });
-        let winner = tokio::select! {
-            winner = search.search() => Some(winner),
-            _ = tokio::signal::ctrl_c() => None,
+        let learns = match &args.resume {
+            Some(folder) => lessons::is_learning(folder),
+            None => args.optimizer == Method::Td,
         };
-        match winner {
-            Some(Ok(winner)) => {
-                search.display.close();
-                search.print(&winner, args.json).map(|()| ExitCode::SUCCESS)
-            }
-            Some(Err(error)) if error.downcast_ref().is_some_and(ClientError::is_invalid_request) => {
-                Err(error.context(format!("the run in {folder} cannot go on with its settings")))
-            }
-            Some(Err(error)) => {
-                search.display.close();
-                let code = fail(&error);
-                say(search.how_to_resume());
-                Ok(code)
-            }
-            None => {
-                say(format_args!("\n{}", search.how_to_resume()));
-                Ok(ExitCode::from(INTERRUPTED))
-            }
+        if learns {
+            follow(Learning::open(&args, &connection.client).await?, &args).await
+        } else {
+            follow(Search::open(&args, &connection.client).await?, &args).await
         }
     });
     runtime.shutdown_background();
     code
 }
 
-/// A run under way.
+/// A search under way.
 struct Search {
     settings: Settings,
     client: Client,
@@ -98,12 +75,6 @@ struct Search {
     run: RunFolder,
     records: Vec<Record>,
     display: Display,
-}
-
-/// The controller chosen in the end.
-struct Winner {
-    score: Score,
-    seed: u64,
 }
 
 impl Search {
@@ -128,11 +99,7 @@ impl Search {
             None => {
                 let settings = Settings::new(args, client).await?;
                 settings.check(client).await?;
-                let folder = match &args.out {
-                    Some(folder) => folder.clone(),
-                    None => new_folder(&settings)?,
-                };
-                let run = RunFolder::create(&folder, &settings)?;
+                let run = create(args, &settings)?;
                 (settings, run, None)
             }
         };
@@ -143,7 +110,7 @@ impl Search {
         };
         let optimizer = optimizer.with_context(|| mismatch(run.folder()))?;
         let records = read_generations(run.folder())?;
-        let display = Display::new(&settings, &records);
+        let display = Display::new(settings.generations, records.len(), &curve(&settings, &records));
         let search = Search { settings, client: client.clone(), optimizer, run, records, display };
         search.check_checkpoint().with_context(|| mismatch(search.run.folder()))?;
         Ok(search)
@@ -177,20 +144,6 @@ impl Search {
         Ok(())
     }
 
-    /// A generation that was under way is played again: the checkpoint is the one before.
-    fn how_to_resume(&self) -> String {
-        let (generations, folder) = (self.run.num_generations(), self.run.folder().display());
-        format!("stopped after generation {generations}; go on with: tetrion train --resume {folder}")
-    }
-
-    /// Plays what is left of the generations, and the games that choose and score the result.
-    async fn search(&mut self) -> anyhow::Result<Winner> {
-        while self.optimizer.generation() < self.settings.generations {
-            self.generation().await?;
-        }
-        self.finish().await
-    }
-
     /// Plays one generation, and keeps it.
     async fn generation(&mut self) -> anyhow::Result<()> {
         let start = Instant::now();
@@ -213,23 +166,18 @@ impl Search {
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose).await?;
         count(&evaluated, &mut games, &mut pieces);
         let check = note(&Score::of("", &evaluated.games[0], 1.0), self.settings.unit);
-        let weights = self.settings.weights(&incumbent, &evaluated.started, check.clone(), purpose);
+        let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
-        let timing = Timing {
-            generation: generation.generation,
-            finished_unix_seconds: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0.0, |now| now.as_secs_f64()),
-            seconds: took.as_secs_f64(),
-            pieces_per_second: pieces as f64 / took.as_secs_f64(),
-        };
+        let timing = Timing::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
+        let news = news(&self.settings, &record, took);
         let kept = Kept { search: self.optimizer.state(), settings: Some(self.settings.of_a_generation()) };
         self.run.record(&record, &timing, &kept)?;
         self.records.push(record);
         self.run.write_weights(&weights)?;
-        self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
-        self.display.generation(&self.settings, &self.records, took);
+        let chart = curve(&self.settings, &self.records);
+        self.run.write_curve(&chart.to_svg())?;
+        self.display.generation(self.records.len(), news, &chart);
         Ok(())
     }
 
@@ -246,6 +194,7 @@ impl Search {
             Score::of(self.settings.features_title(), &evaluated.games[0], start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
             &chosen,
+            None,
             &evaluated.started,
             note(&score, self.settings.unit),
             Purpose::Score,
@@ -258,7 +207,7 @@ impl Search {
         let request = EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: self.settings.policies(candidates.to_vec()),
+            policies: self.settings.policies(candidates.to_vec(), None),
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
@@ -274,57 +223,27 @@ impl Search {
         let display = &self.display;
         Ok(self.client.evaluate_all(&request, |now| display.progress(what, now)).await?)
     }
-
-    fn print(&self, Winner { score, seed }: &Winner, json: bool) -> anyhow::Result<()> {
-        let Settings { width, height, unit, max_steps, .. } = &self.settings;
-        let features = self.settings.features_title();
-        let folder = self.run.folder();
-        let weights = folder.join(WEIGHTS);
-        if json {
-            let mut object = score.to_json();
-            object["run"] = json!(folder);
-            object["weights"] = json!(weights);
-            object["generations"] = json!(self.records.len());
-            return print(&format!("{object}\n"));
-        }
-        let colour = std::io::stdout().is_terminal();
-        let mut text = String::new();
-        if colour {
-            text = curve(&self.settings, &self.records).to_text(76, 14, colour) + "\n";
-        }
-        let cut = match score.truncated {
-            0 => String::new(),
-            games => format!("\n{games} of the games were cut: the mean is a lower bound"),
-        };
-        let cut_at = match max_steps {
-            0 => String::new(),
-            steps => format!(" --max-steps {steps}"),
-        };
-        text += &format!(
-            "{features} on {width} x {height} after {} generations: {} {} a game, 95 % interval {}, over {} fresh games{cut}\n\
-             the weights are in {}; play them again with:\n\
-             tetrion evaluate --weights {} --games {} --seed {seed}{cut_at}\n",
-            self.records.len(),
-            grouped(statistics(score, *unit).mean),
-            unit.name(),
-            interval(statistics(score, *unit)),
-            grouped(score.games as f64),
-            weights.display(),
-            weights.display(),
-            score.games,
-        );
-        print(&text)
-    }
 }
 
-/// The message that refuses a checkpoint of another run; the reason follows it.
-fn mismatch(folder: &Path) -> String {
-    let (checkpoint, config) = (folder.join(CHECKPOINT), folder.join(CONFIG));
-    format!(
-        "{} does not belong to the run of {}: put the one that does back, or begin a new run",
-        checkpoint.display(),
-        config.display()
-    )
+impl Training for Search {
+    fn folder(&self) -> &RunFolder {
+        &self.run
+    }
+
+    fn display(&self) -> &Display {
+        &self.display
+    }
+
+    async fn train(&mut self) -> anyhow::Result<Winner> {
+        while self.optimizer.generation() < self.settings.generations {
+            self.generation().await?;
+        }
+        self.finish().await
+    }
+
+    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {
+        print_winner(&self.settings, &self.run, &curve(&self.settings, &self.records), winner, json)
+    }
 }
 
 /// What a run may hand in: the results and the best candidates of its last generations, and the means of the results of these
@@ -348,23 +267,6 @@ fn choices(records: &[Record]) -> Vec<Vec<f64>> {
     choices
 }
 
-/// The first free name of a folder in `runs`.
-fn new_folder(settings: &Settings) -> anyhow::Result<PathBuf> {
-    let (features, Settings { width, height, .. }) = (settings.features_title(), settings);
-    std::fs::create_dir_all("runs").context("cannot create the folder runs")?;
-    let mut number = 1;
-    loop {
-        let folder = Path::new("runs").join(format!("{features}-{width}x{height}-{number}"));
-        match std::fs::create_dir(&folder) {
-            Ok(()) => return Ok(folder),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot create {}", folder.display()));
-            }
-        }
-    }
-}
-
 fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
     for game in evaluated.games.iter().flatten() {
         *games += 1;
@@ -374,7 +276,7 @@ fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
 
 /// The scores of the candidates, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
-    let scores = |games: &Vec<Game>| Statistics::of(games.iter().map(|game| unit.of(game)));
+    let scores = |games: &Vec<GameResult>| Statistics::of(games.iter().map(|game| unit.of(game)));
     evaluated.games.iter().map(|games| scores(games).expect("at least one game").mean).collect()
 }
 
@@ -382,24 +284,4 @@ fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {
     scores.sort_by(|a, b| b.total_cmp(a));
     let best = &scores[..count.min(scores.len())];
     best.iter().sum::<f64>() / best.len() as f64
-}
-
-fn note(score: &Score, unit: Unit) -> ScoreNote {
-    let statistics = statistics(score, unit);
-    let spread = statistics.spread.expect("two games at least");
-    ScoreNote {
-        unit: unit.name().to_owned(),
-        mean: statistics.mean,
-        std: spread.std,
-        ci95: [spread.ci95.0, spread.ci95.1],
-        games: score.games,
-        truncated: score.truncated,
-    }
-}
-
-fn statistics(score: &Score, unit: Unit) -> &Statistics {
-    match unit {
-        Unit::Lines => &score.lines,
-        Unit::Points => &score.points,
-    }
 }

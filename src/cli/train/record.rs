@@ -1,5 +1,7 @@
 //! What a run keeps of each generation: the lines of its files, and its checkpoint.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
@@ -29,6 +31,20 @@ pub struct Timing {
     pub finished_unix_seconds: f64,
     pub seconds: f64,
     pub pieces_per_second: f64,
+}
+
+impl Timing {
+    /// What a generation took that ends now.
+    pub fn of(generation: u32, pieces: u64, took: Duration) -> Timing {
+        Timing {
+            generation,
+            finished_unix_seconds: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0.0, |now| now.as_secs_f64()),
+            seconds: took.as_secs_f64(),
+            pieces_per_second: pieces as f64 / took.as_secs_f64(),
+        }
+    }
 }
 
 /// What a checkpoint holds beside the number of its generation.

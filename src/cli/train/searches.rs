@@ -69,6 +69,11 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
                 );
             }
             let weights = Weights::read(path).with_context(|| format!("--start: {}", path.display()))?;
+            if weights.model.is_some() {
+                let problem =
+                    format!("--start: {start} has a model beside its weights, which a search has not");
+                return Err(UsageError(problem).into());
+            }
             (weights.feature_names, weights.weights)
         }
     };
@@ -82,7 +87,7 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
     Ok(features.iter().map(weight).collect())
 }
 
-/// Refuses options of one search that were given to the other.
+/// Refuses options of one method that were given to another.
 ///
 /// # Errors
 /// The first of them.
@@ -104,15 +109,41 @@ pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
         ("--elites", args.elites.is_some()),
         ("--second-look", args.second_look.is_some()),
     ];
+    let td = [
+        ("--rounds", args.rounds.is_some()),
+        ("--exploration", args.exploration.is_some()),
+        ("--td-discount", args.td_discount.is_some()),
+        ("--feature-step", args.feature_step.is_some()),
+        ("--entry-step", args.entry_step.is_some()),
+        ("--step-half", args.step_half.is_some()),
+        ("--step-tuple", args.step_tuple.is_some()),
+        ("--step-clip", args.step_clip.is_some()),
+        ("--height-tuple", args.height_tuple.is_some()),
+    ];
+    let searches = [
+        ("--population", args.population.is_some()),
+        ("--game-seeds", args.game_seeds.is_some()),
+        ("--expectation", args.expectation.expectation),
+    ];
     let first =
         |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
+    let of_genetic = first(&genetic)
+        .map(|flag| format!("{flag} is of the genetic algorithm; leave it out, or add --optimizer genetic"));
+    let method = match args.optimizer {
+        Method::Genetic => "genetic",
+        _ => "td",
+    };
+    let of_cem = first(&cem)
+        .map(|flag| format!("{flag} is of the cross-entropy method; leave it out with --optimizer {method}"));
+    let of_td = first(&td).map(|flag| {
+        format!("{flag} is of temporal-difference learning; leave it out, or add --optimizer td")
+    });
+    let of_searches = first(&searches)
+        .map(|flag| format!("{flag} is of searches that score candidates; leave it out with --optimizer td"));
     let problem = match args.optimizer {
-        Method::Cem => first(&genetic).map(|flag| {
-            format!("{flag} is of the genetic algorithm; leave it out, or add --optimizer genetic")
-        }),
-        Method::Genetic => first(&cem).map(|flag| {
-            format!("{flag} is of the cross-entropy method; leave it out with --optimizer genetic")
-        }),
+        Method::Cem => of_genetic.or(of_td),
+        Method::Genetic => of_cem.or(of_td),
+        Method::Td => of_genetic.or(of_cem).or(of_searches),
     };
     problem.map_or(Ok(()), |problem| Err(UsageError(problem)))
 }

@@ -8,13 +8,16 @@ use super::features;
 use super::searches::{change, genetic};
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
+use crate::cli::model::ModelNote;
 use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, EvaluationRequest, Features, Game, Policies, RulesChoice, Seeds, Started};
+use crate::client::{
+    Client, EvaluationRequest, GameResult, ModelShape, Policies, RulesChoice, Seeds, Started,
+};
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
-use crate::optimizers::{Config, Preset};
+use crate::optimizers::{CemPreset, Config};
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;
@@ -44,7 +47,7 @@ impl Unit {
     }
 
     /// The score of a game.
-    pub fn of(self, game: &Game) -> f64 {
+    pub fn of(self, game: &GameResult) -> f64 {
         match self {
             Unit::Lines => game.lines as f64,
             Unit::Points => game.score,
@@ -55,18 +58,18 @@ impl Unit {
 /// Everything that decides what comes out of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct Settings<M = Config> {
     /// All draws, of weights and of pieces, come from here.
     #[serde(with = "large_u64")]
     pub seed: u64,
     /// How many there will be.
     pub generations: u32,
-    /// Games of a candidate at the first look.
+    /// Games of a candidate at the first look; when learning from every step, games at a time.
     pub games: u32,
     /// Whether the candidates of a look meet the same pieces; those of older runs do.
     #[serde(default)]
     pub game_seeds: GameSeeds,
-    /// Games of a candidate at the second look.
+    /// Games of a candidate at the second look, where there is one.
     pub second_games: u32,
     /// Games after each generation that score what the search would hand in.
     pub check_games: u32,
@@ -103,8 +106,8 @@ pub struct Settings {
     /// What else is changed of the preset's rules; nothing in older runs.
     #[serde(default, skip_serializing_if = "RulesArgs::is_empty")]
     pub changes: RulesArgs,
-    /// The search.
-    pub optimizer: Config,
+    /// The search, or the way to learn.
+    pub optimizer: M,
 }
 
 /// What games are for: each purpose has seeds of its own, so that no controller is judged by the games that chose it.
@@ -123,20 +126,22 @@ pub enum Purpose {
 }
 
 /// What a preset means besides its optimiser: what its authors learned on, made small enough for one machine.
-struct Defaults {
-    features: &'static str,
-    rules: &'static str,
+#[derive(Debug)]
+pub struct Defaults {
+    pub features: &'static str,
+    pub rules: &'static str,
     /// `None` for the rules' own.
-    size: Option<(u32, u32)>,
-    generations: u32,
-    games: u32,
-    game_seeds: GameSeeds,
-    max_steps: u64,
-    unit: Unit,
-    score_terminal: bool,
+    pub size: Option<(u32, u32)>,
+    pub generations: u32,
+    pub games: u32,
+    pub game_seeds: GameSeeds,
+    pub max_steps: u64,
+    pub unit: Unit,
+    pub score_terminal: bool,
 }
 
-const LITERATURE: Defaults = Defaults {
+/// The literature's.
+pub const LITERATURE: Defaults = Defaults {
     features: "thiery9",
     rules: "simplified",
     size: Some((10, 10)),
@@ -160,12 +165,12 @@ const GENETIC: Defaults = Defaults {
     ..LITERATURE
 };
 
-fn defaults(preset: Preset) -> Defaults {
+fn defaults(preset: CemPreset) -> Defaults {
     match preset {
-        Preset::Tetrion => Defaults { generations: 30, games: 5, ..LITERATURE },
-        Preset::ThieryScherrer => LITERATURE,
-        Preset::SzitaLorincz => Defaults { features: "bertsekas", ..LITERATURE },
-        Preset::Lab => Defaults {
+        CemPreset::Tetrion => Defaults { generations: 30, games: 5, ..LITERATURE },
+        CemPreset::ThieryScherrer => LITERATURE,
+        CemPreset::SzitaLorincz => Defaults { features: "bertsekas", ..LITERATURE },
+        CemPreset::Lab => Defaults {
             features: "lab4",
             rules: "lab",
             size: None,
@@ -180,17 +185,18 @@ fn defaults(preset: Preset) -> Defaults {
     }
 }
 
-impl Settings {
-    /// Settings from flags; what the flags leave open, the preset and the server decide.
+impl<M> Settings<M> {
+    /// Settings from flags; what the flags leave open, the defaults and the server decide. The method is made last: for these
+    /// features, this width and height, and this many generations.
     ///
     /// # Errors
-    /// A name the server does not know, or a parameter no search can run with.
-    pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
-        let preset: Preset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
-        let defaults = match args.optimizer {
-            Method::Cem => defaults(preset),
-            Method::Genetic => GENETIC,
-        };
+    /// A name the server does not know, or what the method refuses.
+    pub async fn with(
+        args: &TrainArgs,
+        defaults: Defaults,
+        client: &Client,
+        method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
+    ) -> anyhow::Result<Settings<M>> {
         let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
         let info = client.server_info(0).await?;
         let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
@@ -205,25 +211,8 @@ impl Settings {
         let info = client.server_info(width).await?;
         let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
         let generations = args.generations.unwrap_or(defaults.generations);
-        let mut optimizer = match args.optimizer {
-            Method::Cem => Config::preset(preset, generations),
-            Method::Genetic => Config::Genetic(genetic(args)),
-        };
-        if let Some(population) = args.population {
-            match &mut optimizer {
-                Config::Cem(config) => config.population = population,
-                Config::Genetic(config) => config.individuals = population,
-            }
-        }
-        if let Config::Cem(config) = &mut optimizer {
-            change(config, args, &feature_names, width)?;
-        }
+        let optimizer = method(&feature_names, (width, height), generations)?;
         let games = args.games.unwrap_or(defaults.games);
-        if let Err(error) = optimizer.start(feature_names.len() as u32, args.seed) {
-            let problem =
-                format!("the search cannot begin; see --population and the flags of its method: {error}");
-            return Err(UsageError(problem).into());
-        }
         Ok(Settings {
             seed: args.seed,
             generations,
@@ -249,7 +238,175 @@ impl Settings {
         })
     }
 
-    /// Asks a server for a single step of one of the run's games, to see whether it would play them.
+    /// Asks a server for a single step of one of the run's games, to see whether it would play them; returns what it plays.
+    ///
+    /// # Errors
+    /// Its refusal, or numbers beyond its limits.
+    pub async fn check_with(&self, client: &Client, policies: Policies) -> anyhow::Result<Started> {
+        let limits = client.server_info(self.width).await?.limits;
+        at_most("--check-games", self.check_games.into(), limits.max_games)?;
+        at_most("--final-games", self.final_games.into(), limits.max_games)?;
+        at_most("--max-pieces", self.max_pieces, limits.max_pieces)?;
+        at_most("--max-steps", self.max_steps, limits.max_steps)?;
+        let request = EvaluationRequest {
+            rules: self.rules_choice(),
+            rules_version: self.rules_version.clone(),
+            policies,
+            seeds: Seeds::Common { seed: self.seed, count: 1 },
+            max_pieces: self.max_pieces,
+            max_steps: 1,
+        };
+        Ok(client.evaluate_all(&request, |_| {}).await?.started)
+    }
+
+    /// Whether generations made under other settings could have been made under these.
+    ///
+    /// # Errors
+    /// The first one that differs.
+    pub fn check_same(&self, others: &Settings<M>) -> anyhow::Result<()>
+    where
+        M: Clone + Serialize,
+    {
+        let table = |settings: &Settings<M>| toml::Table::try_from(settings);
+        let (ours, theirs) = (table(&self.of_a_generation())?, table(&others.of_a_generation())?);
+        let differs = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value));
+        if let Some((name, value)) = differs {
+            let other = theirs.get(name).map_or("nothing".to_owned(), toml::Value::to_string);
+            bail!("it was made with {name} = {other}, the settings say {value}");
+        }
+        Ok(())
+    }
+
+    /// The settings that decide what a generation is like: all but their number.
+    pub fn of_a_generation(&self) -> Settings<M>
+    where
+        M: Clone,
+    {
+        Settings { generations: 0, ..self.clone() }
+    }
+
+    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
+    ///
+    /// # Errors
+    /// If more have been played.
+    pub fn lengthen(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
+        if recorded > u64::from(generations) {
+            bail!("the run has {recorded} generations already, which is more than {generations}");
+        }
+        self.generations = generations;
+        Ok(())
+    }
+
+    /// What the seeds of the games for a purpose are drawn from.
+    pub fn games_seed(&self, purpose: Purpose) -> u64 {
+        // Four numbers a generation; the choice and the score take the fourth ones of the first two, lessons those behind.
+        let number = match purpose {
+            Purpose::First(generation) => 4 * u64::from(generation),
+            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
+            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
+            Purpose::Choice => 3,
+            Purpose::Score => 7,
+        };
+        word(self.seed, Tag::Game, number)
+    }
+
+    /// What the pieces of a generation that learns from every step are drawn from.
+    pub fn lessons_seed(&self, generation: u32) -> u64 {
+        word(self.seed, Tag::Game, 4 * u64::from(generation) + 11)
+    }
+
+    /// Games of each candidate for a purpose.
+    pub fn num_games(&self, purpose: Purpose) -> u32 {
+        match purpose {
+            Purpose::First(_) => self.games,
+            Purpose::Second(_) => self.second_games,
+            Purpose::Check(_) => self.check_games,
+            Purpose::Choice => self.final_games.div_ceil(2),
+            Purpose::Score => self.final_games,
+        }
+    }
+
+    /// The feature set, as `weights.json` notes it.
+    fn feature_set(&self) -> FeatureSetNote {
+        FeatureSetNote { name: self.features.clone(), version: self.features_version.clone() }
+    }
+
+    /// What the features are called, for people and for folders.
+    pub fn features_title(&self) -> &str {
+        if self.features.is_empty() { "custom" } else { &self.features }
+    }
+
+    /// The rules, as a request names them.
+    pub fn rules_choice(&self) -> RulesChoice {
+        let (width, height) = (Some(self.width), Some(self.height));
+        self.changes.choice(RulesChoice { preset: self.rules.clone(), width, height, ..Default::default() })
+    }
+
+    /// The controllers with these weights, and this model beside them if there is one.
+    pub fn policies(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policies {
+        let features = self.feature_set().features(&self.feature_names);
+        let avoid_terminal = !self.score_terminal;
+        let expectation = self.expectation.map(|note| note.expectation());
+        Policies::Matrix { features, rows, model, avoid_terminal, lookahead: 0, expectation }
+    }
+
+    /// `weights.json` for these weights, this model and their score in games for a purpose.
+    pub fn weights(
+        &self,
+        weights: &[f64],
+        model: Option<ModelNote>,
+        started: &Started,
+        score: ScoreNote,
+        purpose: Purpose,
+    ) -> Weights {
+        Weights {
+            format: WEIGHTS_FORMAT,
+            feature_set: self.feature_set(),
+            feature_names: self.feature_names.clone(),
+            weights: weights.to_vec(),
+            model,
+            terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
+            expectation: self.expectation,
+            rules: RulesNote::of(started),
+            seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
+            score: Some(score),
+        }
+    }
+}
+
+impl Settings {
+    /// Settings of a search from flags; what the flags leave open, the preset and the server decide.
+    ///
+    /// # Errors
+    /// A name the server does not know, or a parameter no search can run with.
+    pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
+        let preset: CemPreset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
+        let defaults = if args.optimizer == Method::Genetic { GENETIC } else { defaults(preset) };
+        let search = |features: &[String], (width, _): (u32, u32), generations: u32| {
+            let mut optimizer = match args.optimizer {
+                Method::Genetic => Config::Genetic(genetic(args)),
+                _ => Config::preset(preset, generations),
+            };
+            if let Some(population) = args.population {
+                match &mut optimizer {
+                    Config::Cem(config) => config.population = population,
+                    Config::Genetic(config) => config.individuals = population,
+                }
+            }
+            if let Config::Cem(config) = &mut optimizer {
+                change(config, args, features, width)?;
+            }
+            if let Err(error) = optimizer.start(features.len() as u32, args.seed) {
+                let problem =
+                    format!("the search cannot begin; see --population and the flags of its method: {error}");
+                return Err(UsageError(problem).into());
+            }
+            Ok(optimizer)
+        };
+        Settings::with(args, defaults, client, search).await
+    }
+
+    /// Whether a server would play the run's games.
     ///
     /// # Errors
     /// Its refusal, or numbers beyond its limits.
@@ -259,31 +416,16 @@ impl Settings {
             Config::Cem(config) => config.population,
             Config::Genetic(config) => config.individuals,
         };
-        let at_most = |what: &str, number: u64, limit: u64| match number > limit {
-            true => Err(UsageError(format!("{what}: {number}, expected at most {limit} on this server"))),
-            false => Ok(()),
-        };
         let games = |candidates: u64, games: u32| candidates * u64::from(games);
         let (first, second) =
             (games(population.into(), self.games), games(self.num_second(), self.second_games));
         at_most("candidates of a generation (--population)", population.into(), limits.max_policies.into())?;
         at_most("games of a generation (--population times --games)", first, limits.max_games)?;
         at_most("games of a second look (4 times --games each)", second, limits.max_games)?;
-        at_most("--check-games", self.check_games.into(), limits.max_games)?;
         let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
         at_most("games of the last choice (6 times --final-games)", choice, limits.max_games)?;
-        at_most("--max-pieces", self.max_pieces, limits.max_pieces)?;
-        at_most("--max-steps", self.max_steps, limits.max_steps)?;
-        let request = EvaluationRequest {
-            rules: self.rules_choice(),
-            rules_version: self.rules_version.clone(),
-            policies: self.policies(vec![vec![0.0; self.feature_names.len()]]),
-            seeds: Seeds::Common { seed: self.seed, count: 1 },
-            max_pieces: self.max_pieces,
-            max_steps: 1,
-        };
-        client.evaluate_all(&request, |_| {}).await?;
-        Ok(())
+        let row = vec![0.0; self.feature_names.len()];
+        self.check_with(client, self.policies(vec![row], None)).await.map(drop)
     }
 
     /// Candidates of a second look.
@@ -294,56 +436,19 @@ impl Settings {
         }
     }
 
-    /// The settings that decide what a generation is like: all but their number.
-    pub fn of_a_generation(&self) -> Settings {
-        Settings { generations: 0, ..self.clone() }
-    }
-
-    /// Whether generations made under other settings could have been made under these.
-    ///
-    /// # Errors
-    /// The first one that differs.
-    pub fn check_same(&self, others: &Settings) -> anyhow::Result<()> {
-        let table = |settings: &Settings| toml::Table::try_from(settings);
-        let (ours, theirs) = (table(&self.of_a_generation())?, table(&others.of_a_generation())?);
-        let differs = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value));
-        if let Some((name, value)) = differs {
-            let other = theirs.get(name).map_or("nothing".to_owned(), toml::Value::to_string);
-            bail!("it was made with {name} = {other}, the settings say {value}");
-        }
-        Ok(())
-    }
-
     /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
     ///
     /// # Errors
     /// If more have been played, or if those that were would have been others.
     pub fn extend(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
-        if recorded > u64::from(generations) {
-            bail!("the run has {recorded} generations already, which is more than {generations}");
-        }
-        if self.optimizer.is_made_for(self.generations) {
+        if recorded <= u64::from(generations) && self.optimizer.is_made_for(self.generations) {
             bail!(
                 "the noise of this run ends with its {} generations, so one of {generations} is another run from the \
                  start: begin a new one with --generations {generations}",
                 self.generations
             );
         }
-        self.generations = generations;
-        Ok(())
-    }
-
-    /// What the seeds of the games for a purpose are drawn from.
-    pub fn games_seed(&self, purpose: Purpose) -> u64 {
-        // Four numbers a generation; the fourth is free, and the choice and the score take those of the first two.
-        let number = match purpose {
-            Purpose::First(generation) => 4 * u64::from(generation),
-            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
-            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
-            Purpose::Choice => 3,
-            Purpose::Score => 7,
-        };
-        word(self.seed, Tag::Game, number)
+        self.lengthen(generations, recorded)
     }
 
     /// The seeds of the games of this many candidates for a purpose. Only those of a generation have games of their own: the
@@ -362,39 +467,6 @@ impl Settings {
         }
     }
 
-    /// Games of each candidate for a purpose.
-    pub fn num_games(&self, purpose: Purpose) -> u32 {
-        match purpose {
-            Purpose::First(_) => self.games,
-            Purpose::Second(_) => self.second_games,
-            Purpose::Check(_) => self.check_games,
-            Purpose::Choice => self.final_games.div_ceil(2),
-            Purpose::Score => self.final_games,
-        }
-    }
-
-    /// What the features are called, for people and for folders.
-    pub fn features_title(&self) -> &str {
-        if self.features.is_empty() { "custom" } else { &self.features }
-    }
-
-    /// The rules, as a request names them.
-    pub fn rules_choice(&self) -> RulesChoice {
-        let (width, height) = (Some(self.width), Some(self.height));
-        self.changes.choice(RulesChoice { preset: self.rules.clone(), width, height, ..Default::default() })
-    }
-
-    /// The controllers with these weights.
-    pub fn policies(&self, rows: Vec<Vec<f64>>) -> Policies {
-        let features = match self.features.as_str() {
-            "" => Features::List(self.feature_names.clone()),
-            set => Features::Set { name: set.to_owned(), version: self.features_version.clone() },
-        };
-        let avoid_terminal = !self.score_terminal;
-        let expectation = self.expectation.map(|note| note.expectation());
-        Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead: 0, expectation }
-    }
-
     /// Candidates whose mean is reported as the elite's.
     pub fn num_elites(&self) -> usize {
         match &self.optimizer {
@@ -402,22 +474,11 @@ impl Settings {
             Config::Genetic(config) => config.keep.max(1) as usize,
         }
     }
+}
 
-    /// `weights.json` for these weights and their score in games for a purpose.
-    pub fn weights(&self, weights: &[f64], started: &Started, score: ScoreNote, purpose: Purpose) -> Weights {
-        Weights {
-            format: WEIGHTS_FORMAT,
-            feature_set: FeatureSetNote {
-                name: self.features.clone(),
-                version: self.features_version.clone(),
-            },
-            feature_names: self.feature_names.clone(),
-            weights: weights.to_vec(),
-            terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
-            expectation: self.expectation,
-            rules: RulesNote::of(started),
-            seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
-            score: Some(score),
-        }
+fn at_most(what: &str, number: u64, limit: u64) -> Result<(), UsageError> {
+    match number > limit {
+        true => Err(UsageError(format!("{what}: {number}, expected at most {limit} on this server"))),
+        false => Ok(()),
     }
 }

@@ -110,6 +110,24 @@ pub struct Placements {
     pub preclear_boards: Array<u32>,
 }
 
+impl Placements {
+    pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<Placements, ClientError> {
+        Ok(Placements {
+            row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
+            actions: decode(answer.actions.as_ref(), "actions")?.elements,
+            rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
+            lines: decode(answer.lines.as_ref(), "lines")?.elements,
+            terminal: flags(answer.terminal.as_ref()),
+            features: decode_wanted(answer.features.as_ref(), "features")?,
+            feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
+            afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,
+            anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
+            cells: decode_wanted(answer.cells.as_ref(), "cells")?,
+            preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
+        })
+    }
+}
+
 /// The names of the columns in the answers of a session.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -161,17 +179,14 @@ fn columns(names: &Arc<[String]>, tensors: Vec<pb::Tensor>) -> Result<Columns, C
 }
 
 /// A tensor of any shape.
-pub(super) fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
+fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
     let dims = vec![Dim::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
     let array = tensor::decode_field(tensor, name, &dims);
     array.map_err(|error| ClientError::Answer(error.to_string()))
 }
 
 /// A tensor that is in the answer only if the request asks for it.
-pub(super) fn decode_wanted<T: Element>(
-    tensor: Option<&pb::Tensor>,
-    name: &str,
-) -> Result<Array<T>, ClientError> {
+fn decode_wanted<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
     match tensor {
         Some(_) => decode(tensor, name),
         None => Ok(Array { shape: vec![0, 0], elements: vec![] }),
@@ -179,7 +194,7 @@ pub(super) fn decode_wanted<T: Element>(
 }
 
 /// Playfields, which have integers of two bytes a row up to width 16, and of four above.
-pub(super) fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, ClientError> {
+fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, ClientError> {
     if tensor.is_some_and(|tensor| tensor.dtype == i32::from(pb::DataType::Uint16)) {
         let Array { shape, elements } = decode::<u16>(tensor, name)?;
         return Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() });
@@ -187,7 +202,7 @@ pub(super) fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<A
     decode_wanted(tensor, name)
 }
 
-pub(super) fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {
+fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {
     tensor.map(|tensor| tensor.data.iter().map(|byte| *byte != 0).collect()).unwrap_or_default()
 }
 

@@ -8,13 +8,13 @@ use tonic::transport::Channel;
 use tonic::{Response, Status};
 
 use crate::client::ClientError;
-use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, Server};
+use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, ServerChannel};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
 /// Makes a call, and repeats it while it is lost on the way.
 pub(super) async fn call<Q: Clone, A>(
-    server: &Server,
+    server: &ServerChannel,
     patience: Duration,
     message: Q,
     send: impl AsyncFn(EnvironmentServiceClient<Channel>, tonic::Request<Q>) -> Result<Response<A>, Status>,
@@ -43,7 +43,7 @@ async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A,
     answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))
 }
 
-pub(super) fn client(server: &Server) -> EnvironmentServiceClient<Channel> {
+pub(super) fn client(server: &ServerChannel) -> EnvironmentServiceClient<Channel> {
     EnvironmentServiceClient::new(server.channel.clone())
         .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
 }

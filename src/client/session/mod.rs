@@ -12,7 +12,7 @@ mod request;
 mod stream;
 
 pub use answer::{Columns, Finals, Placements, Shown, Stepped};
-pub use request::{Autoreset, InvalidActions, Picture, PlacementsRequest, SessionRequest, Start};
+pub use request::{AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
 use std::time::Duration;
@@ -21,20 +21,19 @@ use bytes::Bytes;
 use tonic::transport::Channel;
 use tonic::{Response, Status};
 
-use super::connection::Server;
-use super::{Client, ClientError, Features};
-use crate::wire::limits::MAX_RESPONSE_BYTES;
+use super::connection::ServerChannel;
+use super::{Client, ClientError, RulesChoice};
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 use crate::wire::tensor;
-use answer::{Names, decode, decode_boards, decode_wanted, flags, missing};
+use answer::{Names, missing};
 use call::call;
 use request::encode;
 
 /// A session on a server.
 #[derive(Debug)]
 pub struct Session {
-    server: Server,
+    server: ServerChannel,
     patience: Duration,
     name: String,
     num_envs: u32,
@@ -78,6 +77,42 @@ impl Client {
             sequence: session.sequence,
             name: session.name,
         })
+    }
+}
+
+impl Client {
+    /// Lists every placement of positions that no session has, on the first server: of a piece, 0 to 6 in I O T Z S J L, on a
+    /// playfield, for each of these pieces. A playfield has `height` rows, the lowest first, bit c of a row being column c.
+    ///
+    /// # Errors
+    /// If the server refuses, or has not answered for as long as the client is patient.
+    pub async fn enumerate(
+        &self,
+        rules: &RulesChoice,
+        (playfields, height): (&[u32], u32),
+        pieces: &[u8],
+        wanted: &PlacementsRequest,
+    ) -> Result<Placements, ClientError> {
+        let (count, width) = (pieces.len() as u32, rules.width.unwrap_or(0));
+        let boards = if width > 16 {
+            tensor::encode(vec![count, height], playfields)
+        } else {
+            let rows: Vec<u16> = playfields.iter().map(|row| *row as u16).collect();
+            tensor::encode(vec![count, height], &rows)
+        };
+        let packed = pb::PackedPositions {
+            boards: Some(boards),
+            pieces: Some(tensor::encode(vec![count], pieces)),
+            queues: None,
+        };
+        let positions =
+            pb::Positions { rules: Some(rules.into()), packed: Some(packed), ..Default::default() };
+        let request = wanted.encode(pb::enumerate_placements_request::Source::Positions(positions));
+        let answer = call(&self.servers[0], self.patience, request, async |mut client, request| {
+            client.enumerate_placements(request).await
+        })
+        .await?;
+        Placements::decode(answer)
     }
 }
 
@@ -187,32 +222,11 @@ impl Session {
         wanted: &PlacementsRequest,
     ) -> Result<Placements, ClientError> {
         let envs = pb::SessionEnvs { session: self.name.clone(), env_ids: env_ids.to_vec() };
-        let request = pb::EnumeratePlacementsRequest {
-            source: Some(pb::enumerate_placements_request::Source::SessionEnvs(envs)),
-            features: wanted.features.as_ref().map(Features::encode),
-            include_afterstates: wanted.afterstates,
-            include_anchors: wanted.anchors,
-            include_cells: wanted.cells,
-            include_preclear_boards: wanted.preclear_boards,
-            max_response_bytes: MAX_RESPONSE_BYTES,
-            ..Default::default()
-        };
+        let request = wanted.encode(pb::enumerate_placements_request::Source::SessionEnvs(envs));
         let answer = self
             .call(request, async |mut client, request| client.enumerate_placements(request).await)
             .await?;
-        Ok(Placements {
-            row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
-            actions: decode(answer.actions.as_ref(), "actions")?.elements,
-            rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
-            lines: decode(answer.lines.as_ref(), "lines")?.elements,
-            terminal: flags(answer.terminal.as_ref()),
-            features: decode_wanted(answer.features.as_ref(), "features")?,
-            feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
-            afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,
-            anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
-            cells: decode_wanted(answer.cells.as_ref(), "cells")?,
-            preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
-        })
+        Placements::decode(answer)
     }
 
     /// Renews the lease, and gets the number of the last call that changed something. After a [`StepStream`] broke with

@@ -16,9 +16,9 @@ pub struct SessionRequest {
     /// The session seed; the server draws one if there is none.
     pub seed: Option<u64>,
     /// What happens after the end of an episode.
-    pub autoreset: Autoreset,
+    pub autoreset_mode: AutoresetMode,
     /// What happens to actions outside the mask.
-    pub invalid_actions: InvalidActions,
+    pub invalid_action_policy: InvalidActionPolicy,
     /// The observations, by their names in the server's list; none for the server's choice.
     pub observations: Vec<String>,
     /// The infos, by their names in the server's list; none for the server's choice.
@@ -35,7 +35,7 @@ pub struct SessionRequest {
 
 /// What happens to an environment whose episode has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Autoreset {
+pub enum AutoresetMode {
     /// Its next step begins a new one.
     #[default]
     NextStep,
@@ -47,7 +47,7 @@ pub enum Autoreset {
 
 /// What happens to an action that is in range but not in the mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum InvalidActions {
+pub enum InvalidActionPolicy {
     /// The server refuses the call, and nothing moves.
     #[default]
     Reject,
@@ -99,16 +99,34 @@ pub enum Picture {
     Ansi,
 }
 
+impl PlacementsRequest {
+    pub(super) fn encode(
+        &self,
+        source: pb::enumerate_placements_request::Source,
+    ) -> pb::EnumeratePlacementsRequest {
+        pb::EnumeratePlacementsRequest {
+            source: Some(source),
+            features: self.features.as_ref().map(Features::encode),
+            include_afterstates: self.afterstates,
+            include_anchors: self.anchors,
+            include_cells: self.cells,
+            include_preclear_boards: self.preclear_boards,
+            max_response_bytes: MAX_RESPONSE_BYTES,
+            ..Default::default()
+        }
+    }
+}
+
 pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
-    let autoreset = match request.autoreset {
-        Autoreset::NextStep => pb::AutoresetMode::NextStep,
-        Autoreset::SameStep => pb::AutoresetMode::SameStep,
-        Autoreset::Disabled => pb::AutoresetMode::Disabled,
+    let autoreset_mode = match request.autoreset_mode {
+        AutoresetMode::NextStep => pb::AutoresetMode::NextStep,
+        AutoresetMode::SameStep => pb::AutoresetMode::SameStep,
+        AutoresetMode::Disabled => pb::AutoresetMode::Disabled,
     };
-    let (invalid_actions, invalid_action_reward) = match request.invalid_actions {
-        InvalidActions::Reject => (pb::InvalidActionPolicy::Reject, 0.0),
-        InvalidActions::Terminate => (pb::InvalidActionPolicy::Terminate, 0.0),
-        InvalidActions::Ignore { reward } => (pb::InvalidActionPolicy::Ignore, reward),
+    let (invalid_action_policy, invalid_action_reward) = match request.invalid_action_policy {
+        InvalidActionPolicy::Reject => (pb::InvalidActionPolicy::Reject, 0.0),
+        InvalidActionPolicy::Terminate => (pb::InvalidActionPolicy::Terminate, 0.0),
+        InvalidActionPolicy::Ignore { reward } => (pb::InvalidActionPolicy::Ignore, reward),
     };
     pb::SessionConfig {
         num_envs: (request.num_envs > 0).then_some(request.num_envs),
@@ -116,8 +134,8 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         observation_fields: request.observations.clone(),
         info_fields: request.infos.clone(),
         features: request.features.as_ref().map(Features::encode),
-        autoreset_mode: autoreset.into(),
-        invalid_action_policy: invalid_actions.into(),
+        autoreset_mode: autoreset_mode.into(),
+        invalid_action_policy: invalid_action_policy.into(),
         invalid_action_reward,
         seed: request.seed,
         max_episode_steps: request.max_episode_steps,

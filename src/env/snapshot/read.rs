@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Choice, Dealer, FallingPiece, Placement, Playfield, RULES_VERSION, Rules, Scoring,
-    Tetromino, is_blocked, settle,
+    ActionModel, Dealer, FallingPiece, NamedChoice, Placement, Playfield, RULES_VERSION, Rules, Scoring,
+    Tetromino, is_blocked, place, settle,
 };
 use crate::env::columns::{
     EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         Ok(f64::from_le_bytes(self.array()?))
     }
 
-    fn choice<C: Choice>(&mut self) -> Result<C, SnapshotError> {
+    fn choice<C: NamedChoice>(&mut self) -> Result<C, SnapshotError> {
         let number = self.byte()?.checked_add(1);
         number.and_then(C::from_number).ok_or(Corrupt("its rules name something unknown"))
     }
@@ -208,8 +208,8 @@ impl<'a> Reader<'a> {
             ActionModel::Placement => {
                 let action = self.byte()?;
                 let placement = Placement::from_action(action.into(), rules.width);
-                let shape = placement.shape(rules, piece).ok_or(nowhere)?;
-                afterstate.drop(shape, placement.column, rules.top_out);
+                placement.shape(rules, piece).ok_or(nowhere)?;
+                place(rules, &mut afterstate, piece, placement);
                 Rest::Placed { piece, action }
             }
             ActionModel::Keypress => {
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
         let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
         let episode_return = self.f64()?;
         if !episode_return.is_finite() {
-            return Err(Corrupt("its return is no number"));
+            return Err(Corrupt("its return is not a number"));
         }
         Ok(EpisodeStatistics { lines, pieces, length, episode_return })
     }

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
-use crate::engine::{Choice, FallingPiece, Playfield, RULES_VERSION, Rules, Scoring};
+use crate::engine::{FallingPiece, NamedChoice, Playfield, RULES_VERSION, Rules, Scoring};
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
@@ -64,7 +64,7 @@ impl EnvState {
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
-    fn code(choice: impl Choice) -> u8 {
+    fn code(choice: impl NamedChoice) -> u8 {
         choice.number() - 1
     }
     let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =

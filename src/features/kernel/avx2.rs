@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
 use super::portable::Machine;
 
 /// Sixteen words: the lower eight lanes, the upper eight.
@@ -123,30 +123,14 @@ impl Machine for Avx2Machine {
     }
 }
 
-impl Lanes for Avx2 {
+impl Words for Avx2 {
     type Word = u32;
-    type Doubles = Avx2Doubles;
     type Floats = Avx2Floats;
     const LANES: usize = 16;
-
-    #[inline(always)]
-    fn apart<W: Apart>(work: W) {
-        // SAFETY: these types are in use only where the machine was found to have the features.
-        unsafe { apart(work) }
-    }
     #[inline(always)]
     fn splat(word: u32) -> Self {
         let all = unsafe { _mm256_set1_epi32(word as i32) };
         Avx2(all, all)
-    }
-    #[inline(always)]
-    fn load(words: &[u32]) -> Self {
-        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
-        // SAFETY: sixteen words are twice thirty-two readable bytes, and the loads need no alignment.
-        unsafe {
-            let from: *const __m256i = words.as_ptr().cast();
-            Avx2(_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)))
-        }
     }
     #[inline(always)]
     fn store(self, words: &mut [u32]) {
@@ -204,10 +188,6 @@ impl Lanes for Avx2 {
         both!(_mm256_sub_epi32, self, other)
     }
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        both!(_mm256_mullo_epi32, self, other)
-    }
-    #[inline(always)]
     fn max(self, other: Self) -> Self {
         both!(_mm256_max_epi32, self, other)
     }
@@ -231,17 +211,12 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
-    fn place(bits: u32, rows: Self) -> Self {
-        let bits = Self::splat(bits);
-        both!(_mm256_sllv_epi32, bits, rows)
+    fn up_by(self, rows: Self) -> Self {
+        both!(_mm256_sllv_epi32, self, rows)
     }
     #[inline(always)]
     fn count(self) -> Self {
         both!(count, self)
-    }
-    #[inline(always)]
-    fn top(self) -> Self {
-        both!(top, self)
     }
     #[inline(always)]
     fn nonzero(self) -> u32 {
@@ -260,6 +235,53 @@ impl Lanes for Avx2 {
                 _mm256_blendv_epi8(self.1, other.1, expand(mask >> 8)),
             )
         }
+    }
+    #[inline(always)]
+    fn estimate(self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
+        let [low, high] = floats.0;
+        unsafe {
+            let weight = _mm256_set1_ps(weight);
+            Avx2Floats([
+                _mm256_add_ps(low, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.0))),
+                _mm256_add_ps(high, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.1))),
+            ])
+        }
+    }
+}
+
+impl Lanes for Avx2 {
+    type Doubles = Avx2Doubles;
+    type Wide = Self;
+
+    #[inline(always)]
+    fn widened(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
+        floats
+    }
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: these types are in use only where the machine was found to have the features.
+        unsafe { apart(work) }
+    }
+    #[inline(always)]
+    fn load(words: &[u32]) -> Self {
+        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        // SAFETY: sixteen words are twice thirty-two readable bytes, and the loads need no alignment.
+        unsafe {
+            let from: *const __m256i = words.as_ptr().cast();
+            Avx2(_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)))
+        }
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        both!(_mm256_mullo_epi32, self, other)
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        both!(top, self)
     }
     #[inline(always)]
     fn sum(self) -> u32 {
@@ -293,17 +315,6 @@ impl Lanes for Avx2 {
                 *sum = _mm256_add_pd(*sum, _mm256_mul_pd(weight, _mm256_cvtepi32_pd(quarter)));
             }
             Avx2Doubles(sums)
-        }
-    }
-    #[inline(always)]
-    fn estimate(self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
-        let [low, high] = floats.0;
-        unsafe {
-            let weight = _mm256_set1_ps(weight);
-            Avx2Floats([
-                _mm256_add_ps(low, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.0))),
-                _mm256_add_ps(high, _mm256_mul_ps(weight, _mm256_cvtepi32_ps(self.1))),
-            ])
         }
     }
     #[inline(always)]

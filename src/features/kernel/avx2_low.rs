@@ -9,7 +9,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::{Avx2, Avx2Doubles, Avx2Floats};
-use super::lanes::{Apart, Lanes};
+use super::lanes::{Apart, Lanes, Words};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -87,26 +87,13 @@ fn apart<W: Apart>(work: W) {
     work.run();
 }
 
-impl Lanes for Avx2Low {
+impl Words for Avx2Low {
     type Word = u16;
-    type Doubles = Avx2Doubles;
     type Floats = Avx2Floats;
     const LANES: usize = 16;
-
-    #[inline(always)]
-    fn apart<W: Apart>(work: W) {
-        // SAFETY: these types are in use only where the machine was found to have the features.
-        unsafe { apart(work) }
-    }
     #[inline(always)]
     fn splat(word: u16) -> Self {
         Avx2Low(unsafe { _mm256_set1_epi16(word as i16) })
-    }
-    #[inline(always)]
-    fn load(words: &[u16]) -> Self {
-        let words: &[u16; 16] = words.first_chunk().expect("a word a lane");
-        // SAFETY: sixteen words are thirty-two readable bytes, and the load needs no alignment.
-        Avx2Low(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
     }
     #[inline(always)]
     fn store(self, words: &mut [u16]) {
@@ -167,10 +154,6 @@ impl Lanes for Avx2Low {
         Avx2Low(unsafe { _mm256_sub_epi16(self.0, other.0) })
     }
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Avx2Low(unsafe { _mm256_mullo_epi16(self.0, other.0) })
-    }
-    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx2Low(unsafe { _mm256_max_epi16(self.0, other.0) })
     }
@@ -188,7 +171,7 @@ impl Lanes for Avx2Low {
         Avx2Low(unsafe { _mm256_srl_epi16(self.0, _mm_cvtsi32_si128(COUNT as i32)) })
     }
     #[inline(always)]
-    fn place(bits: u32, rows: Self) -> Self {
+    fn up_by(self, rows: Self) -> Self {
         // No shift takes a count a lane here, but a product does the same. The power of two comes from a table that each
         // byte asks for its half: for a row in the other half the number is too large or has its sign bit set.
         unsafe {
@@ -196,7 +179,7 @@ impl Lanes for Avx2Low {
             let halves = _mm256_sub_epi8(both, _mm256_set1_epi16(0x0800));
             let powers = table([1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0]);
             let power = _mm256_shuffle_epi8(powers, halves);
-            Avx2Low(_mm256_mullo_epi16(_mm256_set1_epi16(bits as i16), power))
+            Avx2Low(_mm256_mullo_epi16(self.0, power))
         }
     }
     #[inline(always)]
@@ -204,6 +187,51 @@ impl Lanes for Avx2Low {
         let bits = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
         let (low, high) = look_up(self.0, bits, bits);
         unsafe { Avx2Low(_mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1))) }
+    }
+    #[inline(always)]
+    fn nonzero(self) -> u32 {
+        !signs(unsafe { _mm256_cmpeq_epi16(self.0, _mm256_setzero_si256()) }) & 0xffff
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> u32 {
+        signs(unsafe { _mm256_cmpgt_epi16(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn select(self, mask: u32, other: Self) -> Self {
+        Avx2Low(unsafe { _mm256_blendv_epi8(self.0, other.0, expand(mask)) })
+    }
+    #[inline(always)]
+    fn estimate(self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
+        self.wide().estimate(floats, weight)
+    }
+}
+
+impl Lanes for Avx2Low {
+    type Doubles = Avx2Doubles;
+    type Wide = Self;
+
+    #[inline(always)]
+    fn widened(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
+        floats
+    }
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: these types are in use only where the machine was found to have the features.
+        unsafe { apart(work) }
+    }
+    #[inline(always)]
+    fn load(words: &[u16]) -> Self {
+        let words: &[u16; 16] = words.first_chunk().expect("a word a lane");
+        // SAFETY: sixteen words are thirty-two readable bytes, and the load needs no alignment.
+        Avx2Low(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx2Low(unsafe { _mm256_mullo_epi16(self.0, other.0) })
     }
     #[inline(always)]
     fn top(self) -> Self {
@@ -217,18 +245,6 @@ impl Lanes for Avx2Low {
             let over = _mm256_add_epi16(upper, _mm256_and_si256(is_in_upper, _mm256_set1_epi16(8)));
             Avx2Low(_mm256_max_epi16(over, _mm256_and_si256(tops, _mm256_set1_epi16(255))))
         }
-    }
-    #[inline(always)]
-    fn nonzero(self) -> u32 {
-        !signs(unsafe { _mm256_cmpeq_epi16(self.0, _mm256_setzero_si256()) }) & 0xffff
-    }
-    #[inline(always)]
-    fn greater(self, other: Self) -> u32 {
-        signs(unsafe { _mm256_cmpgt_epi16(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn select(self, mask: u32, other: Self) -> Self {
-        Avx2Low(unsafe { _mm256_blendv_epi8(self.0, other.0, expand(mask)) })
     }
     #[inline(always)]
     fn sum(self) -> u16 {
@@ -259,10 +275,6 @@ impl Lanes for Avx2Low {
     #[inline(always)]
     fn accumulate(self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {
         self.wide().accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate(self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
-        self.wide().estimate(floats, weight)
     }
     #[inline(always)]
     fn accumulate_product(self, other: Self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub struct Avx512Doubles([__m512d; 2]);
 
 /// Sixteen floats.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Floats(__m512);
+pub struct Avx512Floats(pub __m512);
 
 /// See [`Lanes::apart`].
 #[inline(never)]
@@ -31,26 +31,13 @@ fn apart<W: Apart>(work: W) {
     work.run();
 }
 
-impl Lanes for Avx512 {
+impl Words for Avx512 {
     type Word = u32;
-    type Doubles = Avx512Doubles;
     type Floats = Avx512Floats;
     const LANES: usize = 16;
-
-    #[inline(always)]
-    fn apart<W: Apart>(work: W) {
-        // SAFETY: these types are in use only where the machine was found to have the features.
-        unsafe { apart(work) }
-    }
     #[inline(always)]
     fn splat(word: u32) -> Self {
         Avx512(unsafe { _mm512_set1_epi32(word as i32) })
-    }
-    #[inline(always)]
-    fn load(words: &[u32]) -> Self {
-        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
-        // SAFETY: sixteen words are sixty-four readable bytes, and the load needs no alignment.
-        Avx512(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }
     #[inline(always)]
     fn store(self, words: &mut [u32]) {
@@ -108,10 +95,6 @@ impl Lanes for Avx512 {
         Avx512(unsafe { _mm512_sub_epi32(self.0, other.0) })
     }
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Avx512(unsafe { _mm512_mullo_epi32(self.0, other.0) })
-    }
-    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx512(unsafe { _mm512_max_epi32(self.0, other.0) })
     }
@@ -128,16 +111,12 @@ impl Lanes for Avx512 {
         Avx512(unsafe { _mm512_srli_epi32::<COUNT>(self.0) })
     }
     #[inline(always)]
-    fn place(bits: u32, rows: Self) -> Self {
-        Avx512(unsafe { _mm512_sllv_epi32(_mm512_set1_epi32(bits as i32), rows.0) })
+    fn up_by(self, rows: Self) -> Self {
+        Avx512(unsafe { _mm512_sllv_epi32(self.0, rows.0) })
     }
     #[inline(always)]
     fn count(self) -> Self {
         Avx512(unsafe { _mm512_popcnt_epi32(self.0) })
-    }
-    #[inline(always)]
-    fn top(self) -> Self {
-        Avx512(unsafe { _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(self.0)) })
     }
     #[inline(always)]
     fn nonzero(self) -> u32 {
@@ -150,6 +129,46 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn select(self, mask: u32, other: Self) -> Self {
         Avx512(unsafe { _mm512_mask_mov_epi32(self.0, mask as u16, other.0) })
+    }
+    #[inline(always)]
+    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
+        unsafe {
+            let lanes = _mm512_cvtepi32_ps(self.0);
+            Avx512Floats(_mm512_fmadd_ps(_mm512_set1_ps(weight), lanes, floats.0))
+        }
+    }
+}
+
+impl Lanes for Avx512 {
+    type Doubles = Avx512Doubles;
+    type Wide = Self;
+
+    #[inline(always)]
+    fn widened(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
+        floats
+    }
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: these types are in use only where the machine was found to have the features.
+        unsafe { apart(work) }
+    }
+    #[inline(always)]
+    fn load(words: &[u32]) -> Self {
+        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        // SAFETY: sixteen words are sixty-four readable bytes, and the load needs no alignment.
+        Avx512(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx512(unsafe { _mm512_mullo_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        Avx512(unsafe { _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(self.0)) })
     }
     #[inline(always)]
     fn sum(self) -> u32 {
@@ -179,13 +198,6 @@ impl Lanes for Avx512 {
                 _mm512_add_pd(low, _mm512_mul_pd(weight, low_lanes)),
                 _mm512_add_pd(high, _mm512_mul_pd(weight, high_lanes)),
             ])
-        }
-    }
-    #[inline(always)]
-    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
-        unsafe {
-            let lanes = _mm512_cvtepi32_ps(self.0);
-            Avx512Floats(_mm512_fmadd_ps(_mm512_set1_ps(weight), lanes, floats.0))
         }
     }
     #[inline(always)]

@@ -12,7 +12,8 @@ use std::arch::x86_64::*;
 
 use super::avx2_low::Avx2Low;
 use super::avx512::{Avx512, Avx512Doubles, Avx512Floats};
-use super::lanes::{Apart, Lanes};
+use super::avx512_pair::{Avx512Pair, Avx512PairFloats, byte_indices};
+use super::lanes::{Apart, Lanes, Words};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -33,20 +34,6 @@ impl Avx512Low {
     }
 }
 
-/// The bytes that move to each byte's place when all move down by some places, and the places that such a byte reaches.
-const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
-    let (mut from, mut inside, mut i) = ([0; 32], 0, 0);
-    while i < 32 {
-        let source = i + distance;
-        if 0 <= source && source < 32 {
-            from[i as usize] = source as u8;
-            inside |= 1 << i;
-        }
-        i += 1;
-    }
-    (from, inside)
-}
-
 /// See [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(
@@ -56,24 +43,13 @@ fn apart<W: Apart>(work: W) {
     work.run();
 }
 
-impl Lanes for Avx512Low {
+impl Words for Avx512Low {
     type Word = u16;
-    type Doubles = Avx512Doubles;
     type Floats = Avx512Floats;
     const LANES: usize = 16;
-
-    #[inline(always)]
-    fn apart<W: Apart>(work: W) {
-        // SAFETY: these types are in use only where the machine was found to have the features.
-        unsafe { apart(work) }
-    }
     #[inline(always)]
     fn splat(word: u16) -> Self {
         Avx512Low(Avx2Low::splat(word))
-    }
-    #[inline(always)]
-    fn load(words: &[u16]) -> Self {
-        Avx512Low(Avx2Low::load(words))
     }
     #[inline(always)]
     fn store(self, words: &mut [u16]) {
@@ -115,10 +91,6 @@ impl Lanes for Avx512Low {
         Avx512Low(self.0.sub(other.0))
     }
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Avx512Low(self.0.times(other.0))
-    }
-    #[inline(always)]
     fn max(self, other: Self) -> Self {
         Avx512Low(self.0.max(other.0))
     }
@@ -135,19 +107,12 @@ impl Lanes for Avx512Low {
         Avx512Low(self.0.down::<COUNT>())
     }
     #[inline(always)]
-    fn place(bits: u32, rows: Self) -> Self {
-        Avx512Low(Avx2Low(unsafe { _mm256_sllv_epi16(_mm256_set1_epi16(bits as i16), rows.0.0) }))
+    fn up_by(self, rows: Self) -> Self {
+        Avx512Low(Avx2Low(unsafe { _mm256_sllv_epi16(self.0.0, rows.0.0) }))
     }
     #[inline(always)]
     fn count(self) -> Self {
         Avx512Low(Avx2Low(unsafe { _mm256_popcnt_epi16(self.0.0) }))
-    }
-    #[inline(always)]
-    fn top(self) -> Self {
-        unsafe {
-            let above = _mm512_lzcnt_epi32(self.wide());
-            Avx512Low(Avx2Low(_mm512_cvtepi32_epi16(_mm512_sub_epi32(_mm512_set1_epi32(32), above))))
-        }
     }
     #[inline(always)]
     fn nonzero(self) -> u32 {
@@ -160,6 +125,44 @@ impl Lanes for Avx512Low {
     #[inline(always)]
     fn select(self, mask: u32, other: Self) -> Self {
         Avx512Low(Avx2Low(unsafe { _mm256_mask_mov_epi16(self.0.0, mask as u16, other.0.0) }))
+    }
+    #[inline(always)]
+    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
+        Avx512(self.wide()).estimate(floats, weight)
+    }
+}
+
+impl Lanes for Avx512Low {
+    type Doubles = Avx512Doubles;
+    type Wide = Avx512Pair;
+
+    #[inline(always)]
+    fn widened(self, other: Self) -> Avx512Pair {
+        Avx512Pair::new(self.0.0, other.0.0)
+    }
+    #[inline(always)]
+    fn part(floats: Avx512PairFloats, part: usize) -> Avx512Floats {
+        floats.0[part]
+    }
+    #[inline(always)]
+    fn apart<W: Apart>(work: W) {
+        // SAFETY: these types are in use only where the machine was found to have the features.
+        unsafe { apart(work) }
+    }
+    #[inline(always)]
+    fn load(words: &[u16]) -> Self {
+        Avx512Low(Avx2Low::load(words))
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Avx512Low(self.0.times(other.0))
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        unsafe {
+            let above = _mm512_lzcnt_epi32(self.wide());
+            Avx512Low(Avx2Low(_mm512_cvtepi32_epi16(_mm512_sub_epi32(_mm512_set1_epi32(32), above))))
+        }
     }
     #[inline(always)]
     fn sum(self) -> u16 {
@@ -180,10 +183,6 @@ impl Lanes for Avx512Low {
     #[inline(always)]
     fn accumulate(self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
         Avx512(self.wide()).accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate(self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
-        Avx512(self.wide()).estimate(floats, weight)
     }
     #[inline(always)]
     fn accumulate_product(self, other: Self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {

@@ -55,19 +55,33 @@ impl Candidates {
         }
     }
 
-    /// Leaves out all but the `count` with the largest scores; of equals the first stay.
+    /// Leaves out all but the `count` with the largest scores, at least one; of equals the first stay.
     #[inline(always)]
     pub fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
-        while self.0.count_ones() > count {
-            let mut smallest = f64::INFINITY;
-            let mut last = 0;
-            for placement in *self {
-                let score = scores[index(placement)];
-                if score <= smallest {
-                    (smallest, last) = (score, index(placement));
+        if self.0.count_ones() <= count {
+            return;
+        }
+        // The largest so far in falling order, equals in ascending order.
+        let (mut largest, mut places, mut len) = ([0.0; Candidates::ROOM], [0; Candidates::ROOM], 0);
+        for placement in *self {
+            let score = scores[index(placement)];
+            if len == count as usize {
+                if score <= largest[len - 1] {
+                    continue;
                 }
+            } else {
+                len += 1;
             }
-            self.0 &= !(1 << last);
+            let mut at = len - 1;
+            while at > 0 && largest[at - 1] < score {
+                (largest[at], places[at]) = (largest[at - 1], places[at - 1]);
+                at -= 1;
+            }
+            (largest[at], places[at]) = (score, index(placement) as u8);
+        }
+        self.0 = 0;
+        for place in &places[..len] {
+            self.0 |= 1 << place;
         }
     }
 }

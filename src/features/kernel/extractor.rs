@@ -1,8 +1,9 @@
 //! The feature vectors of every placement, as rows of a matrix.
 
+use super::ground::{Basis, Ground, Size};
 use super::lanes::Lanes;
-use super::slots::{Kind, Slots};
-use super::sweep::{Basis, Ground, Size, sweep};
+use super::slots::{Beyond, Kind, Slots};
+use super::sweep::sweep;
 use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
 use crate::features::sets::FeatureSet;
 
@@ -91,14 +92,8 @@ impl Extractor {
             let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
-            let heights;
-            let heights = if self.slots.uses_columns {
-                heights = swept.column_heights(&ground, shape);
-                Some(&heights)
-            } else {
-                None
-            };
-            let beyond = self.slots.beyond(heights, &surface, shape, &swept);
+            let mut beyond = Beyond::none();
+            self.slots.measure_beyond(&swept, &ground, &surface, shape, &mut beyond);
             for (slot, at) in self.slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &beyond).store(&mut lanes);
                 let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
@@ -115,7 +110,7 @@ impl Extractor {
                 }
             }
 
-            let mut apart = swept.clearing | swept.ending(&ground, shape, top_out);
+            let mut apart = swept.clearing | swept.ending(&ground, top_out);
             while apart != 0 {
                 let column = apart.trailing_zeros();
                 apart &= apart - 1;

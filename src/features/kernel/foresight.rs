@@ -10,15 +10,22 @@
 //! For every piece that another one follows, only the best placements by score are looked at, of equals the first; the last
 //! piece may go anywhere. The placement with the largest value is chosen, the first of equals in ascending action order.
 //!
-//! A playfield is measured once for all the pieces that may come to it. Values are estimated in floats, and worked out in
-//! doubles only for those placements whose estimates come so near to the largest that they could be it: nearly always there
-//! is one, and then there is nothing to work out. So the choice is the same on every machine.
+//! A playfield is measured once for all the pieces that may come to it, their placements that clear lines are measured
+//! [together](super::clearing), and where vectors are long enough two shapes are [swept at once](super::prospects). Values
+//! are estimated in floats, and worked out in doubles only for those placements whose estimates come so near to the largest
+//! that they could be it: nearly always there is one, and then there is nothing to work out. So the choice is the same on
+//! every machine.
 
 use super::candidates::{Candidates, index};
+use super::clearing::Clearing;
+use super::ground::Ground;
 use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::prospects::Prospects;
 use super::scorer::{Chooser, TerminalPolicy};
-use super::sweep::{Ground, sweep};
-use crate::engine::{Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, is_blocked};
+use super::sweep::sweep;
+use crate::engine::{
+    Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
+};
 
 /// How a controller weighs the pieces after the one it places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,11 +81,12 @@ pub struct Ahead<'a> {
 }
 
 /// An expectation on playfields of one size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Foresight<'a, L: Lanes> {
     chooser: Chooser<'a, L>,
     expectation: &'a Expectation,
     lost: f64,
+    prospects: Option<Prospects<L>>,
 }
 
 /// How precisely values are worked out.
@@ -89,10 +97,16 @@ enum Precision {
 }
 
 impl<'a, L: Lanes> Foresight<'a, L> {
-    /// Prepares it; `lost` is what a lost piece counts, in the units of scores.
+    /// Prepares it for some rules; `lost` is what a lost piece counts, in the units of scores.
     #[inline(always)]
-    pub fn new(chooser: Chooser<'a, L>, expectation: &'a Expectation, lost: f64) -> Foresight<'a, L> {
-        Foresight { chooser, expectation, lost }
+    pub fn new(
+        chooser: Chooser<'a, L>,
+        rules: &Rules,
+        expectation: &'a Expectation,
+        lost: f64,
+    ) -> Foresight<'a, L> {
+        let prospects = if L::IS_WIDENED { Prospects::new(chooser.scorer, rules) } else { None };
+        Foresight { chooser, expectation, lost, prospects }
     }
 
     /// Chooses a placement of a tetromino; the first one if every placement ends the game and the controller avoids that.
@@ -183,17 +197,18 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         placement: Placement,
     ) -> (f64, Landing<L::Word, N>) {
         let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-        let landing = playfield.land(shape, placement.column, rules.top_out);
-        let terms = match self.expectation.terms {
-            Terms::Landing => self.chooser.scorer.landing_score(shape, &landing),
-            Terms::All => {
-                let mut score = 0.0;
-                L::apart(Scored { chooser: &self.chooser, shape, landing: &landing, score: &mut score });
-                score
-            }
-            Terms::None => 0.0,
-        };
-        (terms, landing)
+        let mut landed = None;
+        let (chooser, terms, column) = (&self.chooser, self.expectation.terms, placement.column);
+        L::apart(Land {
+            chooser,
+            terms,
+            playfield,
+            shape,
+            column,
+            top_out: rules.top_out,
+            landed: &mut landed,
+        });
+        landed.expect("a piece that has landed")
     }
 
     /// The placements of a piece that are looked at.
@@ -207,7 +222,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         let mut scores = [f64::NEG_INFINITY; Candidates::ROOM];
         let mut found = Candidates::default();
         let what = What::Placements { piece, scores: &mut scores, found: &mut found };
-        L::apart(Look { chooser: &self.chooser, rules, playfield, what });
+        L::apart(LookAtPlacements { chooser: &self.chooser, rules, playfield, what });
         found.keep_largest(&scores, self.expectation.placements.into());
         found
     }
@@ -223,8 +238,20 @@ impl<'a, L: Lanes> Foresight<'a, L> {
     ) -> f64 {
         let odds = self.odds_of_the_last(ahead);
         let mut bests = [f64::NEG_INFINITY; 7];
-        let what = What::Bests { odds, precision, bests: &mut bests };
-        L::apart(Look { chooser: &self.chooser, rules, playfield, what });
+        if L::IS_WIDENED
+            && precision == Precision::Estimated
+            && let Some(prospects) = &self.prospects
+        {
+            let mut pieces = 0;
+            for piece in Tetromino::ALL {
+                let can_come = odds.of(piece) > 0 && !is_blocked(rules, playfield, piece);
+                pieces |= u32::from(can_come) << piece as u32;
+            }
+            prospects.bests(&self.chooser, playfield, pieces, &mut bests);
+        } else {
+            let what = What::Bests { odds, precision, bests: &mut bests };
+            L::apart(LookAtPlacements { chooser: &self.chooser, rules, playfield, what });
+        }
         odds.mean(bests.map(|best| self.or_lost(best)))
     }
 
@@ -241,24 +268,34 @@ impl<'a, L: Lanes> Foresight<'a, L> {
     }
 }
 
-/// The whole score of a landing.
-struct Scored<'a, L: Lanes, const N: usize> {
+/// A landing, and the terms of it that count.
+struct Land<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
+    terms: Terms,
+    playfield: &'a PlayfieldOf<L::Word, N>,
     shape: &'a Shape,
-    landing: &'a Landing<L::Word, N>,
-    score: &'a mut f64,
+    column: u8,
+    top_out: TopOut,
+    landed: &'a mut Option<(f64, Landing<L::Word, N>)>,
 }
 
-impl<L: Lanes, const N: usize> Apart for Scored<'_, L, N> {
+impl<L: Lanes, const N: usize> Apart for Land<'_, L, N> {
     #[inline(always)]
     fn run(self) {
-        let Scored { chooser, shape, landing, score } = self;
-        *score = chooser.scorer.score(&chooser.size, shape, landing);
+        let Land { chooser: Chooser { scorer, size, .. }, terms, playfield, shape, column, top_out, landed } =
+            self;
+        let landing = playfield.land_here(shape, column, top_out);
+        let terms = match terms {
+            Terms::Landing => scorer.landing_score(shape, &landing),
+            Terms::All => scorer.score(size, shape, &landing),
+            Terms::None => 0.0,
+        };
+        *landed = Some((terms, landing));
     }
 }
 
 /// A look at all placements on a playfield, of one piece or of several.
-struct Look<'a, L: Lanes, const N: usize> {
+struct LookAtPlacements<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
     rules: &'a Rules,
     playfield: &'a PlayfieldOf<L::Word, N>,
@@ -273,10 +310,10 @@ enum What<'a> {
     Bests { odds: Odds, precision: Precision, bests: &'a mut [f64; 7] },
 }
 
-impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
+impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
     #[inline(always)]
     fn run(self) {
-        let Look { chooser, rules, playfield, mut what } = self;
+        let LookAtPlacements { chooser, rules, playfield, mut what } = self;
         let Chooser { scorer, size, .. } = chooser;
         let ground = Ground::<L>::new(size, playfield.words(), scorer.slots.needs);
         let surface = size.surface(playfield.words(), scorer.slots.needs.surface);
@@ -284,6 +321,10 @@ impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
             What::Placements { piece, .. } => Odds::certain(piece),
             What::Bests { odds, .. } => odds,
         };
+        let mut bests = [f64::NEG_INFINITY; 7];
+        // Placements that clear lines are measured together, where nothing but a landing that sticks out ends the game.
+        let clear_together = rules.top_out == TopOut::Overflow && surface.is_none();
+        let mut clearing = Clearing::<L, N>::none();
         for piece in Tetromino::ALL {
             if odds.of(piece) == 0 || is_blocked(rules, playfield, piece) {
                 continue;
@@ -291,13 +332,27 @@ impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
             let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
             let mut highest = out_of_question;
             let mut best = f64::NEG_INFINITY;
-            // Placements that are measured whole.
+            // Placements that are measured one by one.
             let mut apart = Candidates::default();
             let shapes = rules.shapes(piece);
             for (orientation, shape) in shapes.iter().enumerate().take(4) {
                 let swept = sweep(&ground, shape, scorer.slots.needs);
-                let (plain, whole) = chooser.split(&swept, &ground, shape, rules.top_out);
-                apart.add(orientation, whole);
+                let (plain, whole) = scorer.split(&swept, &ground, rules.top_out);
+                let mut together = 0;
+                if clear_together {
+                    together = swept.clearing & !swept.ending(&ground, rules.top_out);
+                }
+                apart.add(orientation, whole & !together);
+                if together != 0 {
+                    let mut rows = [L::Word::EMPTY; 32];
+                    swept.rows.store(&mut rows);
+                    for placement in Candidates::of_lanes(orientation, together) {
+                        if clearing.is_full() {
+                            settle(chooser, playfield, &mut clearing, &mut bests, &mut what);
+                        }
+                        clearing.add(piece, placement, shape, rows[usize::from(placement.column)]);
+                    }
+                }
                 if let What::Bests { precision: Precision::Estimated, .. } = what {
                     let estimates = chooser.estimates(&ground, &surface, shape, &swept);
                     highest = highest.max(out_of_question.select(plain, estimates));
@@ -320,11 +375,28 @@ impl<L: Lanes, const N: usize> Apart for Look<'_, L, N> {
                 best = best.max(score);
                 what.note(placement, score);
             }
-            if let What::Bests { bests, .. } = &mut what {
-                let estimated = f64::from(highest.largest()) / scorer.scale;
-                bests[piece as usize] = best.max(estimated);
-            }
+            best = best.max(f64::from(highest.largest()) / scorer.scale);
+            bests[piece as usize] = bests[piece as usize].max(best);
         }
+        settle(chooser, playfield, &mut clearing, &mut bests, &mut what);
+        if let What::Bests { bests: found, .. } = what {
+            *found = bests;
+        }
+    }
+}
+
+/// Takes down the scores of placements that clear lines.
+#[inline(always)]
+fn settle<L: Lanes, const N: usize>(
+    chooser: &Chooser<'_, L>,
+    playfield: &PlayfieldOf<L::Word, N>,
+    clearing: &mut Clearing<L, N>,
+    bests: &mut [f64; 7],
+    what: &mut What<'_>,
+) {
+    for (piece, placement, score) in clearing.take_scored(chooser.scorer, &chooser.size, playfield) {
+        bests[piece as usize] = bests[piece as usize].max(score);
+        what.note(placement, score);
     }
 }
 

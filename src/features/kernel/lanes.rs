@@ -5,32 +5,26 @@
 
 use crate::engine::Column;
 
-/// A vector with one machine word a lane.
+/// A vector with one machine word a lane, and what can be done lane by lane.
 ///
 /// All arithmetic is modulo the word. Every method must be inlined into a caller that has the target features of the
 /// implementation switched on; [`dispatch`](super::dispatch) sees to that.
-pub trait Lanes: Copy + std::fmt::Debug {
+pub trait Words: Copy + std::fmt::Debug {
     /// The word of a lane, which is also the word of a playfield column.
     type Word: Column;
-    /// One double a lane.
-    type Doubles: Doubles;
     /// One float a lane.
     type Floats: Floats;
     /// How many lanes; at most 32, because lane sets are `u32` masks.
     const LANES: usize;
+    /// How many equal parts the lanes have; each of them is a vector of its own for [`Words::next`] and [`Words::previous`].
+    const PARTS: usize = 1;
     /// Whether the large parts of the work are functions of their own, one for all jobs, instead of being inlined into each.
     /// The calls cost nothing beside the loops over plain arrays, and there is a tenth of the code. Only for lanes that need no
     /// target features, which a function of its own would not have.
     const SHARED: bool = false;
 
-    /// Does work in a function of its own, compiled for the same machine: for what is called from several places, or seldom
-    /// enough that a call costs nothing beside it.
-    fn apart<W: Apart>(work: W);
-
     /// The same word in every lane.
     fn splat(word: Self::Word) -> Self;
-    /// The first [`Lanes::LANES`] words of a slice.
-    fn load(words: &[Self::Word]) -> Self;
     /// Writes all lanes to the beginning of a slice.
     fn store(self, words: &mut [Self::Word]);
 
@@ -51,22 +45,23 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn add(self, other: Self) -> Self;
     /// Difference.
     fn sub(self, other: Self) -> Self;
-    /// Product.
-    fn times(self, other: Self) -> Self;
-    /// The larger of two small numbers (below half the word's range).
+    /// The larger of two small numbers (below half the word's range), which may be negative.
     fn max(self, other: Self) -> Self;
-    /// The smaller of two small numbers (below half the word's range).
+    /// The smaller of two small numbers (below half the word's range), which may be negative.
     fn min(self, other: Self) -> Self;
     /// Shifted towards higher rows by the same count in every lane.
     fn up<const COUNT: u32>(self) -> Self;
     /// Shifted towards lower rows by the same count in every lane.
     fn down<const COUNT: u32>(self) -> Self;
+    /// Shifted towards higher rows by each lane's own count.
+    fn up_by(self, rows: Self) -> Self;
     /// The same few bits moved up by each lane's row.
-    fn place(bits: u32, rows: Self) -> Self;
+    #[inline(always)]
+    fn place(bits: u32, rows: Self) -> Self {
+        small::<Self>(bits).up_by(rows)
+    }
     /// How many bits are set.
     fn count(self) -> Self;
-    /// The row just above the highest bit, 0 if there is none.
-    fn top(self) -> Self;
 
     /// The lanes that are not zero, bit i for lane i.
     fn nonzero(self) -> u32;
@@ -74,6 +69,36 @@ pub trait Lanes: Copy + std::fmt::Debug {
     fn greater(self, other: Self) -> u32;
     /// Lanes of `mask` from `other`, the rest from here.
     fn select(self, mask: u32, other: Self) -> Self;
+
+    /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
+    fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
+}
+
+/// A vector that can hold the columns of a playfield: what needs all of its lanes, and what must be exact.
+pub trait Lanes: Words {
+    /// One double a lane.
+    type Doubles: Doubles;
+    /// Several of these side by side, as its parts, where the machine has larger vectors; otherwise these.
+    type Wide: Words<Word = Self::Word>;
+    /// Whether there are larger vectors. A constant of its own, so that no code is made for what they alone need.
+    const IS_WIDENED: bool = Self::Wide::PARTS > 1;
+
+    /// These lanes in the first part of a wider vector, and others in the second if there is one.
+    fn widened(self, other: Self) -> Self::Wide;
+    /// The floats of one part of a wider vector.
+    fn part(floats: <Self::Wide as Words>::Floats, part: usize) -> Self::Floats;
+
+    /// Does work in a function of its own, compiled for the same machine: for what is called from several places, or seldom
+    /// enough that a call costs nothing beside it.
+    fn apart<W: Apart>(work: W);
+
+    /// The first [`Words::LANES`] words of a slice.
+    fn load(words: &[Self::Word]) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// The row just above the highest bit, 0 if there is none.
+    fn top(self) -> Self;
+
     /// Sum of all lanes.
     fn sum(self) -> Self::Word;
     /// Three sums of small numbers for little more than the work of one. Each is at most `LANES * (rows + 1)`, with the
@@ -86,11 +111,9 @@ pub trait Lanes: Copy + std::fmt::Debug {
 
     /// Adds `weight * lane` to each double, rounding after the product and after the sum.
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
-    /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
-    fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
     /// As [`Lanes::accumulate`] for the product of two lanes, which may be too large for a word and is below 2^31.
     fn accumulate_product(self, other: Self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
-    /// As [`Lanes::estimate`] for the product of two lanes.
+    /// As [`Words::estimate`] for the product of two lanes.
     fn estimate_product(self, other: Self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
@@ -100,7 +123,7 @@ pub trait Apart {
     fn run(self);
 }
 
-/// A vector of floats, as many as its [`Lanes`] has words.
+/// A vector of floats, as many as its [`Words`] has lanes.
 pub trait Floats: Copy {
     /// The same float in every lane.
     fn splat(value: f32) -> Self;
@@ -114,7 +137,7 @@ pub trait Floats: Copy {
     fn at_least(self, value: f32) -> u32;
 }
 
-/// A vector of doubles, as many as its [`Lanes`] has words.
+/// A vector of doubles, as many as its [`Lanes`] has lanes.
 pub trait Doubles: Copy {
     /// The same double in every lane.
     fn splat(value: f64) -> Self;
@@ -128,9 +151,16 @@ pub fn lanes_below(index: u32) -> u32 {
     ((1u64 << index) - 1) as u32
 }
 
+/// The same lanes in every part.
+#[inline(always)]
+pub fn each_part<L: Words>(mask: u32) -> u32 {
+    let lanes = L::LANES / L::PARTS;
+    if L::PARTS == 1 { mask } else { (mask & lanes_below(lanes as u32)) * (1 << lanes | 1) }
+}
+
 /// A word with a small number in it.
 #[inline(always)]
-pub fn small<L: Lanes>(number: u32) -> L {
+pub fn small<L: Words>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))
 }
 

@@ -22,21 +22,27 @@ mod avx2_low;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512_low;
+#[cfg(target_arch = "x86_64")]
+mod avx512_pair;
 mod candidates;
+mod clearing;
 mod extractor;
 mod foresight;
+pub(super) mod ground;
 mod lanes;
 mod portable;
+mod prospects;
 mod scorer;
 pub(super) mod slots;
+mod spots;
 pub(super) mod surface;
-pub(super) mod sweep;
+mod sweep;
 
 pub use extractor::{Extractor, Rows};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
-pub use lanes::{Apart, Doubles, Lanes};
+pub use ground::Size;
+pub use lanes::{Apart, Doubles, Lanes, Words};
 pub use scorer::{Choice, Chooser, Scorer, TerminalPolicy};
-pub use sweep::Size;
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, Array};

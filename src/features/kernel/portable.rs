@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
 use crate::engine::Column;
 
 /// `N` lanes of one word each, compiled for a machine.
@@ -12,7 +12,7 @@ pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
 
 /// What arrays are compiled for.
 pub trait Machine: Copy + Debug {
-    /// See [`Lanes::SHARED`].
+    /// See [`Words::SHARED`].
     const SHARED: bool;
     /// See [`Lanes::apart`].
     fn apart<A: Apart>(work: A);
@@ -141,24 +141,14 @@ impl<W: Word, const N: usize, M: Machine> Array<W, N, M> {
     }
 }
 
-impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
+impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     type Word = W;
-    type Doubles = DoubleArray<N>;
     type Floats = FloatArray<N>;
     const LANES: usize = N;
     const SHARED: bool = M::SHARED;
-
-    #[inline(always)]
-    fn apart<A: Apart>(work: A) {
-        M::apart(work);
-    }
     #[inline(always)]
     fn splat(word: W) -> Self {
         Array([word; N], PhantomData)
-    }
-    #[inline(always)]
-    fn load(words: &[W]) -> Self {
-        Array(*words.first_chunk().expect("a word a lane"), PhantomData)
     }
     #[inline(always)]
     fn store(self, words: &mut [W]) {
@@ -211,10 +201,6 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
         self.zip(other, W::minus)
     }
     #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.zip(other, W::product)
-    }
-    #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a.above(b) { a } else { b })
     }
@@ -231,16 +217,12 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
         self.map(|a| a >> COUNT)
     }
     #[inline(always)]
-    fn place(bits: u32, rows: Self) -> Self {
-        rows.map(|row| W::from_u64(bits.into()) << (row.to_u64() as u32 & (W::BITS - 1)))
+    fn up_by(self, rows: Self) -> Self {
+        self.zip(rows, |bits, row| bits << (row.to_u64() as u32 & (W::BITS - 1)))
     }
     #[inline(always)]
     fn count(self) -> Self {
         self.map(|a| W::from_u64(a.count().into()))
-    }
-    #[inline(always)]
-    fn top(self) -> Self {
-        self.map(|a| W::from_u64(a.top().into()))
     }
     #[inline(always)]
     fn nonzero(self) -> u32 {
@@ -257,6 +239,44 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
             out.0[i] = if mask >> i & 1 == 1 { other.0[i] } else { self.0[i] };
         }
         out
+    }
+    #[inline(always)]
+    fn estimate(self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
+        let mut out = floats;
+        for i in 0..N {
+            out.0[i] = floats.0[i] + weight * self.0[i].float();
+        }
+        out
+    }
+}
+
+impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
+    type Doubles = DoubleArray<N>;
+    type Wide = Self;
+
+    #[inline(always)]
+    fn widened(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
+        floats
+    }
+    #[inline(always)]
+    fn apart<A: Apart>(work: A) {
+        M::apart(work);
+    }
+    #[inline(always)]
+    fn load(words: &[W]) -> Self {
+        Array(*words.first_chunk().expect("a word a lane"), PhantomData)
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.zip(other, W::product)
+    }
+    #[inline(always)]
+    fn top(self) -> Self {
+        self.map(|a| W::from_u64(a.top().into()))
     }
     #[inline(always)]
     fn sum(self) -> W {
@@ -279,14 +299,6 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
         let mut out = doubles;
         for i in 0..N {
             out.0[i] = doubles.0[i] + weight * self.0[i].double();
-        }
-        out
-    }
-    #[inline(always)]
-    fn estimate(self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
-        let mut out = floats;
-        for i in 0..N {
-            out.0[i] = floats.0[i] + weight * self.0[i].float();
         }
         out
     }

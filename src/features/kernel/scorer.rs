@@ -13,10 +13,11 @@
 //! the next look at the playfield reads them all at once.
 
 use super::candidates::{Candidates, index};
-use super::lanes::{Doubles, Floats, Lanes};
-use super::slots::{Kind, Slot, Slots};
+use super::ground::{Basis, Ground, Size};
+use super::lanes::{Doubles, Floats, Lanes, Words};
+use super::slots::{Beyond, Kind, Slot, Slots};
 use super::surface::Surface;
-use super::sweep::{Basis, Ground, Size, Sweep, sweep};
+use super::sweep::{Sweep, sweep};
 use super::{Job, Kernel, dispatch};
 use crate::engine::{
     Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
@@ -39,7 +40,9 @@ pub struct Scorer {
     pub(super) slots: Slots,
     /// One a slot.
     weights: Vec<f64>,
-    /// What the sweep adds up.
+    /// The sum.
+    terms: Vec<Term>,
+    /// What of it the sweep adds up.
     sweep_terms: Vec<Term>,
     /// The same for the estimates, if every sweep measures all of it: what most sets are, in the fewest bytes.
     basis_terms: Option<Vec<(Basis, f32)>>,
@@ -48,13 +51,15 @@ pub struct Scorer {
     pub(super) terminal: TerminalPolicy,
 }
 
-/// A feature in the sum that the sweep adds up; landing height is kept in halves, so its weight is halved here.
+/// A feature in the sum; landing height is kept in halves, so its weight is halved here.
 #[derive(Clone, Copy, Debug)]
-struct Term {
-    kind: Kind,
+pub(super) struct Term {
+    pub(super) kind: Kind,
+    /// Whether it is taken before clearing.
+    pub(super) preclear: bool,
     /// What it is multiplied by.
-    factor: Option<Kind>,
-    weight: f64,
+    pub(super) factor: Option<Kind>,
+    pub(super) weight: f64,
     /// The same weight on the scale of the estimates.
     scaled: f32,
 }
@@ -84,24 +89,30 @@ impl Scorer {
         }
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let sweep_terms: Vec<Term> = (slots.slots.iter())
+        let terms: Vec<Term> = (slots.slots.iter())
             .zip(weights)
-            // Zero wherever nothing is cleared, and adding zero changes no sum.
-            .filter(|(slot, _)| {
-                !matches!(slot.kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
-            })
-            .map(|(&Slot { kind, factor, .. }, &weight)| {
+            .map(|(&Slot { kind, preclear, factor }, &weight)| {
                 let halves = kind == Kind::Basis(Basis::LandingHeight);
                 let weight = if halves { weight / 2.0 } else { weight };
-                Term { kind, factor, weight, scaled: (weight * scale) as f32 }
+                Term { kind, preclear, factor, weight, scaled: (weight * scale) as f32 }
             })
             .collect();
+        // The others are zero wherever nothing is cleared, and adding zero changes no sum.
+        let is_swept =
+            |term: &&Term| !matches!(term.kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared));
+        let sweep_terms: Vec<Term> = terms.iter().filter(is_swept).copied().collect();
         let basis_term = |term: &Term| match (term.kind, term.factor) {
             (Kind::Basis(basis), None) => Some((basis, term.scaled)),
             _ => None,
         };
         let basis_terms = sweep_terms.iter().map(basis_term).collect();
-        Some(Scorer { slots, weights: weights.into(), sweep_terms, basis_terms, scale, terminal })
+        Some(Scorer { slots, weights: weights.into(), terms, sweep_terms, basis_terms, scale, terminal })
+    }
+
+    /// The sum that a score is.
+    #[inline(always)]
+    pub(super) fn terms(&self) -> &[Term] {
+        &self.terms
     }
 
     /// What a placement that ends the game is worth.
@@ -117,7 +128,7 @@ impl Scorer {
         playfield: &Playfield,
         piece: Tetromino,
     ) -> Choice {
-        let look = Look { scorer: self, rules, playfield, first: None, piece };
+        let look = ChooseAfter { scorer: self, rules, playfield, first: None, piece };
         let (_, choice) = dispatch(kernel, rules.width, rules.height, look);
         choice.expect("a choice from where the game stands")
     }
@@ -135,7 +146,7 @@ impl Scorer {
         first: (Tetromino, Placement),
         next: Tetromino,
     ) -> (f64, Option<Choice>) {
-        let look = Look { scorer: self, rules, playfield, first: Some(first), piece: next };
+        let look = ChooseAfter { scorer: self, rules, playfield, first: Some(first), piece: next };
         dispatch(kernel, rules.width, rules.height, look)
     }
 
@@ -167,6 +178,41 @@ impl Scorer {
         score
     }
 
+    /// The placements of one orientation that the sweep measures right, and those that must be measured whole. Those that
+    /// end the game are in neither if this controller avoids them, unless they must be measured to tell.
+    #[inline(always)]
+    pub(super) fn split<L: Words>(
+        &self,
+        swept: &Sweep<L>,
+        ground: &Ground<L>,
+        top_out: TopOut,
+    ) -> (u32, u32) {
+        let ending = swept.ending(ground, top_out);
+        let plain = swept.exist & !swept.clearing & !ending;
+        let whole = match (self.terminal, top_out) {
+            (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
+            (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
+            (TerminalPolicy::Avoid, _) => swept.clearing,
+        };
+        (plain, whole)
+    }
+
+    /// About what the placements of one orientation score, by the scale, if the sweep measures all of it.
+    #[inline(always)]
+    pub(super) fn basis_estimates<L: Words>(&self, terms: &[(Basis, f32)], swept: &Sweep<L>) -> L::Floats {
+        let mut sums = L::Floats::splat(0.0);
+        for &(basis, scaled) in terms {
+            sums = swept.values[basis as usize].estimate(sums, scaled);
+        }
+        sums
+    }
+
+    /// The terms of the estimates, if every sweep measures all of it.
+    #[inline(always)]
+    pub(super) fn basis_terms(&self) -> Option<&[(Basis, f32)]> {
+        self.basis_terms.as_deref()
+    }
+
     /// The part of the score of a landing that its features of landings add up to.
     #[inline(always)]
     pub(super) fn landing_score<C: Column, const N: usize>(
@@ -185,7 +231,7 @@ impl Scorer {
 }
 
 /// A choice, maybe behind a given placement. One job for both, since each job is compiled for every kernel.
-struct Look<'a> {
+struct ChooseAfter<'a> {
     scorer: &'a Scorer,
     rules: &'a Rules,
     playfield: &'a Playfield,
@@ -193,13 +239,13 @@ struct Look<'a> {
     piece: Tetromino,
 }
 
-impl Job for Look<'_> {
+impl Job for ChooseAfter<'_> {
     /// The score of the given placement, 0 without one, and the choice.
     type Output = (f64, Option<Choice>);
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, Option<Choice>) {
-        let Look { scorer, rules, playfield, first, piece } = self;
+        let ChooseAfter { scorer, rules, playfield, first, piece } = self;
         let size = Size::<L>::new(rules.width, rules.height);
         let mut playfield: PlayfieldOf<C, N> = playfield.resized();
         let mut score = 0.0;
@@ -233,26 +279,6 @@ impl<L: Lanes> Chooser<'_, L> {
     #[inline(always)]
     pub(super) fn score_margin(&self) -> f64 {
         f64::from(self.margin) / self.scorer.scale
-    }
-
-    /// The placements of one orientation that the sweep measures right, and those that must be measured whole. Those that
-    /// end the game are in neither if this controller avoids them, unless they must be measured to tell.
-    #[inline(always)]
-    pub(super) fn split(
-        &self,
-        swept: &Sweep<L>,
-        ground: &Ground<L>,
-        shape: &Shape,
-        top_out: TopOut,
-    ) -> (u32, u32) {
-        let ending = swept.ending(ground, shape, top_out);
-        let plain = swept.exist & !swept.clearing & !ending;
-        let whole = match (self.scorer.terminal, top_out) {
-            (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
-            (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
-            (TerminalPolicy::Avoid, _) => swept.clearing,
-        };
-        (plain, whole)
     }
 
     /// Chooses among all placements of a tetromino, given by its shapes.
@@ -345,7 +371,7 @@ impl<L: Lanes> Chooser<'_, L> {
                     }
                     continue;
                 }
-                let (plain, whole) = self.split(&swept, &ground, shape, top_out);
+                let (plain, whole) = scorer.split(&swept, &ground, top_out);
                 estimates[orientation] =
                     out_of_question.select(plain, self.estimates(&ground, &surface, shape, &swept));
                 highest = highest.max(estimates[orientation]);
@@ -396,20 +422,11 @@ impl<L: Lanes> Chooser<'_, L> {
         swept: &Sweep<L>,
     ) -> L::Floats {
         let mut sums = L::Floats::splat(0.0);
-        if let Some(terms) = &self.scorer.basis_terms {
-            for &(basis, scaled) in terms {
-                sums = swept.values[basis as usize].estimate(sums, scaled);
-            }
+        if let Some(terms) = self.scorer.basis_terms() {
+            sums = self.scorer.basis_estimates(terms, swept);
         } else {
-            let slots = &self.scorer.slots;
-            let heights;
-            let heights = if slots.uses_columns {
-                heights = swept.column_heights(ground, shape);
-                Some(&heights)
-            } else {
-                None
-            };
-            let beyond = slots.beyond(heights, surface, shape, swept);
+            let mut beyond = Beyond::none();
+            self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
             for term in &self.scorer.sweep_terms {
                 let lanes = term.kind.lanes(swept, &beyond);
                 sums = match term.factor {
@@ -430,15 +447,8 @@ impl<L: Lanes> Chooser<'_, L> {
         shape: &Shape,
         swept: &Sweep<L>,
     ) -> L::Doubles {
-        let slots = &self.scorer.slots;
-        let heights;
-        let heights = if slots.uses_columns {
-            heights = swept.column_heights(ground, shape);
-            Some(&heights)
-        } else {
-            None
-        };
-        let beyond = slots.beyond(heights, surface, shape, swept);
+        let mut beyond = Beyond::none();
+        self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
             let lanes = term.kind.lanes(swept, &beyond);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::ground::{Basis, Ground, MeasuredCells, Needs, Size};
 use super::lanes::Lanes;
 use super::surface::{Aspect, MeasuredSurface, Surface, SweptSurface};
-use super::sweep::{Basis, Ground, Measured, Needs, Size, Sweep};
+use super::sweep::Sweep;
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
 /// The features of a set, and what must be measured for them. Clones share one list.
@@ -17,7 +18,7 @@ pub struct Slots {
     locked_needs: Option<Needs>,
     after_needs: Option<Needs>,
     /// Whether single columns are among the features.
-    pub uses_columns: bool,
+    uses_columns: bool,
 }
 
 impl Slots {
@@ -37,22 +38,23 @@ impl Slots {
         Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
-    /// What the features need beyond a sweep's own values: the height of every column, which the caller keeps, if
-    /// [`uses_columns`](Self::uses_columns); and the surface, which is measured here.
+    /// Measures what the features need beyond a sweep's own values. It is written in place, because it is large.
     #[inline(always)]
-    pub fn beyond<'a, L: Lanes>(
+    pub fn measure_beyond<'a, L: Lanes>(
         &self,
-        heights: Option<&'a [L; 32]>,
-        surface: &Option<Surface<L>>,
-        shape: &Shape,
         swept: &Sweep<L>,
-    ) -> Beyond<'a, L> {
-        #[allow(clippy::manual_map)] // a closure may stay a function, compiled for no machine in particular
-        let surface = match surface {
-            None => None,
-            Some(surface) => Some(surface.sweep(shape, swept.rows)),
-        };
-        Beyond { heights, surface }
+        ground: &Ground<L>,
+        surface: &'a Option<Surface<L>>,
+        shape: &Shape,
+        beyond: &mut Beyond<'a, L>,
+    ) {
+        if self.uses_columns {
+            let none = L::splat(L::Word::EMPTY);
+            swept.column_heights(ground, shape, beyond.heights.insert([none; 32]));
+        }
+        if let Some(surface) = surface {
+            beyond.surface = Some(surface.sweep(shape, swept.rows));
+        }
     }
 
     /// Measures the playfields of one landing, before clearing and after.
@@ -62,11 +64,10 @@ impl Slots {
         size: &Size<L>,
         landing: &Landing<C, N>,
     ) -> Measures<L, 2> {
-        let playfields =
-            [(self.locked_needs, landing.locked.words()), (self.after_needs, landing.afterstate.words())];
-        let mut measures = Measures { cells: [Measured::default(); 2], surfaces: [None; 2] };
+        let playfields = [landing.locked.words(), landing.afterstate.words()];
+        let mut measures = Measures { cells: [MeasuredCells::default(); 2], surfaces: [None; 2] };
         // A loop, so that there is one copy of all that is inlined.
-        for (at, (needs, words)) in playfields.into_iter().enumerate() {
+        for (at, (needs, words)) in self.stage_needs().into_iter().zip(playfields).enumerate() {
             if let Some(needs) = needs {
                 measures.look(at, size, words, needs);
             }
@@ -74,10 +75,16 @@ impl Slots {
         measures
     }
 
+    /// What must be measured of a landing before clearing, and what after; `None` if nothing is.
+    #[inline(always)]
+    pub(super) fn stage_needs(&self) -> [Option<Needs>; 2] {
+        [self.locked_needs, self.after_needs]
+    }
+
     /// Measures a playfield, given by its columns.
     #[inline(always)]
     pub fn measure_playfield<L: Lanes>(size: &Size<L>, words: &[L::Word], needs: Needs) -> Measures<L, 1> {
-        let mut measures = Measures { cells: [Measured::default()], surfaces: [None] };
+        let mut measures = Measures { cells: [MeasuredCells::default()], surfaces: [None] };
         measures.look(0, size, words, needs);
         measures
     }
@@ -85,7 +92,7 @@ impl Slots {
 
 /// What was measured of some playfields. Surfaces are kept apart, so that sets without them copy nothing of theirs.
 pub struct Measures<L: Lanes, const P: usize> {
-    cells: [Measured<L>; P],
+    cells: [MeasuredCells<L>; P],
     surfaces: [Option<MeasuredSurface>; P],
 }
 
@@ -101,15 +108,21 @@ impl<L: Lanes, const P: usize> Measures<L, P> {
 
 /// What a sweep finds beyond its own values, as far as it was needed.
 pub struct Beyond<'a, L: Lanes> {
-    /// The height of every column; borrowed, because it is large.
-    heights: Option<&'a [L; 32]>,
-    surface: Option<SweptSurface<L>>,
+    /// The height of every column.
+    heights: Option<[L; 32]>,
+    surface: Option<SweptSurface<'a, L>>,
 }
 
 impl<L: Lanes> Beyond<'_, L> {
+    /// Nothing so far.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Beyond { heights: None, surface: None }
+    }
+
     #[inline(always)]
     fn height(&self, column: u8) -> L {
-        match self.heights {
+        match &self.heights {
             Some(heights) => heights[usize::from(column)],
             None => unreachable!("a feature of a column in a set that uses none"),
         }
@@ -263,7 +276,7 @@ impl Slot {
     }
 }
 
-impl<L: Lanes> Measured<L> {
+impl<L: Lanes> MeasuredCells<L> {
     #[inline(always)]
     fn get(&self, basis: Basis) -> u32 {
         match basis {

@@ -2,15 +2,14 @@
 //! the holes.
 //!
 //! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x, and a feature is that of the playfield
-//! with a correction for what changes under and beside the piece. A step between two neighbouring columns is one bit of
-//! seven. A tetromino fits where one, two or three neighbouring steps have certain values, so all the ways in which one fits
-//! are a few bits more at the last of these steps: its *spots*. A piece of K columns changes K + 1 steps, and with them the
-//! spots at K + 3; those are counted again.
+//! with a correction for what changes under and beside the piece. A piece of K columns changes K + 1 steps, and with them the
+//! [spots](super::spots) at K + 3; those are counted again.
 //!
 //! Sets without these features do none of this work, and have none of its code in their way: what does it are functions of
 //! their own.
 
 use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
+use super::spots::{FITTING, FITTING_AT_LEAST, NUM_SPOTS, Tally, spots, step};
 use crate::engine::{Column, Shape};
 
 /// The features measured here.
@@ -65,46 +64,6 @@ impl SurfaceNeeds {
         }
     }
 }
-
-// The bits of a spot. The first seven are its own step, -3 or less to 3 or more; the others end with it.
-const NUM_SPOTS: usize = 14;
-const DOWN_2: u32 = 1 << 1;
-const DOWN_1: u32 = 1 << 2;
-const LEVEL: u32 = 1 << 3;
-const UP_1: u32 = 1 << 4;
-const UP_2: u32 = 1 << 5;
-const DOWN_THEN_LEVEL: u32 = 1 << 7;
-const LEVEL_THEN_UP: u32 = 1 << 8;
-const LEVEL_THEN_DOWN: u32 = 1 << 9;
-const UP_THEN_LEVEL: u32 = 1 << 10;
-const DOWN_THEN_UP: u32 = 1 << 11;
-const LEVEL_TWICE: u32 = 1 << 12;
-const LEVEL_THREE_TIMES: u32 = 1 << 13;
-
-/// The spots on which each tetromino fits, one orientation each; beside them, an upright I fits on every column.
-const FITTING: [u32; 7] = [
-    LEVEL_THREE_TIMES,
-    LEVEL,
-    DOWN_1 | UP_1 | LEVEL_TWICE | DOWN_THEN_UP,
-    UP_1 | DOWN_THEN_LEVEL,
-    DOWN_1 | LEVEL_THEN_UP,
-    LEVEL | UP_2 | LEVEL_TWICE | LEVEL_THEN_DOWN,
-    LEVEL | DOWN_2 | LEVEL_TWICE | UP_THEN_LEVEL,
-];
-
-/// The spots on which at least one, two and three of the tetrominoes fit; never more do.
-const FITTING_AT_LEAST: [u32; 3] = {
-    let [mut one, mut two, mut three] = [0; 3];
-    let mut i = 0;
-    while i < 7 {
-        assert!(three & FITTING[i] == 0);
-        three |= two & FITTING[i];
-        two |= one & FITTING[i];
-        one |= FITTING[i];
-        i += 1;
-    }
-    [one, two, three]
-};
 
 /// What all placements on one playfield share.
 #[derive(Clone, Copy, Debug)]
@@ -183,56 +142,10 @@ fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     }
 }
 
-/// The step from one height to another as a bit.
-#[inline(always)]
-fn step<L: Lanes>(from: L, to: L) -> L {
-    L::place(1, to.add(small(3)).sub(from).max(small(0)).min(small(6)))
-}
-
-/// The spots that end with the last of three neighbouring steps.
-#[inline(always)]
-fn spots<L: Lanes>([first, second, last]: [L; 3]) -> L {
-    let rising = second.up::<1>().and(last);
-    let falling = second.down::<1>().and(last);
-    let valley = second.up::<2>().and(last);
-    let level = second.and(last).and(small(LEVEL));
-    last.or(rising.and(small(LEVEL | UP_1)).up::<4>())
-        .or(falling.and(small(DOWN_1 | LEVEL)).up::<7>())
-        .or(valley.and(small(UP_1)).up::<7>())
-        .or(level.up::<9>())
-        .or(level.and(first).up::<10>())
-}
-
 /// The rows beyond two by which a column lies under the lower of its neighbours.
 #[inline(always)]
 fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
     left.min(right).sub(height.add(small(2))).max(small(0))
-}
-
-/// How often each bit was set in the words that were added, at most seven of them: the bits of these counts.
-#[derive(Clone, Copy, Debug)]
-struct Tally<L: Lanes>([L; 3]);
-
-impl<L: Lanes> Tally<L> {
-    #[inline(always)]
-    fn none() -> Self {
-        Tally([small(0); 3])
-    }
-
-    #[inline(always)]
-    fn add(&mut self, bits: L) {
-        let [ones, twos, fours] = self.0;
-        let carry = ones.and(bits);
-        self.0 = [ones.xor(bits), twos.xor(carry), fours.or(twos.and(carry))];
-    }
-
-    /// The sum of the counts of some bits.
-    #[inline(always)]
-    fn of(&self, bits: L) -> L {
-        let [ones, twos, fours] = self.0;
-        let (ones, twos, fours) = (ones.and(bits).count(), twos.and(bits).count(), fours.and(bits).count());
-        ones.add(twos.up::<1>()).add(fours.up::<2>())
-    }
 }
 
 impl<L: Lanes> Surface<L> {
@@ -252,7 +165,7 @@ impl<L: Lanes> Surface<L> {
             deep_wells: [zero; 6],
             whole: MeasuredSurface::default(),
         };
-        L::apart(Look { cells, pairs, surface: &mut surface });
+        L::apart(LookAtSurface { cells, pairs, surface: &mut surface });
         surface
     }
 
@@ -264,10 +177,10 @@ impl<L: Lanes> Surface<L> {
 
     /// Measures all placements of a shape that land on these rows.
     #[inline(always)]
-    pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<L> {
+    pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<'_, L> {
         let zero = small::<L>(0);
         let mut swept = SweptSurface {
-            whole: self.whole,
+            whole: &self.whole,
             spots: zero,
             more: Tally::none(),
             less: Tally::none(),
@@ -281,16 +194,16 @@ impl<L: Lanes> Surface<L> {
 }
 
 /// A look at a playfield; what it finds is written where it belongs.
-struct Look<'a, L: Lanes> {
+struct LookAtSurface<'a, L: Lanes> {
     cells: L,
     pairs: L,
     surface: &'a mut Surface<L>,
 }
 
-impl<L: Lanes> Apart for Look<'_, L> {
+impl<L: Lanes> Apart for LookAtSurface<'_, L> {
     #[inline(always)]
     fn run(self) {
-        let Look { cells, pairs, surface } = self;
+        let LookAtSurface { cells, pairs, surface } = self;
         let heights = cells.top();
         let whole = &mut surface.whole;
         let zero = small::<L>(0);
@@ -355,8 +268,8 @@ const ODD_LANES: u32 = 0xaaaa_aaaa;
 
 /// Every placement of one orientation.
 #[derive(Clone, Copy, Debug)]
-pub struct SweptSurface<L: Lanes> {
-    whole: MeasuredSurface,
+pub struct SweptSurface<'a, L: Lanes> {
+    whole: &'a MeasuredSurface,
     /// The spots that occur.
     spots: L,
     /// How many of each there are more than on the playfield itself, and how many less.
@@ -368,11 +281,11 @@ pub struct SweptSurface<L: Lanes> {
     parity: L,
 }
 
-impl<L: Lanes> SweptSurface<L> {
+impl<L: Lanes> SweptSurface<'_, L> {
     /// One feature of the afterstates of the lanes that neither clear nor end; the rest is noise.
     #[inline(always)]
     pub fn get(&self, aspect: Aspect) -> L {
-        let whole = &self.whole;
+        let whole = self.whole;
         let changed = match aspect {
             Aspect::Accommodated => return self.fitting(0, 7),
             Aspect::Readiness(tetromino) => {
@@ -411,14 +324,14 @@ impl<L: Lanes> SweptSurface<L> {
 }
 
 /// A sweep; what it finds is written where it belongs.
-struct SweepSurface<'a, L: Lanes> {
+struct SweepSurface<'a, 'b, L: Lanes> {
     surface: &'a Surface<L>,
     shape: &'a Shape,
     rows: L,
-    swept: &'a mut SweptSurface<L>,
+    swept: &'a mut SweptSurface<'b, L>,
 }
 
-impl<L: Lanes> Apart for SweepSurface<'_, L> {
+impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
         let width = usize::from(self.shape.width);
@@ -433,7 +346,7 @@ impl<L: Lanes> Apart for SweepSurface<'_, L> {
     }
 }
 
-impl<L: Lanes> SweepSurface<'_, L> {
+impl<L: Lanes> SweepSurface<'_, '_, L> {
     /// `width` columns under the piece.
     #[inline(always)]
     fn of_width(self, width: usize) {

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::session::{RequestId, Session, SessionId, nanoseconds};
 use super::{Caller, SessionStore};
 use crate::engine::Tetromino;
-use crate::env::{EnvBatch, EnvState, SharedSequences, Slot};
+use crate::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
 use crate::service::budget::Budget;
 use crate::service::memory::Memory;
 use crate::service::refusal::Refusal;
@@ -246,9 +246,9 @@ impl Session {
         let batch = state.batch();
         let envs = (0..self.num_envs).map(|env_id| {
             let slot = match batch.slot(env_id) {
-                Slot::Begun(state) => WrittenSlot::Begun(state.to_bytes_sharing(&mut sequences)),
-                Slot::Seeded(seed) => WrittenSlot::Seeded(seed),
-                Slot::Sequenced(pieces) => WrittenSlot::Sequenced(sequences.number(&pieces)),
+                EnvSlot::Begun(state) => WrittenSlot::Begun(state.to_bytes_sharing(&mut sequences)),
+                EnvSlot::Seeded(seed) => WrittenSlot::Seeded(seed),
+                EnvSlot::Sequenced(pieces) => WrittenSlot::Sequenced(sequences.number(&pieces)),
             };
             WrittenEnv { slot: Some(slot) }
         });
@@ -302,12 +302,12 @@ impl WrittenSession {
             Some(WrittenSlot::Begun(bytes)) => {
                 let state =
                     EnvState::from_bytes_sharing(bytes, &sequences).map_err(|error| error.to_string())?;
-                Ok(Slot::Begun(Box::new(state)))
+                Ok(EnvSlot::Begun(Box::new(state)))
             }
-            Some(WrittenSlot::Seeded(seed)) => Ok(Slot::Seeded(*seed)),
+            Some(WrittenSlot::Seeded(seed)) => Ok(EnvSlot::Seeded(*seed)),
             Some(WrittenSlot::Sequenced(number)) => {
                 let sequence = sequences.get(*number).ok_or("a sequence is missing")?;
-                Ok(Slot::Sequenced(sequence.clone()))
+                Ok(EnvSlot::Sequenced(sequence.clone()))
             }
             None => Err("an environment is missing".to_owned()),
         });

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{ActionModel, Choice, OrientationTable, Randomizer, Reach, Tetromino, TopOut};
+use crate::engine::{ActionModel, NamedChoice, OrientationTable, Randomizer, Reach, Tetromino, TopOut};
 use crate::env::Seeding;
 use crate::names;
 
@@ -184,7 +184,7 @@ pub static SETTINGS: [Setting; 19] = [
     Setting {
         name: "max_episode_steps",
         takes: "an integer",
-        description: Words("episodes are interrupted when they have taken so many steps; 0, no limit"),
+        description: Words("episodes are interrupted after this many steps; 0, no limit"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.config.max_episode_steps = steps),
     },
@@ -320,7 +320,7 @@ fn put<T>(value: Result<T, DecodeError>, put: impl FnOnce(T)) -> Result<(), Deco
 }
 
 /// The setting for a choice of the rules.
-const fn rules_choice<C: Choice>(put: Put) -> Setting {
+const fn rules_choice<C: NamedChoice>(put: Put) -> Setting {
     Setting {
         name: C::FIELD,
         takes: "STRING",
@@ -331,7 +331,7 @@ const fn rules_choice<C: Choice>(put: Put) -> Setting {
 }
 
 /// The number of a value of a choice by its name.
-fn choice<C: Choice>(tensor: &dm::Tensor) -> Result<i32, DecodeError> {
+fn choice<C: NamedChoice>(tensor: &dm::Tensor) -> Result<i32, DecodeError> {
     let value = rules::by_name::<C>(tensor::name(tensor)?).map_err(unknown_name)?;
     Ok(value.number().into())
 }

@@ -403,14 +403,14 @@ fn ignored_actions_use_up_the_steps_of_an_episode() {
 
 #[test]
 fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
-    let told = |batch: &EnvBatch| {
+    let reported = |batch: &EnvBatch| {
         (see(batch, Field::InvalidAction, None)[0], numbers(batch, Field::InvalidActions)[0])
     };
     let ignore = InvalidActionPolicy::Ignore { reward: -1.0 };
     for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled] {
         let config = EnvConfig { invalid_action_policy: ignore, ..config(1, mode) };
         let mut batch = running(config, &Seeding::Sequences(vec![sequence("OIT")]));
-        assert_eq!(told(&batch), (0, 0));
+        assert_eq!(reported(&batch), (0, 0));
         for (action, expected) in [(5, (1, 1)), (5, (1, 2)), (0, (0, 2)), (5, (0, 2)), (6, (0, 2))] {
             if batch.has_ended(0) {
                 break;
@@ -418,7 +418,7 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
             batch.step(&[action], None).unwrap();
             // The third piece is the last one; the step that lands it ends the episode.
             if batch.statistics(0).length > 0 {
-                assert_eq!(told(&batch), expected, "{mode:?}");
+                assert_eq!(reported(&batch), expected, "{mode:?}");
             }
         }
     }
@@ -436,10 +436,10 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
             batch.observe_finals(Field::InvalidActions, &end.finals, &mut last);
             assert_eq!(last, [1, 1, 0, 0, 0, 0, 0, 0, 0], "in the last state of the old episode");
         } else {
-            assert_eq!(told(&batch), (1, 1), "{mode:?}");
+            assert_eq!(reported(&batch), (1, 1), "{mode:?}");
             batch.reset(None, Episodes::Next).unwrap();
         }
-        assert_eq!(told(&batch), (0, 0), "a new episode");
+        assert_eq!(reported(&batch), (0, 0), "a new episode");
     }
 }
 

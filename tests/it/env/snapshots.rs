@@ -334,7 +334,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(VISIBLE + 2, &[255], corrupt("a piece is missing that could have been dealt"));
     check(STATISTICS, &((1u64 << 53) + 1).to_le_bytes(), corrupt("a counter is beyond reach"));
     check(STATISTICS, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
-    check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("its return is no number"));
+    check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("its return is not a number"));
     check(DEALER + 17, &[0, 0], corrupt("a bag does not hold all seven"));
     check(DEALER + 24, &[1; 14], corrupt("no piece came most often"));
     // Read as a sequence, the seed is a length and letters.

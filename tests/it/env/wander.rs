@@ -103,7 +103,7 @@ fn check_restored(
     }
 }
 
-fn told(outcome: &StepOutcome) -> (Vec<f32>, Vec<bool>, Vec<bool>, Vec<u32>) {
+fn reported(outcome: &StepOutcome) -> (Vec<f32>, Vec<bool>, Vec<bool>, Vec<u32>) {
     let StepOutcome { rewards, terminated, truncated, finals } = outcome;
     (rewards.clone(), terminated.clone(), truncated.clone(), finals.rows().to_vec())
 }
@@ -191,7 +191,7 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
             if dice.below(40) == 0 {
                 actions.push(0);
             }
-            let before = told(outcome);
+            let before = reported(outcome);
             let result = batch.step_into(&actions, env_ids, outcome);
             let expected = model::step(&mut models, &config, &actions, env_ids);
             match (result, expected) {
@@ -230,7 +230,7 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
                 }
                 (Err(error), Err(expected)) => {
                     assert_eq!(error, expected, "{context}");
-                    assert_eq!(told(outcome), before, "a refusal tells nothing, {context}");
+                    assert_eq!(reported(outcome), before, "a refusal tells nothing, {context}");
                 }
                 (result, expected) => panic!("{result:?}, expected {expected:?}, {context}"),
             }

@@ -158,7 +158,7 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         check(
             &[wrong],
             &format!(
-                "{wrong:?} is no product, expected two features of the playfield after clearing with a * between them"
+                "{wrong:?} is not a product, expected two features of the playfield after clearing with a * between them"
             ),
         );
     }

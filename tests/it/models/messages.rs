@@ -153,12 +153,12 @@ async fn what_is_no_model_is_refused() {
         (with(pb::Agent { mlp: None, ..network.message() }), "agents[0].mlp: is required"),
         (with(pb::Agent { n_tuple: None, ..tables.message() }), "agents[0].n_tuple: is required"),
         (with(pb::Agent { features: None, ..network.message() }), "agents[0].features: is required"),
-        (named("linear", network.message()), "agents[0].mlp: is no parameter of the agent linear"),
+        (named("linear", network.message()), "agents[0].mlp: is not a parameter of the agent linear"),
         (
             named("expectation", tables.message()),
-            "agents[0].n_tuple: is no parameter of the agent expectation",
+            "agents[0].n_tuple: is not a parameter of the agent expectation",
         ),
-        (named("n_tuple", network.message()), "agents[0].mlp: is no parameter of the agent n_tuple"),
+        (named("n_tuple", network.message()), "agents[0].mlp: is not a parameter of the agent n_tuple"),
         (
             weighted(vec![0.5; 7]),
             "agents[0].weights: 7 weights were given, expected 6 features + 32 parameters = 38",

@@ -128,7 +128,7 @@ impl Case {
 
     fn agent(&self, width: u8, terminal: TerminalPolicy) -> LinearAgent {
         let set = FeatureSet::custom(&self.features, width).unwrap();
-        LinearAgent::with_model(set, shape(&self.model).into(), self.row(), terminal).unwrap()
+        LinearAgent::with_model(set, Some(shape(&self.model).into()), self.row(), terminal).unwrap()
     }
 
     fn plain(&self, terminal: TerminalPolicy, expectation: Expectation) -> Plain<'_> {
@@ -241,6 +241,25 @@ fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
     }
     assert!(compared > 3_000, "{compared} scores");
     assert!(overflowed > 3, "{overflowed} positions in which some outputs overflow and others do not");
+}
+
+#[test]
+fn the_entries_of_an_afterstate_add_up_to_its_output() {
+    for (n, (width, height)) in [(4, 4), (10, 20), (17, 9), (32, 40)].into_iter().enumerate() {
+        let twin = tuples(width, height);
+        let ModelShape::NTuple(n_tuple) = shape(&twin) else { unreachable!() };
+        let parameters = numbers(n_tuple.num_parameters(), 5, 1.0);
+        for seed in 0..200 {
+            let playfield = random_playfield(width, height, 1000 * n as u64 + seed);
+            let rows: Vec<u32> = (0..height)
+                .map(|row| (0..width).map(|column| u32::from(playfield.is_full(row, column)) << column).sum())
+                .collect();
+            let mut entries = vec![];
+            n_tuple.append_entries(width as u8, &rows, &mut entries);
+            let sum = entries.iter().fold(0.0, |sum, entry| sum + parameters[*entry as usize]);
+            assert_eq!(sum.to_bits(), twin.output(&parameters, &[], &playfield).to_bits(), "seed {seed}");
+        }
+    }
 }
 
 #[test]

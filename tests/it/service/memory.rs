@@ -36,8 +36,12 @@ async fn sessions_take_it_up_to_the_last_byte_and_give_it_back() {
     let second = create(&mut client, config(1000, 2)).await;
     let request =
         |num_envs| pb::CreateSessionRequest { config: Some(config(num_envs, 3)), ..Default::default() };
-    let told = refused(client.create_session(request(1)).await, Code::ResourceExhausted, "MEMORY_LIMIT");
-    assert!(told.message.contains(&format!("{} of {} bytes", 2 * each, 2 * each)), "{}", told.message);
+    let reported = refused(client.create_session(request(1)).await, Code::ResourceExhausted, "MEMORY_LIMIT");
+    assert!(
+        reported.message.contains(&format!("{} of {} bytes", 2 * each, 2 * each)),
+        "{}",
+        reported.message
+    );
     assert_eq!(server.store.num_sessions(), 2);
     let delete = pb::DeleteSessionRequest { name: second.name, allow_missing: false };
     client.delete_session(delete).await.unwrap();
@@ -86,7 +90,7 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
     client.reset(reset(&name)).await.unwrap();
     // A hostile client: every environment its own letters, seven at a time.
     let mut admitted = 0;
-    let told = loop {
+    let reported = loop {
         let sequences =
             (0..7).map(|i| format!("{}{}", "T".repeat(admitted + 1), &letters(i)[..90_000])).collect();
         let env_ids = (admitted as u32 * 7..admitted as u32 * 7 + 7).collect();
@@ -96,7 +100,7 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
         }
     };
     assert!((1..=3).contains(&admitted), "{admitted} times 630 KB of 2 MiB");
-    assert!(told.message.contains(&format!("of {} bytes", 2 * MIB)), "{}", told.message);
+    assert!(reported.message.contains(&format!("of {} bytes", 2 * MIB)), "{}", reported.message);
     let taken = server.store.memory().taken();
     assert!(taken <= 2 * MIB, "{taken} bytes");
     let get = pb::GetSessionRequest { name: name.clone() };

@@ -16,7 +16,7 @@ use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
 use tonic::Status;
 
-use crate::support::{Client, TestServer, config, enumerate, numbers, save, start_with, step, told};
+use crate::support::{Client, TestServer, config, enumerate, numbers, refusal_of, save, start_with, step};
 
 use super::stream::Stream;
 
@@ -211,7 +211,7 @@ fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
 
 /// The service's answer, or the reason of its refusal.
 async fn by_call(client: &mut Client, request: Asked) -> Result<Changed, String> {
-    let reason = |status: Status| told(&status).reason;
+    let reason = |status: Status| refusal_of(&status).reason;
     match request {
         Asked::Reset(request) => client.reset(request).await.map(|answer| from_reset(answer.into_inner())),
         Asked::Step(request) => client.step(request).await.map(|answer| from_step(answer.into_inner())),
@@ -317,7 +317,7 @@ impl World {
                 let name = answer.into_inner().session.unwrap().name;
                 self.models.push(Model { name, batch, sequence: 0, kept: None, expires: self.now + TTL });
             }
-            (Err(status), Err(reason)) => assert_eq!(told(&status).reason, reason),
+            (Err(status), Err(reason)) => assert_eq!(refusal_of(&status).reason, reason),
             (got, expected) => panic!("{got:?}, expected {expected:?}"),
         }
     }
@@ -416,7 +416,7 @@ impl World {
                     let surplus = self.states.len().saturating_sub(12);
                     self.states.drain(1..1 + surplus);
                 }
-                Err(status) => assert_eq!(Err(told(&status).reason.as_str()), expected),
+                Err(status) => assert_eq!(Err(refusal_of(&status).reason.as_str()), expected),
             }
         } else {
             let envs = pb::SessionEnvs { session, env_ids };
@@ -451,7 +451,7 @@ impl World {
                     assert_eq!(numbers(&answer.actions.unwrap()), actions);
                     assert_eq!(answer.sequence, model.sequence);
                 }
-                Err(status) => assert_eq!(Err(told(&status).reason.as_str()), expected),
+                Err(status) => assert_eq!(Err(refusal_of(&status).reason.as_str()), expected),
             }
         }
     }

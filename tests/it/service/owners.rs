@@ -127,19 +127,22 @@ async fn a_caller_has_its_own_sessions_and_environments_at_most() {
     made_by(&mut client, "other", request(5)).await;
     let five = made_by(&mut client, "small", request(5)).await;
     let refusal = client.create_session(by("small", request(1))).await;
-    let told = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
-    assert_eq!(told.message, "the token \"small\" has 5 environments and may have 5; 1 more were asked for");
+    let reported = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
+    assert_eq!(
+        reported.message,
+        "the token \"small\" has 5 environments and may have 5; 1 more were asked for"
+    );
     let delete = pb::DeleteSessionRequest { name: five, allow_missing: false };
     client.delete_session(by("small", delete)).await.unwrap();
 
     made_by(&mut client, "small", request(2)).await;
     made_by(&mut client, "small", request(2)).await;
     let refusal = client.create_session(by("small", request(1))).await;
-    let told = refused(refusal, Code::ResourceExhausted, "SESSION_LIMIT");
-    assert_eq!(told.message, "the token \"small\" has 2 sessions, as many as it may");
+    let reported = refused(refusal, Code::ResourceExhausted, "SESSION_LIMIT");
+    assert_eq!(reported.message, "the token \"small\" has reached its limit on sessions, 2");
     made_by(&mut client, "other", request(5)).await;
     // The lease of one of its own gives room, and a refusal says when.
-    let retry = told.details.retry_info().unwrap().retry_delay.unwrap();
+    let retry = reported.details.retry_info().unwrap().retry_delay.unwrap();
     server.clock.advance(retry);
     made_by(&mut client, "small", request(2)).await;
 
@@ -163,21 +166,28 @@ async fn the_limits_of_the_server_hold_for_a_caller_with_more_of_its_own() {
     let request =
         |num_envs| pb::CreateSessionRequest { config: Some(config(num_envs, 1)), ..Default::default() };
     let refusal = client.create_session(by("small", request(4))).await;
-    let told = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
-    assert!(told.message.starts_with("the server has 0 environments and may have 3"), "{}", told.message);
+    let reported = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
+    assert!(
+        reported.message.starts_with("the server has 0 environments and may have 3"),
+        "{}",
+        reported.message
+    );
     let limits = async |client: &mut Client, caller| {
         let info = client.get_server_info(by(caller, pb::GetServerInfoRequest::default())).await.unwrap();
         info.into_inner().limits.unwrap()
     };
-    let told = limits(&mut client, "small").await;
-    assert_eq!((told.max_sessions_per_caller, told.max_envs_per_caller), (1, 3));
-    assert_eq!(Some(told.max_evaluations_per_caller), SMALL.max_evaluations);
+    let reported = limits(&mut client, "small").await;
+    assert_eq!((reported.max_sessions_per_caller, reported.max_envs_per_caller), (1, 3));
+    assert_eq!(Some(reported.max_evaluations_per_caller), SMALL.max_evaluations);
 
     let server = start().await;
     let mut client = server.client().await;
-    let told = limits(&mut client, "small").await;
-    let own = (Some(told.max_sessions_per_caller), Some(told.max_envs_per_caller));
+    let reported = limits(&mut client, "small").await;
+    let own = (Some(reported.max_sessions_per_caller), Some(reported.max_envs_per_caller));
     assert_eq!(own, (SMALL.max_sessions, SMALL.max_envs));
-    let told = limits(&mut client, "other").await;
-    assert_eq!((told.max_sessions_per_caller, told.max_envs_per_caller), (told.max_sessions, told.max_envs));
+    let reported = limits(&mut client, "other").await;
+    assert_eq!(
+        (reported.max_sessions_per_caller, reported.max_envs_per_caller),
+        (reported.max_sessions, reported.max_envs)
+    );
 }

@@ -3,7 +3,9 @@ use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate as list};
 use tetrion::wire::{pb, tensor};
 
-use crate::support::{config, create, drawing, enumerate, numbers, reset, restore, save, start, step, told};
+use crate::support::{
+    config, create, drawing, enumerate, numbers, refusal_of, reset, restore, save, start, step,
+};
 
 const DRAWINGS: [(&[&str], &str); 3] = [
     (&["....#.....", "##.#######", "#########."], "T"),
@@ -163,9 +165,9 @@ async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
                 max_response_bytes,
                 ..enumerate(positions(rules.clone()))
             };
-            let told = told(&client.enumerate_placements(request(10_000)).await.unwrap_err());
-            assert_eq!(told.reason, "RESPONSE_TOO_LARGE");
-            max_rows.push((told.metadata("max_rows").parse::<u64>().unwrap(), row_bytes));
+            let reported = refusal_of(&client.enumerate_placements(request(10_000)).await.unwrap_err());
+            assert_eq!(reported.reason, "RESPONSE_TOO_LARGE");
+            max_rows.push((reported.metadata("max_rows").parse::<u64>().unwrap(), row_bytes));
             // What passes at the limit is no larger than it.
             let rows = 30 * (4 * u64::from(rules.width()) - 6);
             let enough = (rows * row_bytes + 10_000) as u32;

@@ -11,7 +11,8 @@ use tonic_types::StatusExt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{
-    Client, TestServer, Told, config, create, drawing, enumerate, refused, reset, restore, save, start, step,
+    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, refused, reset, restore, save,
+    start, step,
 };
 
 /// Sessions of two environments in which something has happened, and everything that can be known about them.
@@ -51,11 +52,11 @@ impl Witness {
         got: Result<tonic::Response<T>, Status>,
         code: Code,
         reason: &str,
-    ) -> Told {
-        let told = refused(got, code, reason);
+    ) -> RefusalDetails {
+        let reported = refused(got, code, reason);
         let after = self.everything().await;
-        assert_eq!(after, self.before, "a refused call has changed something: {}", told.message);
-        told
+        assert_eq!(after, self.before, "a refused call has changed something: {}", reported.message);
+        reported
     }
 
     /// Expects a refusal that names one field.
@@ -65,8 +66,8 @@ impl Witness {
         reason: &str,
         field: &str,
     ) {
-        let told = self.refused(got, Code::InvalidArgument, reason).await;
-        assert_eq!(told.fields(), [field], "{}", told.message);
+        let reported = self.refused(got, Code::InvalidArgument, reason).await;
+        assert_eq!(reported.fields(), [field], "{}", reported.message);
     }
 
     async fn create(&mut self, config: pb::SessionConfig, reason: &str, field: &str) {
@@ -282,8 +283,8 @@ async fn a_damaged_snapshot_is_invalid_state() {
         let states = vec![state.clone(), bytes.into()];
         let positions = pb::Positions { states, ..Default::default() };
         let got = w.client.restore_state(restore(&name, positions)).await;
-        let told = refused(got, Code::InvalidArgument, "INVALID_STATE");
-        assert_eq!(told.fields(), ["positions.states[1]"], "byte {damage}");
+        let reported = refused(got, Code::InvalidArgument, "INVALID_STATE");
+        assert_eq!(reported.fields(), ["positions.states[1]"], "byte {damage}");
     }
     for states in [vec![Bytes::new()], vec![state.slice(..state.len() - 1)]] {
         let positions = pb::Positions { states, ..Default::default() };
@@ -337,9 +338,9 @@ async fn a_snapshot_of_another_version_of_the_rules_says_both() {
     bytes[content..].copy_from_slice(&checksum);
     let positions = pb::Positions { states: vec![bytes.into()], ..Default::default() };
     let got = w.client.restore_state(restore(&name, positions)).await;
-    let told = w.refused(got, Code::FailedPrecondition, "RULES_VERSION_MISMATCH").await;
-    assert_eq!(told.metadata("expected"), tetrion::engine::RULES_VERSION);
-    assert_ne!(told.metadata("got"), tetrion::engine::RULES_VERSION);
+    let reported = w.refused(got, Code::FailedPrecondition, "RULES_VERSION_MISMATCH").await;
+    assert_eq!(reported.metadata("expected"), tetrion::engine::RULES_VERSION);
+    assert_ne!(reported.metadata("got"), tetrion::engine::RULES_VERSION);
 }
 
 #[tokio::test]
@@ -404,8 +405,8 @@ async fn a_set_of_another_version_says_both() {
     let config = pb::SessionConfig { features: Some(set), ..config(2, 11) };
     let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
     let got = w.client.create_session(request).await;
-    let told = w.refused(got, Code::FailedPrecondition, "FEATURE_SET_MISMATCH").await;
-    assert_eq!((told.metadata("expected"), told.metadata("got")), ("1", "0"));
+    let reported = w.refused(got, Code::FailedPrecondition, "FEATURE_SET_MISMATCH").await;
+    assert_eq!((reported.metadata("expected"), reported.metadata("got")), ("1", "0"));
 }
 
 #[tokio::test]
@@ -420,11 +421,11 @@ async fn actions_out_of_range_are_listed_up_to_sixteen() {
         for row in (1..40).step_by(2) {
             actions[row] = if row % 4 == 1 { 40 } else { -1 };
         }
-        let told =
+        let reported =
             refused(client.step(step(&name, &actions)).await, Code::InvalidArgument, "ACTION_OUT_OF_RANGE");
-        assert_eq!(told.fields().len(), 16);
-        assert_eq!(told.fields()[..2], ["actions[1]", "actions[3]"]);
-        assert_eq!(told.metadata("count"), "20");
+        assert_eq!(reported.fields().len(), 16);
+        assert_eq!(reported.fields()[..2], ["actions[1]", "actions[3]"]);
+        assert_eq!(reported.metadata("count"), "20");
         let zeros = client.step(step(&name, &[0; 40])).await.unwrap().into_inner();
         assert_eq!((zeros.sequence, first.sequence), (2, 1));
         assert_eq!(crate::support::numbers(&zeros.infos[1]), [1.0; 40], "the first piece of each");
@@ -436,8 +437,8 @@ async fn an_illegal_action_moves_nobody_under_reject() {
     let mut w = Witness::new().await;
     // No piece fits into column 9 in orientation 3, which only T, J and L have.
     let got = w.client.step(step(&w.name.clone(), &[0, 39])).await;
-    let told = w.refused(got, Code::InvalidArgument, "ILLEGAL_ACTION").await;
-    assert_eq!((told.fields(), told.metadata("count")), (vec!["actions[1]"], "1"));
+    let reported = w.refused(got, Code::InvalidArgument, "ILLEGAL_ACTION").await;
+    assert_eq!((reported.fields(), reported.metadata("count")), (vec!["actions[1]"], "1"));
 }
 
 #[tokio::test]
@@ -445,9 +446,9 @@ async fn nothing_goes_on_before_the_first_reset() {
     let server = start().await;
     let mut client = server.client().await;
     let name = create(&mut client, config(20, 4)).await.name;
-    let refuse = |told: Told| {
-        assert_eq!(told.metadata("count"), "20");
-        assert_eq!(told.metadata("env_ids"), "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+    let refuse = |reported: RefusalDetails| {
+        assert_eq!(reported.metadata("count"), "20");
+        assert_eq!(reported.metadata("env_ids"), "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
     };
     refuse(refused(client.step(step(&name, &[0; 20])).await, Code::FailedPrecondition, "NOT_RESET"));
     refuse(refused(client.save_state(save(&name)).await, Code::FailedPrecondition, "NOT_RESET"));
@@ -463,8 +464,8 @@ async fn nothing_goes_on_before_the_first_reset() {
     // One of two.
     client.reset(pb::ResetRequest { env_ids: vec![3], ..reset(&name) }).await.unwrap();
     let both = pb::StepRequest { env_ids: vec![3, 7], ..step(&name, &[0, 0]) };
-    let told = refused(client.step(both).await, Code::FailedPrecondition, "NOT_RESET");
-    assert_eq!(told.metadata("env_ids"), "7");
+    let reported = refused(client.step(both).await, Code::FailedPrecondition, "NOT_RESET");
+    assert_eq!(reported.metadata("env_ids"), "7");
     let one = pb::StepRequest { env_ids: vec![3], ..step(&name, &[0]) };
     assert_eq!(client.step(one).await.unwrap().into_inner().sequence, 2);
 }
@@ -480,8 +481,8 @@ async fn an_ended_episode_waits_for_its_reset_in_disabled_mode() {
     assert_eq!(crate::support::numbers(&ended.truncated.unwrap()), [1.0]);
     w.before = w.everything().await;
     let got = w.client.step(step(&name, &[0, 0])).await;
-    let told = w.refused(got, Code::FailedPrecondition, "EPISODE_ENDED").await;
-    assert_eq!((told.metadata("env_ids"), told.metadata("count")), ("1", "1"));
+    let reported = w.refused(got, Code::FailedPrecondition, "EPISODE_ENDED").await;
+    assert_eq!((reported.metadata("env_ids"), reported.metadata("count")), ("1", "1"));
     w.client.reset(pb::ResetRequest { env_ids: vec![1], ..reset(&name) }).await.unwrap();
     w.client.step(step(&name, &[0, 0])).await.expect("it goes on after its reset");
 }
@@ -492,21 +493,21 @@ async fn an_answer_that_would_be_too_large_is_refused_before_the_work() {
     let cramped = pb::SessionConfig { max_response_bytes: 20_000, ..config(200, 1) };
     let request = pb::CreateSessionRequest { config: Some(cramped), ..Default::default() };
     let got = w.client.create_session(request).await;
-    let told = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
-    assert_eq!(told.metadata("max_bytes"), "20000");
-    assert!(told.metadata("max_rows").parse::<u32>().unwrap() < 100, "{}", told.metadata("max_rows"));
+    let reported = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
+    assert_eq!(reported.metadata("max_bytes"), "20000");
+    assert!(reported.metadata("max_rows").parse::<u32>().unwrap() < 100, "{}", reported.metadata("max_rows"));
     let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
     let cramped = pb::EnumeratePlacementsRequest { max_response_bytes: 500, ..enumerate(envs) };
     let got = w.client.enumerate_placements(cramped).await;
-    let told = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
-    assert_eq!(told.metadata("max_bytes"), "500");
+    let reported = w.refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE").await;
+    assert_eq!(reported.metadata("max_bytes"), "500");
 }
 
 #[tokio::test]
 async fn whatever_a_request_says_its_error_stays_small() {
     let server = start().await;
     let mut client = server.client().await;
-    // The longest names that the server looks up, and some longer ones; `told` checks the size of the details.
+    // The longest names that the server looks up, and some longer ones; `reported` checks the size of the details.
     let long = "\u{1F600}".repeat(32);
     let endless = "\u{1F600}".repeat(1 << 20);
     for name in [long, endless] {
@@ -526,18 +527,18 @@ async fn whatever_a_request_says_its_error_stays_small() {
         ];
         for config in configs {
             let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
-            crate::support::told(&client.create_session(request).await.unwrap_err());
+            crate::support::refusal_of(&client.create_session(request).await.unwrap_err());
         }
-        crate::support::told(&client.step(step(&name, &[0])).await.unwrap_err());
+        crate::support::refusal_of(&client.step(step(&name, &[0])).await.unwrap_err());
         let request = pb::ListSessionsRequest { page_size: 0, page_token: name.clone() };
-        crate::support::told(&client.list_sessions(request).await.unwrap_err());
+        crate::support::refusal_of(&client.list_sessions(request).await.unwrap_err());
         let drawn = pb::Positions {
             drawings: vec![pb::Drawing { piece: name.clone(), ..drawing(&[&name], "I") }],
             ..Default::default()
         };
-        crate::support::told(&client.enumerate_placements(enumerate(drawn)).await.unwrap_err());
+        crate::support::refusal_of(&client.enumerate_placements(enumerate(drawn)).await.unwrap_err());
         let request = pb::GetSessionRequest { name: format!("sessions/{name}") };
-        crate::support::told(&client.get_session(request).await.unwrap_err());
+        crate::support::refusal_of(&client.get_session(request).await.unwrap_err());
     }
     assert_eq!(server.store.num_sessions(), 0);
 }

@@ -38,8 +38,11 @@ async fn any_other_number_is_a_mismatch_and_moves_nothing() {
     let answer = client.step(numbered(step(&name, &[3]), 2)).await.unwrap().into_inner();
     for wrong in [1, 4, u64::MAX] {
         let got = client.step(numbered(step(&name, &[3]), wrong)).await;
-        let told = refused(got, Code::Aborted, "SEQUENCE_MISMATCH");
-        assert_eq!((told.metadata("expected"), told.metadata("got")), ("3", wrong.to_string().as_str()));
+        let reported = refused(got, Code::Aborted, "SEQUENCE_MISMATCH");
+        assert_eq!(
+            (reported.metadata("expected"), reported.metadata("got")),
+            ("3", wrong.to_string().as_str())
+        );
     }
     // The last number with another request: other actions, another call, the same bytes to another call.
     let got = client.step(numbered(step(&name, &[4]), 2)).await;
@@ -69,12 +72,12 @@ async fn a_refused_call_uses_no_number() {
     let mut client = server.client().await;
     let name = create(&mut client, config(1, 1)).await.name;
     client.reset(pb::ResetRequest { sequence: 1, ..reset(&name) }).await.unwrap();
-    let told = refused(
+    let reported = refused(
         client.step(numbered(step(&name, &[40]), 2)).await,
         Code::InvalidArgument,
         "ACTION_OUT_OF_RANGE",
     );
-    assert_eq!(told.metadata("count"), "1");
+    assert_eq!(reported.metadata("count"), "1");
     assert_eq!(sequence_of(&mut client, &name).await, 1);
     assert_eq!(client.step(numbered(step(&name, &[0]), 2)).await.unwrap().into_inner().sequence, 2);
 }

@@ -64,7 +64,7 @@ async fn an_empty_request_makes_one_simplified_environment() {
     assert_eq!(config.invalid_action_policy(), pb::InvalidActionPolicy::Reject);
     assert_eq!((config.max_episode_steps, config.action_mask), (0, false));
     assert_eq!(config.max_response_bytes, 4 << 20);
-    assert!(config.seed.is_some(), "the seed that was drawn is told");
+    assert!(config.seed.is_some(), "the seed that was drawn is reported");
     let rules = config.rules.unwrap();
     assert_eq!((rules.preset.as_str(), rules.width, rules.height), ("simplified", Some(10), Some(20)));
     assert_eq!(session.ttl, Some(PbDuration { seconds: 600, nanos: 0 }));
@@ -173,8 +173,8 @@ async fn names_are_not_to_be_guessed() {
     }
     let upper = names.iter().next().unwrap().to_uppercase();
     refused(client.get_session(named(&upper)).await, Code::NotFound, "SESSION_NOT_FOUND");
-    let told = refused(client.get_session(named("")).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["name"]);
+    let reported = refused(client.get_session(named("")).await, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), ["name"]);
 }
 
 #[tokio::test]
@@ -228,15 +228,15 @@ async fn a_full_server_says_when_to_come_again() {
         ttl: Some(PbDuration { seconds: 30, nanos: 0 }),
         ..Default::default()
     };
-    let told = refused(client.create_session(request(5)).await, Code::ResourceExhausted, "ENV_LIMIT");
-    assert_eq!(told.details.retry_info().unwrap().retry_delay, Some(Duration::from_secs(600)));
-    assert_eq!(told.details.quota_failure().unwrap().violations[0].subject, "environments");
+    let reported = refused(client.create_session(request(5)).await, Code::ResourceExhausted, "ENV_LIMIT");
+    assert_eq!(reported.details.retry_info().unwrap().retry_delay, Some(Duration::from_secs(600)));
+    assert_eq!(reported.details.quota_failure().unwrap().violations[0].subject, "environments");
     assert_eq!((server.store.num_sessions(), server.store.num_envs()), (1, 6));
     client.create_session(request(4)).await.expect("exactly what is left");
     server.clock.advance(Duration::from_secs(10));
-    let told = refused(client.create_session(request(1)).await, Code::ResourceExhausted, "SESSION_LIMIT");
-    assert_eq!(told.details.retry_info().unwrap().retry_delay, Some(Duration::from_secs(20)));
-    assert_eq!(told.details.quota_failure().unwrap().violations[0].subject, "sessions");
+    let reported = refused(client.create_session(request(1)).await, Code::ResourceExhausted, "SESSION_LIMIT");
+    assert_eq!(reported.details.retry_info().unwrap().retry_delay, Some(Duration::from_secs(20)));
+    assert_eq!(reported.details.quota_failure().unwrap().violations[0].subject, "sessions");
     // A lease that has run out makes room, noticed or not.
     server.clock.advance(Duration::from_secs(20));
     client.create_session(request(4)).await.expect("the room of the one that ran out");
@@ -258,8 +258,8 @@ async fn a_request_id_makes_one_session() {
     client.reset(reset(&first.name)).await.unwrap();
     let again = client.create_session(request(7)).await.unwrap().into_inner().session.unwrap();
     assert_eq!((&again.name, again.sequence), (&first.name, 1), "the same session, as it is now");
-    let told = refused(client.create_session(request(8)).await, Code::AlreadyExists, "REQUEST_ID_REUSED");
-    assert_eq!(told.details.resource_info().unwrap().resource_type, "tetrion.v1.Session");
+    let reported = refused(client.create_session(request(8)).await, Code::AlreadyExists, "REQUEST_ID_REUSED");
+    assert_eq!(reported.details.resource_info().unwrap().resource_type, "tetrion.v1.Session");
     assert_eq!(server.store.num_sessions(), 1);
     client.delete_session(delete(&first.name)).await.unwrap();
     let other = client.create_session(request(8)).await.unwrap().into_inner().session.unwrap();
@@ -306,11 +306,11 @@ async fn lists_go_by_age_page_by_page() {
     assert!(listed.observation_specs.is_empty() && listed.info_specs.is_empty());
     assert!(listed.config.is_some() && listed.expire_time.is_some());
     let negative = pb::ListSessionsRequest { page_size: -1, ..Default::default() };
-    let told = refused(client.list_sessions(negative).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["page_size"]);
+    let reported = refused(client.list_sessions(negative).await, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), ["page_size"]);
     let strange = pb::ListSessionsRequest { page_token: "next".into(), ..Default::default() };
-    let told = refused(client.list_sessions(strange).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(told.fields(), ["page_token"]);
+    let reported = refused(client.list_sessions(strange).await, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), ["page_token"]);
 }
 
 #[tokio::test]

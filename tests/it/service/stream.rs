@@ -61,7 +61,7 @@ pub fn reason(error: &rpc::Status) -> String {
     use prost::Message;
     let status =
         tonic::Status::with_details(error.code.into(), &*error.message, error.encode_to_vec().into());
-    crate::support::told(&status).reason
+    crate::support::refusal_of(&status).reason
 }
 
 #[tokio::test]
@@ -231,5 +231,8 @@ async fn a_stream_that_waits_ends_with_the_server() {
     drop(stop);
     let end = tokio::time::timeout(Duration::from_secs(20), stream.answers.message()).await;
     let end = end.expect("an end in time").unwrap_err();
-    assert_eq!((end.code(), crate::support::told(&end).reason.as_str()), (Code::Unavailable, "DRAINING"));
+    assert_eq!(
+        (end.code(), crate::support::refusal_of(&end).reason.as_str()),
+        (Code::Unavailable, "DRAINING")
+    );
 }

@@ -8,7 +8,7 @@ use crate::agents::Controller;
 use crate::cli::reproduce::verdict::{Decimals, Printed};
 use crate::client::Features;
 use crate::engine::Randomizer;
-use crate::optimizers::Preset;
+use crate::optimizers::CemPreset;
 
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const NOTEBOOK: &str = "course notebook";
@@ -151,7 +151,7 @@ pub fn lab() -> Experiment {
     let placements =
         |label: &str, name| Row::new(label, "genetic", 10, 20, Player::Named(name)).games(1000, 100);
     let plan = |population, generations, quick_generations| SearchPlan {
-        method: SearchMethod::Cem(Preset::Lab, None),
+        method: SearchMethod::Cem(CemPreset::Lab, None),
         features: "lab4",
         population,
         generations,

@@ -3,7 +3,7 @@
 use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
 use crate::agents::{CONTROLLERS, TerminalPolicy};
 use crate::cli::reproduce::verdict::{Origin, Printed, Said};
-use crate::optimizers::Preset;
+use crate::optimizers::CemPreset;
 use crate::optimizers::cem::Noise;
 
 /// Means over 10,000 games on 10 x 10 in Gabillon, Ghavamzadeh and Scherrer 2013, from memory.
@@ -70,7 +70,7 @@ const LINEAR_NOISE: [f64; 8] = [8.0, 74.0, 410.0, 5_085.0, 20_974.0, 40_420.0, 8
 pub fn cem_szita_lorincz() -> Experiment {
     let row = |label: &str, noise, means: [f64; 8]| {
         let plan = SearchPlan {
-            method: SearchMethod::Cem(Preset::SzitaLorincz, noise),
+            method: SearchMethod::Cem(CemPreset::SzitaLorincz, noise),
             features: "bertsekas",
             population: 100,
             generations: 80,

@@ -18,7 +18,7 @@ use self::documents::{
 };
 use self::literature::{cem_szita_lorincz, controllers};
 use self::players::expectation;
-pub use self::row::{Experiment, Figure, Linear, Player, Quantity, Row, SearchMethod, SearchPlan};
+pub use self::row::{ComparedFigure, Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan};
 
 /// All of them.
 pub fn experiments() -> Vec<Experiment> {

@@ -1,4 +1,4 @@
-//! What a player gains who weighs the next piece: the same weights in classes that must not be mixed.
+//! What a player gains by weighing the next piece: the same weights in classes that must not be mixed.
 
 use super::row::{Experiment, Player, Quantity, Row};
 

@@ -4,7 +4,7 @@ use crate::cli::reproduce::verdict::{Decimals, Origin, Printed, Said};
 use crate::client::{Features, Policies, RulesChoice};
 use crate::engine::Randomizer;
 use crate::optimizers::cem::Noise;
-use crate::optimizers::{Config, GeneticConfig, Preset};
+use crate::optimizers::{CemPreset, Config, GeneticConfig};
 
 /// A table of a document or of the literature.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Row {
     /// A game is cut after this many keys; 0 for never.
     pub max_steps: u64,
     /// What is compared.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ComparedFigure>,
     /// Whether every piece leaves four cells, so that pieces, lines and what is left must balance.
     pub balances: bool,
 }
@@ -106,14 +106,14 @@ pub struct SearchPlan {
 #[derive(Clone, Copy, Debug)]
 pub enum SearchMethod {
     /// The cross-entropy method with the settings of this name, and another noise if one is given.
-    Cem(Preset, Option<Noise>),
+    Cem(CemPreset, Option<Noise>),
     /// The genetic algorithm.
     Genetic,
 }
 
 /// A number of a row, and what is printed of it.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct ComparedFigure {
     /// Which number.
     pub quantity: Quantity,
     /// What the document says.
@@ -141,7 +141,7 @@ pub enum Quantity {
     Lost,
     /// The largest score of a candidate in the whole search.
     BestSeen,
-    /// Lines a game of what the search would hand in after this many generations.
+    /// Lines a game of the result after this many generations.
     After(u32),
 }
 
@@ -274,7 +274,7 @@ impl Row {
     }
 
     pub(super) fn figure(mut self, quantity: Quantity, document: Option<Said>, since: Option<Said>) -> Row {
-        self.figures.push(Figure { quantity, document, since, wrong: None });
+        self.figures.push(ComparedFigure { quantity, document, since, wrong: None });
         self
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Drop {
 
 /// What every action does to all seven pieces under one set of rules.
 #[derive(Debug)]
-pub(super) struct Moves {
+pub(super) struct ActionTable {
     rules: Rules,
     num_actions: usize,
     /// By piece, then by action; empty where an action is a key.
@@ -28,8 +28,8 @@ pub(super) struct Moves {
 const WAITING: usize = Tetromino::ALL.len();
 const NOT_STARTED: usize = WAITING + 1;
 
-impl Moves {
-    pub fn new(rules: &Rules) -> Moves {
+impl ActionTable {
+    pub fn new(rules: &Rules) -> ActionTable {
         let num_actions = rules.num_actions();
         let drop = |piece, action| {
             let placement = Placement::from_action(action, rules.width);
@@ -48,23 +48,19 @@ impl Moves {
         let num_actions = num_actions as usize;
         masks.resize(masks.len() + 2 * num_actions, 0);
         masks[WAITING * num_actions] = 1;
-        Moves { rules: *rules, num_actions, drops, masks }
+        ActionTable { rules: *rules, num_actions, drops, masks }
     }
 
     pub fn num_actions(&self) -> usize {
         self.num_actions
     }
 
-    /// What a placement below [`Moves::num_actions`] does, or `None` when the piece has no such placement on any playfield.
+    /// What a placement below [`ActionTable::num_actions`] does, or `None` when the piece has no such placement on any
+    /// playfield.
     #[inline]
     pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece as usize * self.num_actions + action]
-    }
-
-    /// What the action that placed a piece did.
-    pub fn placed(&self, piece: Tetromino, action: u8) -> Drop {
-        self.drop(piece, action.into()).expect("a landing was a placement")
     }
 
     /// What a placement does, or `None` when it does not exist on this playfield.

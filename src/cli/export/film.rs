@@ -1,0 +1,61 @@
+//! Films: pictures through a pipe to ffmpeg, which the user has or has not.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::picture::{Canvas, Ink, Layout, Palette};
+
+/// An ffmpeg that takes pictures.
+pub struct Film {
+    ffmpeg: Child,
+    /// The colours by number.
+    colours: Vec<[u8; 3]>,
+}
+
+impl Film {
+    /// Starts ffmpeg for a film of so many pictures a second.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn begin(out: &Path, layout: &Layout, palette: Palette, rate: f64) -> anyhow::Result<Film> {
+        let size = format!("{}x{}", layout.width, layout.height);
+        let mut command = Command::new("ffmpeg");
+        command.args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size]);
+        command.args(["-r", &rate.to_string(), "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]);
+        // A name that begins with a dash is no option.
+        command.arg(Path::new(".").join(out));
+        let ffmpeg = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .context("cannot start ffmpeg, which makes films: install it, or write a .gif")?;
+        Ok(Film { ffmpeg, colours: Ink::all().map(|ink| palette.rgb(ink)).collect() })
+    }
+
+    /// Adds a picture.
+    ///
+    /// # Errors
+    /// If ffmpeg has ended.
+    pub fn add(&mut self, canvas: &Canvas) -> anyhow::Result<()> {
+        let pixels = canvas.pixels().iter().flat_map(|&ink| self.colours[usize::from(ink)]);
+        let pixels: Vec<u8> = pixels.collect();
+        let input = self.ffmpeg.stdin.as_mut().expect("a pipe, until it is finished");
+        input.write_all(&pixels).context("ffmpeg has ended early")
+    }
+
+    /// Waits for ffmpeg to finish.
+    ///
+    /// # Errors
+    /// If it fails; it has said why on stderr.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        drop(self.ffmpeg.stdin.take());
+        let status = self.ffmpeg.wait()?;
+        if !status.success() {
+            bail!("ffmpeg failed: {status}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! `tetrion export`: a recording as pictures.
+//!
+//! The ending of the file's name says what is made: a moving GIF or SVG, a film, a still, text, or a folder of stills.
+
+mod film;
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use self::film::Film;
+use super::options::UsageError;
+use super::output::say;
+use super::recordings::{self, PaletteArg};
+use crate::picture::{CELL_SIZES, Canvas, GifWriter, Layout, Palette, draw, moment, svg, text, write_png};
+use crate::recording::Replay;
+
+/// The most pictures of one export: a file that still opens, and an hour at a piece a second.
+const MAX_PICTURES: usize = 4_000;
+/// How long the last picture is shown, in hundredths of a second.
+const LAST_PICTURE: u32 = 250;
+
+/// The options of `tetrion export`.
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// A recording, as JSON or in binary form
+    pub file: PathBuf,
+
+    /// What to write: NAME.gif, NAME.svg, NAME.mp4 (with ffmpeg), NAME.png (one step), NAME.txt, or a folder, NAME/, for a PNG a
+    /// step
+    #[arg(long, short, value_name = "OUT")]
+    pub out: PathBuf,
+
+    /// Pixels of a cell's side
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(i64::from(*CELL_SIZES.start())..=i64::from(*CELL_SIZES.end())))]
+    pub cell: u32,
+
+    /// Pieces a second, 0.1 to 50
+    #[arg(long, value_name = "N", default_value_t = 4.0)]
+    pub speed: f64,
+
+    /// Begin at this step: 0 is the beginning of the game
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["last", "at"])]
+    pub from: Option<usize>,
+
+    /// End at this step [default: the last one]
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["last", "at"])]
+    pub to: Option<usize>,
+
+    /// Only the last N steps
+    #[arg(long, value_name = "N", conflicts_with = "at")]
+    pub last: Option<usize>,
+
+    /// Only this step: a still
+    #[arg(long, value_name = "STEP")]
+    pub at: Option<usize>,
+
+    /// The colours.
+    #[command(flatten)]
+    pub palette: PaletteArg,
+}
+
+/// What is made of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Gif,
+    Svg,
+    Film,
+    Still,
+    Stills,
+    Text,
+}
+
+/// Exports. A recording that differs from its replay is exported as far as it can be played, with a word about it.
+///
+/// # Errors
+/// [`UsageError`] for options that do not fit each other or the recording; a file that cannot be read or written.
+pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
+    let kind = kind(&args.out)?;
+    if !(0.1..=50.0).contains(&args.speed) {
+        return Err(UsageError(format!("--speed is {}, expected 0.1 to 50", args.speed)).into());
+    }
+    let mut replay = recordings::replay(&args.file)?;
+    if let Some(difference) = replay.difference() {
+        say(format_args!("warning: the replay differs from the recording: {difference}"));
+    }
+    let steps = chosen(args, kind, replay.num_steps())?;
+    let pictures = Pictures::new(args, &replay, &steps);
+    let out = &args.out;
+    let written = match kind {
+        Kind::Gif => pictures.write_gif(&mut replay, steps, out),
+        Kind::Svg => pictures.write_svg(&mut replay, steps, out),
+        Kind::Film => pictures.write_film(&mut replay, steps, out),
+        Kind::Still => pictures.write_still(&mut replay, *steps.end(), out),
+        Kind::Stills => pictures.write_stills(&mut replay, steps, out),
+        Kind::Text => write_text(&mut replay, steps, out),
+    };
+    written.with_context(|| format!("cannot write {}", out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn kind(out: &Path) -> Result<Kind, UsageError> {
+    let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
+    if is_folder {
+        return Ok(Kind::Stills);
+    }
+    let ending = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    Ok(match ending.as_str() {
+        "gif" => Kind::Gif,
+        "svg" => Kind::Svg,
+        "mp4" => Kind::Film,
+        "png" => Kind::Still,
+        "txt" => Kind::Text,
+        _ => {
+            let problem = format!("--out is {}", out.display());
+            let expected =
+                "expected a name that ends in .gif, .svg, .mp4, .png or .txt, or a folder with / behind it";
+            return Err(UsageError(format!("{problem}, {expected}")));
+        }
+    })
+}
+
+/// The steps that the options ask for, of a game with so many.
+fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclusive<usize>, UsageError> {
+    let check = |flag, step: Option<usize>| match step {
+        Some(step) if step > num_steps => {
+            Err(UsageError(format!("{flag} is {step}, expected 0..={num_steps}: the steps of the game")))
+        }
+        step => Ok(step),
+    };
+    let to = check("--to", args.to)?.unwrap_or(num_steps);
+    let from = check("--from", args.from)?.unwrap_or(0);
+    if from > to {
+        return Err(UsageError(format!("--from is {from}, expected at most {to}, where it ends")));
+    }
+    let from = args.last.map_or(from, |last| num_steps.saturating_sub(last));
+    let steps = check("--at", args.at)?.map_or(from..=to, |at| at..=at);
+    let pictures = steps.end() - steps.start() + 1;
+    if pictures > MAX_PICTURES && kind != Kind::Still {
+        let problem = format!("{pictures} steps make as many pictures, expected at most {MAX_PICTURES}");
+        return Err(UsageError(format!("{problem}: choose with --from and --to, or with --last")));
+    }
+    Ok(steps)
+}
+
+/// How the steps of a game become pictures.
+struct Pictures {
+    layout: Layout,
+    palette: Palette,
+    player: String,
+    /// Hundredths of a second for each step but the last.
+    hundredths: f64,
+}
+
+impl Pictures {
+    fn new(args: &ExportArgs, replay: &Replay, steps: &RangeInclusive<usize>) -> Pictures {
+        let recording = replay.recording();
+        let rules = &recording.setup.rules;
+        let player = recording.player.clone();
+        let has_caption =
+            !player.is_empty() || replay.course().end().is_some() || recording.outcome.end.is_some();
+        // Where keys move the pieces, a piece takes several steps.
+        let steps_a_piece = match recording.outcome.pieces {
+            0 => 1.0,
+            pieces => (recording.actions.len() as f64 / pieces as f64).max(1.0),
+        };
+        let is_moving = steps.start() < steps.end();
+        let hundredths = if is_moving { 100.0 / args.speed / steps_a_piece } else { 100.0 };
+        let layout = Layout::new(rules, args.cell, has_caption);
+        Pictures { layout, palette: args.palette.palette.into(), player, hundredths }
+    }
+
+    fn marks(&self, replay: &mut Replay, step: usize) -> Vec<crate::picture::Mark> {
+        let moment = moment(replay, step);
+        let end = moment.scene.end.map(|end| end.to_string());
+        let caption = match (&self.player[..], end) {
+            ("", end) => end.unwrap_or_default(),
+            (player, None) => player.to_owned(),
+            (player, Some(end)) => format!("{player}: {end}"),
+        };
+        draw(&self.layout, &moment, &caption)
+    }
+
+    fn canvas(&self, replay: &mut Replay, step: usize) -> Canvas {
+        Canvas::painted(&self.layout, &self.marks(replay, step))
+    }
+
+    /// When each picture ends, so that rounding does not add up; at least so many hundredths each.
+    fn times(&self, steps: &RangeInclusive<usize>, least: u32) -> impl Iterator<Item = u32> + use<> {
+        let each = self.hundredths.max(least.into());
+        let pictures = steps.end() - steps.start();
+        let end = move |n: usize| (n as f64 * each).round() as u32;
+        (0..pictures).map(move |n| end(n + 1) - end(n)).chain([LAST_PICTURE])
+    }
+
+    fn write_gif(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
+        let mut gif = GifWriter::new(BufWriter::new(File::create(out)?), &self.layout, self.palette)?;
+        // Browsers slow pictures down that last less than two hundredths.
+        let times = self.times(&steps, 2);
+        for (step, hundredths) in steps.zip(times) {
+            gif.add(self.canvas(replay, step), hundredths.min(u16::MAX.into()) as u16)?;
+        }
+        Ok(gif.finish()?)
+    }
+
+    fn write_svg(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
+        let times = self.times(&steps, 1);
+        let pictures: Vec<_> =
+            steps.zip(times).map(|(step, time)| (self.marks(replay, step), time)).collect();
+        Ok(fs::write(out, svg::svg(&self.layout, self.palette, &pictures))?)
+    }
+
+    fn write_film(
+        &self,
+        replay: &mut Replay,
+        steps: RangeInclusive<usize>,
+        out: &Path,
+    ) -> anyhow::Result<()> {
+        let mut film = Film::begin(out, &self.layout, self.palette, 100.0 / self.hundredths)?;
+        let last = *steps.end();
+        for step in steps {
+            film.add(&self.canvas(replay, step))?;
+        }
+        let still = self.canvas(replay, last);
+        for _ in 0..(f64::from(LAST_PICTURE) / self.hundredths) as usize {
+            film.add(&still)?;
+        }
+        film.finish()
+    }
+
+    fn write_still(&self, replay: &mut Replay, step: usize, out: &Path) -> anyhow::Result<()> {
+        let file = BufWriter::new(File::create(out)?);
+        Ok(write_png(file, &self.canvas(replay, step), self.palette)?)
+    }
+
+    fn write_stills(
+        &self,
+        replay: &mut Replay,
+        steps: RangeInclusive<usize>,
+        out: &Path,
+    ) -> anyhow::Result<()> {
+        fs::create_dir_all(out)?;
+        let digits = steps.end().to_string().len();
+        for step in steps {
+            self.write_still(replay, step, &out.join(format!("step-{step:0digits$}.png")))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_text(replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
+    let drawing = |step| format!("step {step}\n{}\n", text::text(&moment(replay, step), None));
+    Ok(fs::write(out, steps.map(drawing).collect::<String>())?)
+}

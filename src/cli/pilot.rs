@@ -1,0 +1,162 @@
+//! A controller or an agent at a game that is shown: what it does next, a bit of thinking at a time.
+//!
+//! It does what the same agent does in an evaluation of the same game: `tests/it/watch.rs` compares the two.
+
+use super::options::UsageError;
+use crate::agents::{
+    AGENTS, Agent, AgentError, AgentRng, AgentRow, CONTROLLERS, Controller, Decision, Expectation, Kernel,
+    LinearAgent, MonteCarlo, Parameter, Parameters, Sight, TerminalPolicy, Thought,
+};
+use crate::engine::{ActionModel, Placement, Rules, Tetromino};
+use crate::names::unknown;
+use crate::recording::Course;
+
+/// An agent that plays one game.
+#[derive(Clone, Debug)]
+pub struct Pilot {
+    name: String,
+    agent: Agent,
+    kernel: Kernel,
+    rng: AgentRng,
+    turn: Turn,
+}
+
+/// What it is doing about the piece in play.
+#[derive(Clone, Debug)]
+enum Turn {
+    Thinking(Thought),
+    Decided(Decision),
+}
+
+impl Pilot {
+    /// The agent or the controller of this name, at the game with this seed; those that can weigh the pieces to come, by this
+    /// expectation.
+    ///
+    /// # Errors
+    /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
+    pub fn named(
+        name: &str,
+        rules: &Rules,
+        expectation: Option<Expectation>,
+        seed: u64,
+    ) -> Result<Pilot, UsageError> {
+        let agent = agent(name, rules, expectation)?;
+        let weighs = matches!(agent, Agent::Expectation(_)) && name != "expectation";
+        let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
+        let turn = Turn::Thinking(Thought::default());
+        Ok(Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The controller that scores its placements, if it has one.
+    pub fn controller(&self) -> Option<&LinearAgent> {
+        self.agent.controller()
+    }
+
+    /// Thinks on for about this much work, in pieces that a linear controller places with a kernel, and subtracts what it
+    /// took. Returns what it does next if it knows by then: a placement, or a key.
+    ///
+    /// # Panics
+    /// When the game is over.
+    pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u8> {
+        let rules = course.rules();
+        let cost = self.agent.cost(rules);
+        let next: Vec<Tetromino> = course.next().collect();
+        let decision = loop {
+            match &mut self.turn {
+                Turn::Decided(decision) => break *decision,
+                Turn::Thinking(_) if *work == 0 => return None,
+                Turn::Thinking(thought) => {
+                    let sight = Sight {
+                        rules,
+                        playfield: course.playfield(),
+                        piece: course.piece().expect("a game that goes on"),
+                        next: &next,
+                        odds: course.odds(),
+                        lines: course.outcome().lines,
+                    };
+                    *work = work.saturating_sub(cost);
+                    if let Some(decision) = self.agent.think(self.kernel, &sight, thought, &mut self.rng) {
+                        self.turn = Turn::Decided(decision);
+                    }
+                }
+            }
+        };
+        Some(match (decision, course.falling()) {
+            (Decision::Place(placement), None) => placement.action(rules.width) as u8,
+            (Decision::Place(placement), Some(piece)) => piece.key_towards(placement, rules.width) as u8,
+            (Decision::Press(agent), _) => agent.press(&mut self.rng) as u8,
+        })
+    }
+
+    /// Where it wants the piece in play, if it has decided on a placement.
+    pub fn decided(&self) -> Option<Placement> {
+        match self.turn {
+            Turn::Decided(Decision::Place(placement)) => Some(placement),
+            Turn::Decided(Decision::Press(_)) | Turn::Thinking(_) => None,
+        }
+    }
+
+    /// A piece has landed: it thinks about the next one.
+    pub fn landed(&mut self) {
+        self.turn = Turn::Thinking(Thought::default());
+    }
+}
+
+/// The agent or the controller of a name, with the defaults of its parameters.
+fn agent(name: &str, rules: &Rules, expectation: Option<Expectation>) -> Result<Agent, UsageError> {
+    let refused = |problem: String| UsageError(problem);
+    if let Some(row) = AgentRow::named(name) {
+        let given = Parameters {
+            width: rules.width,
+            features: None,
+            weights: Vec::new(),
+            model: None,
+            lookahead: 0,
+            expectation: None,
+            terminal: TerminalPolicy::Avoid,
+            playouts: MonteCarlo::DEFAULT_PLAYOUTS,
+        };
+        let agent = (row.build)(given).map_err(|error| match error {
+            AgentError::Missing(_) => {
+                let needed: Vec<&str> = row.parameters.iter().copied().filter_map(needed).collect();
+                refused(format!(
+                    "{name} needs {}, expected an agent or a controller that needs nothing",
+                    needed.join(" and ")
+                ))
+            }
+            error => refused(error.to_string()),
+        })?;
+        if !agent.plays(rules) {
+            debug_assert_eq!(rules.action_model, ActionModel::Placement);
+            return Err(refused(format!("{name} presses keys: the rules have placements")));
+        }
+        return Ok(agent);
+    }
+    let Ok(controller) = Controller::named(name) else {
+        let agents = AGENTS.iter().map(|row| row.name);
+        let known = agents.chain(CONTROLLERS.iter().map(|controller| controller.name));
+        return Err(refused(unknown("agent or controller", name, known)));
+    };
+    let linear = controller.agent(rules.width).map_err(|error| refused(error.to_string()))?;
+    Ok(Agent::linear(linear, 0, expectation))
+}
+
+/// The name of a parameter without a default.
+fn needed(parameter: Parameter) -> Option<&'static str> {
+    let has_none = parameter.default_value().is_empty();
+    has_none.then(|| parameter.name())
+}
+
+/// The controller of a name, which explains itself: linear controllers do.
+///
+/// # Errors
+/// [`UsageError`] if there is none of that name, or it cannot play by these rules.
+pub fn controller(name: &str, rules: &Rules) -> Result<LinearAgent, UsageError> {
+    let named = Controller::named(name).and_then(|controller| controller.agent(rules.width));
+    named.map_err(|error| UsageError(error.to_string()))
+}

@@ -1,0 +1,55 @@
+//! The options of `tetrion play`.
+
+use std::path::PathBuf;
+
+use crate::cli::rules::RulesArgs;
+use crate::cli::screen::Palette;
+
+/// The options of `tetrion play`.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("rules", |arg| arg.help("The rules preset; under lab, keys move pieces that fall [default: simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
+)]
+pub struct PlayArgs {
+    /// A controller or an agent that plays beside you, one piece for each of yours, on the same pieces
+    #[arg(long, value_name = "NAME")]
+    pub against: Option<String>,
+
+    /// The controller that gives hints
+    #[arg(long, value_name = "NAME", default_value = "dt-10")]
+    pub hint: String,
+
+    /// Rows a second that a piece falls where keys move it, 0 to 100; 0: it falls by a row with each key, and waits
+    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = speed)]
+    pub speed: f64,
+
+    /// The seed from which those of the games are drawn, as in `evaluate` [default: a new one each time]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Which of them to begin with, from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub game: u64,
+
+    /// Write the game to this file when leaving, as a recording for `replay` and `export`: JSON if the name ends in .json
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// The colours of the pieces [default: usual, or ascii where NO_COLOR is set]
+    #[arg(long, value_name = "NAME")]
+    pub palette: Option<Palette>,
+
+    /// Under which rules.
+    #[command(flatten)]
+    pub rules: RulesArgs,
+}
+
+/// The fastest that a piece falls, in rows a second.
+pub const MAX_SPEED: f64 = 100.0;
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.0..=MAX_SPEED).contains(speed));
+    speed.ok_or_else(|| format!("expected a number from 0 to {MAX_SPEED}"))
+}

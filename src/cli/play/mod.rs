@@ -1,0 +1,47 @@
+//! `tetrion play`: a person plays in the terminal. It needs no server.
+//!
+//! Under every preset: where a step is a placement, the person moves and turns the piece at leisure and drops it; where a step
+//! is a key, the piece falls in time. A controller can play beside, on the same pieces, one for one; another one says what it
+//! would do, and why.
+
+mod aim;
+mod args;
+mod state;
+
+pub use args::PlayArgs;
+pub use state::Play;
+
+use std::process::ExitCode;
+
+use super::interrupt::INTERRUPTED;
+use super::options::check_writable;
+use super::output::print;
+use super::recordings;
+use super::screen::terminal::{self, Left};
+use super::setting::Setting;
+
+/// Shows the game until the person leaves, and prints how it stands then.
+///
+/// # Errors
+/// A name or rules that cannot be played, a terminal that is none, or a file that cannot be written.
+pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
+    let seed = match args.seed {
+        Some(seed) => seed,
+        // Short enough to be read out.
+        None => getrandom::u32()?.into(),
+    };
+    let setting = Setting::new(&args.rules, seed, args.palette)?;
+    let mut play = Play::new(setting, &args)?;
+    if let Some(path) = &args.record {
+        check_writable(path)?;
+    }
+    let left = terminal::run(&mut play)?;
+    print(&play.report())?;
+    if let Some(path) = &args.record {
+        recordings::write(path, &play.recording())?;
+    }
+    Ok(match left {
+        Left::Quit => ExitCode::SUCCESS,
+        Left::Interrupted => ExitCode::from(INTERRUPTED),
+    })
+}

@@ -1,0 +1,306 @@
+//! A person's game, and what the keys do. It knows no terminal and no clock: time is handed to it.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+
+use super::aim::Aim;
+use super::args::{MAX_SPEED, PlayArgs};
+use crate::agents::LinearAgent;
+use crate::cli::options::UsageError;
+use crate::cli::pilot;
+use crate::cli::player::Player;
+use crate::cli::reasons::Reasons;
+use crate::cli::screen::terminal::Program;
+use crate::cli::screen::{Seat, Show};
+use crate::cli::setting::{Setting, result};
+use crate::engine::{ActionModel, Key};
+use crate::recording::{Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells};
+
+/// How much the other player does before the screen is drawn again, in pieces that a linear controller places with a kernel.
+const WORK: u64 = 1 << 16;
+/// The most rows that a piece falls between two pictures: a terminal that was stopped for a while does not end the game.
+const MOST_ROWS: f64 = 4.0;
+
+const KEYS_OF_PLACEMENTS: [&str; 7] =
+    ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
+const KEYS_OF_KEYS: [&str; 9] = [
+    "left/right move",
+    "up/z turn",
+    "space drop",
+    "p pause",
+    "h hint",
+    "u undo",
+    "n new",
+    "q quit",
+    "+/- speed",
+];
+
+/// A person's game.
+#[derive(Clone, Debug)]
+pub struct Play {
+    setting: Setting,
+    game: u64,
+    recorder: Recorder,
+    /// The step after each of its landings.
+    landings: Vec<u64>,
+    /// What the person points at, where a step is a placement.
+    aim: Option<Aim>,
+    against: Option<String>,
+    rival: Option<Player>,
+    adviser: LinearAgent,
+    adviser_name: String,
+    hint: Option<Reasons>,
+    /// Rows a second.
+    speed: f64,
+    /// The rows that the piece should have fallen by now.
+    due: f64,
+    is_paused: bool,
+    message: String,
+}
+
+impl Play {
+    /// A game before the first key.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a controller that there is not, or that cannot play by these rules.
+    pub fn new(setting: Setting, args: &PlayArgs) -> Result<Play, UsageError> {
+        let mut play = Play {
+            setting,
+            game: args.game,
+            recorder: recorder(&setting, args.game)?,
+            landings: Vec::new(),
+            aim: None,
+            against: args.against.clone(),
+            rival: None,
+            adviser: pilot::controller(&args.hint, &setting.rules)?,
+            adviser_name: args.hint.clone(),
+            hint: None,
+            speed: args.speed,
+            due: 0.0,
+            is_paused: false,
+            message: String::new(),
+        };
+        play.begin(args.game)?;
+        Ok(play)
+    }
+
+    /// Begins a game.
+    fn begin(&mut self, game: u64) -> Result<(), UsageError> {
+        let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
+        let rival = self.against.as_ref().map(|name| Player::named(name, &setup, None, seed));
+        self.rival = rival.transpose()?;
+        self.recorder = recorder(&self.setting, game)?;
+        self.game = game;
+        self.landings.clear();
+        self.appear();
+        Ok(())
+    }
+
+    /// The game as it stands.
+    pub fn course(&self) -> &Course {
+        self.recorder.course()
+    }
+
+    /// The other player, if there is one.
+    pub fn rival(&self) -> Option<&Player> {
+        self.rival.as_ref()
+    }
+
+    /// The hint that is shown.
+    pub fn hint(&self) -> Option<&Reasons> {
+        self.hint.as_ref()
+    }
+
+    /// The person's game, to be written down.
+    pub fn recording(&self) -> Recording {
+        self.recorder.recording("a person", &self.setting.origin(self.game))
+    }
+
+    /// How the games stand, in lines.
+    pub fn report(&self) -> String {
+        let rival = self.rival.as_ref().map(|rival| result(rival.name(), &rival.course().outcome()));
+        let you = result("you", &self.course().outcome());
+        format!("{}\n{you}{}", self.setting.game_in_words(self.game), rival.unwrap_or_default())
+    }
+
+    /// Whether keys move a piece that falls.
+    fn is_by_keys(&self) -> bool {
+        self.setting.rules.action_model == ActionModel::Keypress
+    }
+
+    /// Another piece is in play, or none.
+    fn appear(&mut self) {
+        self.aim = if self.is_by_keys() { None } else { Aim::new(self.course()) };
+        self.hint = None;
+        self.due = 0.0;
+        self.is_paused = false;
+        self.message = self.course().end().map_or(String::new(), |end| end.to_string());
+    }
+
+    /// Does an action.
+    fn play(&mut self, action: u8) {
+        // An action that cannot be done changes nothing: the game is over then.
+        if let Ok(Some(_)) = self.recorder.play(action) {
+            self.landings.push(self.course().steps());
+            self.appear();
+        }
+    }
+
+    /// Takes a piece back: the one in play to where it appeared, or, if it is there, the one before it.
+    fn undo(&mut self) {
+        let steps = self.course().steps();
+        if self.landings.last() == Some(&steps) {
+            self.landings.pop();
+        }
+        self.recorder.undo_to(self.landings.last().map_or(0, |step| *step as usize));
+        self.appear();
+        // A person who takes something back wants to think.
+        self.is_paused = self.is_by_keys();
+        if let Some(rival) = &mut self.rival {
+            rival.back_to_piece(self.recorder.course().outcome().pieces);
+        }
+    }
+
+    fn toggle_hint(&mut self) {
+        if self.hint.take().is_some() {
+            self.message.clear();
+            return;
+        }
+        self.hint = Reasons::of_best(&self.adviser_name, &self.adviser, self.course());
+        if self.hint.is_none() && self.course().piece().is_some() {
+            self.message = format!("{}: every placement ends the game", self.adviser_name);
+        }
+    }
+
+    /// A key that moves the piece.
+    fn steer(&mut self, code: KeyCode) {
+        let key = match code {
+            KeyCode::Left | KeyCode::Char('a') => Key::Left,
+            KeyCode::Right | KeyCode::Char('d') => Key::Right,
+            KeyCode::Up | KeyCode::Char('x' | 'w') => Key::RotateRight,
+            KeyCode::Char('z' | 'y') => Key::RotateLeft,
+            KeyCode::Char(' ') | KeyCode::Enter => Key::Drop,
+            KeyCode::Down | KeyCode::Char('s') => Key::Idle,
+            _ => return,
+        };
+        if self.course().piece().is_none() {
+            return;
+        }
+        self.is_paused = false;
+        let course = self.recorder.course();
+        match (&mut self.aim, key) {
+            (None, key) => self.play(key as u8),
+            (Some(aim), Key::Left) => aim.shift(course, -1),
+            (Some(aim), Key::Right) => aim.shift(course, 1),
+            (Some(aim), Key::RotateRight) => aim.turn(course, true),
+            (Some(aim), Key::RotateLeft) => aim.turn(course, false),
+            (Some(aim), Key::Drop) => {
+                let action = aim.placement(course).action(self.setting.rules.width);
+                self.play(action as u8);
+            }
+            // There is nothing to wait for.
+            (Some(_), Key::Idle) => {}
+        }
+    }
+
+    /// Where the piece in play comes to rest if it is dropped now.
+    pub fn ghost(&self) -> Option<SceneCells> {
+        let course = self.course();
+        self.aim.map_or_else(|| course.dropped(), |aim| course.placed(aim.placement(course)))
+    }
+
+    /// What is drawn of the person's game.
+    fn scene(&self) -> Scene {
+        let course = self.course();
+        let scene = Scene { ghost: self.ghost(), ..course.scene() };
+        let (Some(aim), Some(tetromino)) = (&self.aim, course.piece()) else { return scene };
+        Scene { current: Some(CurrentPiece { tetromino, cells: aim.cells(course) }), ..scene }
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.is_paused {
+            words.push("paused".to_owned());
+        }
+        words.push(self.message.clone());
+        if let Some(hint) = &self.hint {
+            words.push(format!("{}: {:.2}", self.adviser_name, hint.score));
+            let yours = self.aim.and_then(|aim| hint.score_of(aim.placement(self.course())));
+            words.extend(yours.map(|score| format!("yours: {score:.2}")));
+        }
+        if self.course().end().is_some() {
+            words.push("n begins another game, u takes the last piece back".to_owned());
+        }
+        if self.is_by_keys() {
+            words.push(format!("{} rows/s", self.speed));
+        }
+        words.push(format!("game {}", self.game));
+        words.push(format!("seed {}", self.setting.seed));
+        words
+    }
+}
+
+fn recorder(setting: &Setting, game: u64) -> Result<Recorder, UsageError> {
+    Recorder::new(setting.setup(game)).map_err(|error: RecordingError| UsageError(error.to_string()))
+}
+
+impl Program for Play {
+    fn draw(&self, buffer: &mut Buffer) {
+        let hint = self.hint.as_ref().map(|hint| hint.cells);
+        let mut seats = vec![Seat { name: "you", scene: self.scene(), hint, note: "" }];
+        if let Some(rival) = &self.rival {
+            let end = rival.course().end();
+            let is_behind = rival.course().outcome().pieces < self.course().outcome().pieces;
+            let note = match end {
+                Some(_) => "topped out",
+                None if is_behind => "thinking",
+                None => "",
+            };
+            // What it is going to do would be a hint.
+            let scene = rival.course().scene();
+            seats.push(Seat { name: rival.name(), scene, hint: None, note });
+        }
+        let yours = self.aim.as_ref().map(|aim| aim.placement(self.course()));
+        Show {
+            seats,
+            rules: &self.setting.rules,
+            reasons: self.hint.as_ref().map(|hint| (hint, yours)),
+            words: self.words(),
+            keys: if self.is_by_keys() { &KEYS_OF_KEYS } else { &KEYS_OF_PLACEMENTS },
+            palette: self.setting.palette,
+        }
+        .render(buffer);
+    }
+
+    fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
+        match key {
+            // Not escape: over a slow line it is the beginning of an arrow key.
+            KeyCode::Char('q') => return ControlFlow::Break(()),
+            KeyCode::Char('n') => self.begin(self.game + 1).expect("a game by the same rules"),
+            KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
+            KeyCode::Char('h' | '?') => self.toggle_hint(),
+            KeyCode::Char('p') if self.is_by_keys() => self.is_paused = !self.is_paused,
+            KeyCode::Char('+') => self.speed = (self.speed + 0.5).min(MAX_SPEED),
+            KeyCode::Char('-') => self.speed = (self.speed - 0.5).max(0.0),
+            key => self.steer(key),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, time: Duration) {
+        if let Some(rival) = &mut self.rival {
+            rival.forward_to_piece(self.recorder.course().outcome().pieces, WORK);
+        }
+        if !self.is_by_keys() || self.is_paused || self.course().piece().is_none() {
+            return;
+        }
+        self.due = (self.due + time.as_secs_f64() * self.speed).min(MOST_ROWS);
+        while self.due >= 1.0 {
+            self.due -= 1.0;
+            self.play(Key::Idle as u8);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Files of recordings: reading and writing them, and the options of what shows them.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use super::options::UsageError;
+use crate::picture::Palette;
+use crate::recording::{Recording, Replay};
+use crate::wire::limits::MAX_RECORDED_STEPS;
+use crate::wire::recording;
+
+/// The option for the colours.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct PaletteArg {
+    /// The colours of the tetrominoes
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    pub palette: PaletteName,
+}
+
+/// A palette by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum PaletteName {
+    /// The colours that pieces have had since 2001
+    #[default]
+    Usual,
+    /// Seven colours that colour-blind people can tell apart
+    ColourBlind,
+}
+
+impl From<PaletteName> for Palette {
+    fn from(name: PaletteName) -> Palette {
+        match name {
+            PaletteName::Usual => Palette::Usual,
+            PaletteName::ColourBlind => Palette::ColourBlind,
+        }
+    }
+}
+
+/// Reads a recording from a file, in either form.
+///
+/// # Errors
+/// If it cannot be read, or [`UsageError`] if it is no recording.
+pub fn read(path: &Path) -> anyhow::Result<Recording> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let wrong = |error| UsageError(format!("{}: {error}", path.display()));
+    Ok(recording::read(&bytes).map_err(wrong)?)
+}
+
+/// Reads a recording, and plays it.
+///
+/// # Errors
+/// As [`read`].
+pub fn replay(path: &Path) -> anyhow::Result<Replay> {
+    let wrong = |error| UsageError(format!("{}: {error}", path.display()));
+    Ok(Replay::new(read(path)?).map_err(wrong)?)
+}
+
+/// Writes a recording: as JSON if the name ends in `.json`, else in the binary form.
+///
+/// # Errors
+/// If it cannot be written, or is longer than what [`read`] reads.
+pub fn write(path: &Path, recording: &Recording) -> anyhow::Result<()> {
+    let steps = recording.actions.len() as u64;
+    if steps > MAX_RECORDED_STEPS {
+        bail!(
+            "cannot write {}: the game has {steps} steps, a recording at most {MAX_RECORDED_STEPS}",
+            path.display()
+        );
+    }
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let bytes =
+        if is_json { recording::to_json(recording).into_bytes() } else { recording::to_bytes(recording) };
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,101 @@
+//! `tetrion replay`: plays a recording again, checks it, and draws it.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::options::UsageError;
+use super::output::print;
+use super::recordings::{self, PaletteArg};
+use crate::picture::{Palette, moment, text};
+use crate::recording::{Outcome, Replay};
+
+/// The options of `tetrion replay`.
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// A recording, as JSON or in binary form
+    pub file: PathBuf,
+
+    /// Draw the game at this step: 0 is its beginning
+    #[arg(long, value_name = "STEP", conflicts_with = "step")]
+    pub at: Option<usize>,
+
+    /// Draw every step, one after the other
+    #[arg(long)]
+    pub step: bool,
+
+    /// The colours of drawings on a terminal.
+    #[command(flatten)]
+    pub palette: PaletteArg,
+
+    /// Print one JSON object, without drawings
+    #[arg(long, conflicts_with_all = ["at", "step"])]
+    pub json: bool,
+}
+
+/// Replays. The exit code is 1 if the recording differs from its replay.
+///
+/// # Errors
+/// If there is no recording in the file, or it has no such step.
+pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
+    let mut replay = recordings::replay(&args.file)?;
+    let steps = replay.num_steps();
+    if let Some(step) = args.at.filter(|step| *step > steps) {
+        return Err(UsageError(format!("--at is {step}, expected 0..={steps}: the steps of the game")).into());
+    }
+    if args.json {
+        print(&format!("{}\n", to_json(&replay)))?;
+    } else {
+        let palette = palette(args);
+        let shown = match (args.at, args.step) {
+            (Some(step), _) => step..=step,
+            (None, true) => 0..=steps,
+            (None, false) => steps..=steps,
+        };
+        for step in shown {
+            let drawing = text::text(&moment(&mut replay, step), palette);
+            print(&if args.step { format!("step {step}\n{drawing}\n") } else { drawing })?;
+        }
+        print(&verdict(&replay))?;
+    }
+    Ok(if replay.difference().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The colours, where they can be seen.
+fn palette(args: &ReplayArgs) -> Option<Palette> {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    (std::io::stdout().is_terminal() && !is_plain).then(|| args.palette.palette.into())
+}
+
+fn verdict(replay: &Replay) -> String {
+    let recording = replay.recording();
+    let mut text = String::new();
+    for (name, words) in [("player", &recording.player), ("origin", &recording.origin)] {
+        if !words.is_empty() {
+            text.push_str(&format!("{name}: {words}\n"));
+        }
+    }
+    match replay.difference() {
+        None => text.push_str("the replay is as recorded\n"),
+        Some(difference) => text.push_str(&format!("the replay differs from the recording: {difference}\n")),
+    }
+    text
+}
+
+fn to_json(replay: &Replay) -> serde_json::Value {
+    let recording = replay.recording();
+    let Outcome { pieces, lines, score, end, .. } = &recording.outcome;
+    json!({
+        "same": replay.difference().is_none(),
+        "difference": replay.difference().map(ToString::to_string),
+        "player": recording.player,
+        "origin": recording.origin,
+        "steps": recording.actions.len(),
+        "pieces": pieces,
+        "lines": lines,
+        "score": score,
+        "end": end.map(|end| end.to_string()),
+    })
+}

@@ -1,0 +1,98 @@
+//! A playfield on the screen, in a frame.
+//!
+//! Cells are square: two columns of a line each, or, where the screen is too low for that, half a line of one column.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use ratatui::widgets::{Block, Widget};
+
+use super::palette::{Mark, Palette};
+use crate::recording::{Cell, Scene, SceneCells};
+
+/// How large a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellSize {
+    /// Two columns of one line.
+    Wide,
+    /// One column of half a line.
+    Half,
+}
+
+impl CellSize {
+    /// Columns and lines of a playfield and its frame.
+    pub fn of_board(self, width: u8, height: u8) -> Size {
+        let (width, height) = (u16::from(width), u16::from(height));
+        match self {
+            CellSize::Wide => Size::new(2 * width + 2, height + 2),
+            CellSize::Half => Size::new(width + 2, height.div_ceil(2) + 2),
+        }
+    }
+}
+
+/// A playfield and all that is drawn on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Board<'a> {
+    /// The game.
+    pub scene: &'a Scene,
+    /// Where a hint would have the piece in play.
+    pub hint: Option<SceneCells>,
+    /// Who plays.
+    pub name: &'a str,
+    /// The size of its cells.
+    pub cells: CellSize,
+    /// Its colours.
+    pub palette: Palette,
+}
+
+impl Board<'_> {
+    /// What is in a cell; row 0 is the lowest.
+    fn mark(&self, row: u8, column: u8) -> Mark {
+        let is_of = |cells: &[(u8, u8)]| cells.contains(&(row, column));
+        let scene = self.scene;
+        if let Some(current) = &scene.current {
+            if is_of(&current.cells) {
+                return Mark::Current(current.tetromino);
+            }
+            if self.hint.is_some_and(|cells| is_of(&cells)) {
+                return Mark::Hint;
+            }
+            if scene.ghost.is_some_and(|cells| is_of(&cells)) {
+                return Mark::Ghost(current.tetromino);
+            }
+        }
+        match scene.cells.get(row, column) {
+            Cell::Empty => Mark::Empty,
+            Cell::Of(tetromino) if is_of(&scene.last) => Mark::Last(tetromino),
+            Cell::Of(tetromino) => Mark::Landed(Some(tetromino)),
+            Cell::Given => Mark::Landed(None),
+        }
+    }
+}
+
+impl Widget for Board<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let (palette, width, height) = (self.palette, self.scene.cells.width(), self.scene.cells.height());
+        let size = self.cells.of_board(width, height);
+        let area = Rect { width: size.width, height: size.height, ..area }.intersection(buffer.area);
+        let room = usize::from(size.width.saturating_sub(4));
+        let name: String = self.name.chars().take(room).collect();
+        let frame = Block::bordered().border_set(palette.frame()).border_style(palette.label());
+        let frame = frame.title(ratatui::text::Span::styled(format!(" {name} "), palette.strong()));
+        let inner = frame.inner(area);
+        frame.render(area, buffer);
+        for row in 0..height {
+            for column in 0..width {
+                let down = u16::from(height - 1 - row);
+                let (x, y, (text, style)) = match self.cells {
+                    CellSize::Wide => (2 * u16::from(column), down, palette.wide(self.mark(row, column))),
+                    CellSize::Half if down.is_multiple_of(2) => {
+                        let lower = if row == 0 { Mark::Empty } else { self.mark(row - 1, column) };
+                        (u16::from(column), down / 2, palette.half(self.mark(row, column), lower))
+                    }
+                    CellSize::Half => continue,
+                };
+                buffer.set_string(inner.x + x, inner.y + y, text, style);
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The colours and characters of cells.
+//!
+//! Colours are those of the 256 that practically every terminal has, over ssh too.
+
+use clap::ValueEnum;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::symbols::border;
+
+use crate::engine::Tetromino;
+
+/// A set of colours, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Palette {
+    /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange
+    Usual,
+    /// Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008)
+    ColourBlind,
+    /// No colours, and no characters beyond ASCII
+    Ascii,
+}
+
+/// What is in a cell of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    Empty,
+    /// A landed cell: of a tetromino, or one that the game began with.
+    Landed(Option<Tetromino>),
+    /// A cell of the piece that landed last.
+    Last(Tetromino),
+    /// A cell of the piece in play.
+    Current(Tetromino),
+    /// Where the piece in play would come to rest.
+    Ghost(Tetromino),
+    /// Where a hint would have it.
+    Hint,
+}
+
+impl Palette {
+    /// The one to take where none is asked for: without colours if the variable `NO_COLOR` is set to anything, as
+    /// <https://no-color.org> has it.
+    pub fn by_environment(no_color: Option<&str>) -> Palette {
+        if no_color.is_some_and(|value| !value.is_empty()) { Palette::Ascii } else { Palette::Usual }
+    }
+
+    /// The colour of a tetromino; none without colours.
+    pub fn colour(self, tetromino: Tetromino) -> Color {
+        let colours = match self {
+            Palette::Usual => [44, 220, 134, 167, 71, 69, 208],
+            Palette::ColourBlind => [74, 227, 175, 166, 36, 25, 178],
+            Palette::Ascii => return Color::Reset,
+        };
+        Color::Indexed(colours[tetromino as usize])
+    }
+
+    /// A cell of two columns.
+    pub fn wide(self, mark: Mark) -> (&'static str, Style) {
+        let plain = Style::new();
+        if self == Palette::Ascii {
+            return match mark {
+                Mark::Empty => (" .", plain.add_modifier(Modifier::DIM)),
+                Mark::Landed(_) => ("[]", plain),
+                Mark::Last(_) => ("{}", plain),
+                Mark::Current(_) => ("##", plain.add_modifier(Modifier::BOLD)),
+                Mark::Ghost(_) => ("::", plain),
+                Mark::Hint => ("++", plain.add_modifier(Modifier::BOLD)),
+            };
+        }
+        match mark {
+            Mark::Empty => (" ·", plain.fg(Color::Indexed(238))),
+            Mark::Landed(_) | Mark::Current(_) => ("  ", plain.bg(self.full(mark))),
+            Mark::Last(_) => ("[]", plain.fg(Color::Indexed(16)).bg(self.full(mark))),
+            Mark::Ghost(tetromino) => ("[]", plain.fg(self.colour(tetromino))),
+            Mark::Hint => ("<>", plain.fg(self.full(mark)).add_modifier(Modifier::BOLD)),
+        }
+    }
+
+    /// Two cells in one column, the upper and the lower one. There is no such thing without colours.
+    pub fn half(self, upper: Mark, lower: Mark) -> (&'static str, Style) {
+        let plain = Style::new();
+        match (upper, lower) {
+            (Mark::Empty, Mark::Empty) => (" ", plain),
+            (upper, Mark::Empty) => ("▀", plain.fg(self.full(upper))),
+            (Mark::Empty, lower) => ("▄", plain.fg(self.full(lower))),
+            (upper, lower) => ("▀", plain.fg(self.full(upper)).bg(self.full(lower))),
+        }
+    }
+
+    /// Whether two cells fit into one column.
+    pub fn has_halves(self) -> bool {
+        self != Palette::Ascii
+    }
+
+    /// The colour of a cell that is not empty.
+    fn full(self, mark: Mark) -> Color {
+        match mark {
+            Mark::Last(tetromino) | Mark::Current(tetromino) | Mark::Landed(Some(tetromino)) => {
+                self.colour(tetromino)
+            }
+            Mark::Landed(None) => Color::Indexed(245),
+            Mark::Empty | Mark::Ghost(_) => Color::Indexed(240),
+            Mark::Hint => Color::Indexed(231),
+        }
+    }
+
+    /// Words that only name something.
+    pub fn label(self) -> Style {
+        match self {
+            Palette::Ascii => Style::new().add_modifier(Modifier::DIM),
+            Palette::Usual | Palette::ColourBlind => Style::new().fg(Color::Indexed(245)),
+        }
+    }
+
+    /// Words and numbers that matter.
+    pub fn strong(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The frame of a playfield.
+    pub fn frame(self) -> border::Set<'static> {
+        const ASCII: border::Set<'static> = border::Set {
+            top_left: "+",
+            top_right: "+",
+            bottom_left: "+",
+            bottom_right: "+",
+            vertical_left: "|",
+            vertical_right: "|",
+            horizontal_top: "-",
+            horizontal_bottom: "-",
+        };
+        match self {
+            Palette::Ascii => ASCII,
+            Palette::Usual | Palette::ColourBlind => border::PLAIN,
+        }
+    }
+
+    /// How warm a cell of heat is, from 0, the worst, to 9, the best.
+    pub fn heat(self, level: u8) -> Style {
+        // Of "viridis": dark to bright for every eye.
+        const LEVELS: [u8; 10] = [53, 54, 60, 61, 67, 73, 72, 77, 149, 226];
+        match self {
+            Palette::Ascii => Style::new(),
+            Palette::Usual | Palette::ColourBlind => {
+                let level = usize::from(level.min(9));
+                let ink = if level >= 5 { 16 } else { 231 };
+                Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(LEVELS[level]))
+            }
+        }
+    }
+}

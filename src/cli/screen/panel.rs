@@ -1,0 +1,129 @@
+//! What stands beside or below a playfield: the numbers of the game, and its next pieces.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::palette::{Mark, Palette};
+use crate::cli::numbers::{grouped, short};
+use crate::engine::{ActionModel, Rules, Scoring, Shape, Tetromino};
+use crate::recording::Scene;
+
+/// Columns of a panel.
+pub const PANEL_WIDTH: u16 = 14;
+
+/// The numbers and the next pieces of a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Panel<'a> {
+    /// The game.
+    pub scene: &'a Scene,
+    /// Its rules.
+    pub rules: &'a Rules,
+    /// A word on the player, such as what it is doing.
+    pub note: &'a str,
+    /// Its colours.
+    pub palette: Palette,
+}
+
+/// The numbers that are shown under some rules: their names and how they are read.
+fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
+    let mut counters = vec![("lines", scene.lines as f64), ("pieces", scene.pieces as f64)];
+    // Where a line is a point, the points say nothing more.
+    if rules.scoring != Scoring::LINES {
+        counters.push(("score", scene.score));
+    }
+    if rules.action_model == ActionModel::Keypress {
+        counters.push(("keys", scene.steps as f64));
+    }
+    counters
+}
+
+/// How many lines a panel has that shows its next pieces by their letters.
+pub fn least_height(rules: &Rules) -> u16 {
+    let counters = 2
+        + u16::from(rules.scoring != Scoring::LINES)
+        + u16::from(rules.action_model == ActionModel::Keypress);
+    // The piece in play, the next ones and the note.
+    counters + 3
+}
+
+impl Panel<'_> {
+    /// Draws it; next pieces are drawn as far as there is room, those behind them are letters.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer) {
+        let Panel { scene, rules, palette, .. } = *self;
+        let mut lines = Lines { area, y: area.y, buffer, palette };
+        let piece = scene.current.map_or("-".to_owned(), |current| current.tetromino.to_string());
+        lines.pair("piece", &piece);
+        for (name, number) in counters(rules, scene) {
+            let number = if number.abs() < 999_999.5 { grouped(number) } else { short(number) };
+            lines.pair(name, &number);
+        }
+        // Below a playfield there is just room for letters.
+        let room = area.bottom().saturating_sub(lines.y + 1);
+        let drawn = if scene.next.is_empty() || room < 5 { 0 } else { usize::from((room - 2) / 3) };
+        let drawn = drawn.min(scene.next.len());
+        if drawn > 0 {
+            lines.y += 1;
+            lines.label("next");
+            for &tetromino in &scene.next[..drawn] {
+                lines.piece(lying(rules, tetromino), tetromino);
+            }
+        }
+        let letters: String = scene.next[drawn..].iter().map(|piece| piece.letter()).collect();
+        if !letters.is_empty() {
+            lines.pair(if drawn > 0 { "then" } else { "next" }, &letters);
+        }
+        if !self.note.is_empty() {
+            let y = area.bottom().saturating_sub(1).max(lines.y);
+            lines.y = y;
+            lines.label(self.note);
+        }
+    }
+}
+
+/// The lowest of its shapes, the first of equals.
+fn lying(rules: &Rules, tetromino: Tetromino) -> &'static Shape {
+    let shapes = rules.shapes(tetromino).iter();
+    shapes.min_by_key(|shape| shape.height).expect("a tetromino has a shape")
+}
+
+/// A cursor that writes line after line.
+struct Lines<'a> {
+    area: Rect,
+    y: u16,
+    buffer: &'a mut Buffer,
+    palette: Palette,
+}
+
+impl Lines<'_> {
+    fn put(&mut self, x: u16, text: &str, style: ratatui::style::Style) {
+        if self.y < self.area.bottom() {
+            let room = usize::from(self.area.width.saturating_sub(x));
+            self.buffer.set_stringn(self.area.x + x, self.y, text, room, style);
+        }
+    }
+
+    fn label(&mut self, text: &str) {
+        self.put(0, text, self.palette.label());
+        self.y += 1;
+    }
+
+    fn pair(&mut self, name: &str, value: &str) {
+        self.put(0, name, self.palette.label());
+        let x = PANEL_WIDTH.saturating_sub(value.chars().count() as u16);
+        self.put(x, value, self.palette.strong());
+        self.y += 1;
+    }
+
+    /// A shape in cells of two columns, and an empty line.
+    fn piece(&mut self, shape: &Shape, tetromino: Tetromino) {
+        let (text, style) = self.palette.wide(Mark::Current(tetromino));
+        let cells = shape.cells_at(0, 0);
+        for row in (0..shape.height).rev() {
+            for (_, column) in cells.iter().filter(|cell| cell.0 == row) {
+                self.put(2 + 2 * u16::from(*column), text, style);
+            }
+            self.y += 1;
+        }
+        self.y += 3 - u16::from(shape.height);
+    }
+}

@@ -1,0 +1,137 @@
+//! Why a controller places a piece where it does, as a table; and the scores of all placements as rows of heat.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::palette::Palette;
+use crate::cli::reasons::Reasons;
+use crate::engine::{Placement, Rules};
+
+/// The fewest columns in which they make sense.
+pub const LEAST_WIDTH: u16 = 36;
+/// The fewest lines.
+pub const LEAST_HEIGHT: u16 = 9;
+/// Columns of the weight, the value and the product.
+const NUMBERS: [usize; 3] = [8, 7, 8];
+
+/// Reasons on the screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Explained<'a> {
+    /// The reasons.
+    pub reasons: &'a Reasons,
+    /// The rules.
+    pub rules: &'a Rules,
+    /// What a person would do, to be compared.
+    pub yours: Option<Placement>,
+    /// The colours.
+    pub palette: Palette,
+}
+
+/// A number in as many digits as are read at a glance.
+fn number(value: f64) -> String {
+    let text = match value.abs() {
+        size if size >= 99_999.5 => format!("{value:.1e}"),
+        size if size >= 999.95 => format!("{value:.0}"),
+        size if size >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    };
+    // Not "-0.000".
+    if value == 0.0 { "0".to_owned() } else { text }
+}
+
+/// The value of a feature; most of them count something.
+fn value(value: f64) -> String {
+    let value = value + 0.0; // not "-0"
+    if value.fract() == 0.0 && value.abs() < 99_999.5 { format!("{value:.0}") } else { number(value) }
+}
+
+impl Explained<'_> {
+    /// Draws them, the heat first if there is room for it at all, then as many terms as fit, the largest products first.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer) {
+        let Explained { reasons, palette, .. } = *self;
+        let orientations = self.orientations();
+        // A title and a row for each orientation, under an empty line; the table has three lines beside its terms.
+        let heat_height = 2 + orientations.len() as u16;
+        let has_heat = area.height >= heat_height + 6;
+        let table = if has_heat { area.height - heat_height } else { area.height };
+        let mut y = area.y;
+        let mut line = |text: &str, style: Style| {
+            if y < area.bottom() {
+                buffer.set_stringn(area.x, y, text, area.width.into(), style);
+            }
+            y += 1;
+        };
+        line(&format!("{}: weight x feature", reasons.controller), palette.strong());
+        let name_width = usize::from(area.width).saturating_sub(NUMBERS.iter().sum()).clamp(8, 24);
+        let row = |name: &str, cells: [&str; 3]| {
+            let name: String = name.chars().take(name_width).collect();
+            let cells = cells.iter().zip(NUMBERS).map(|(cell, width)| format!("{cell:>width$}"));
+            let cells: String = cells.collect();
+            format!("{name:<name_width$}{cells}")
+        };
+        line(&row("feature", ["weight", "value", "product"]), palette.label());
+        let mut terms: Vec<_> = reasons.terms.iter().collect();
+        terms.sort_by(|one, other| other.product().abs().total_cmp(&one.product().abs()));
+        let yours = self.yours.filter(|yours| *yours != reasons.placement);
+        let room = usize::from(table).saturating_sub(4 + usize::from(yours.is_some()));
+        let shown = if terms.len() <= room { room } else { room.saturating_sub(1) };
+        for term in terms.iter().take(shown) {
+            let numbers = [number(term.weight), value(term.value), number(term.product())];
+            line(&row(&term.feature, [&numbers[0], &numbers[1], &numbers[2]]), Style::new());
+        }
+        if terms.len() > shown {
+            let rest: f64 = terms[shown..].iter().map(|term| term.product()).sum();
+            let name = format!("{} others", terms.len() - shown);
+            line(&row(&name, ["", "", &number(rest)]), Style::new());
+        }
+        line(&row("score", ["", "", &number(reasons.score)]), palette.strong());
+        if let Some(next) = reasons.next_best() {
+            line(&row("next best", ["", "", &number(next)]), palette.label());
+        }
+        if let Some(yours) = yours {
+            let score = reasons.score_of(yours).map_or("lost".to_owned(), number);
+            line(&row("yours", ["", "", &score]), palette.label());
+        }
+        if has_heat {
+            let area = Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area };
+            self.render_heat(area, buffer, &orientations);
+        }
+    }
+
+    /// The orientations of the piece in play that have placements.
+    fn orientations(&self) -> Vec<u8> {
+        let mut all: Vec<u8> =
+            self.reasons.scores.iter().map(|(placement, _)| placement.orientation).collect();
+        all.dedup();
+        all
+    }
+
+    /// A row for each orientation, a cell for each column: from 0, the worst, to 9, the best.
+    fn render_heat(&self, area: Rect, buffer: &mut Buffer, orientations: &[u8]) {
+        let Explained { reasons, rules, palette, .. } = *self;
+        if area.height == 0 {
+            return;
+        }
+        let title = "every placement, 0 worst to 9 best";
+        buffer.set_stringn(area.x, area.y, title, area.width.into(), palette.label());
+        // Two columns a cell where they fit, after the number of the orientation.
+        let cell = if area.width >= 2 + 2 * u16::from(rules.width) { 2 } else { 1 };
+        for (y, &orientation) in (area.y + 1..area.bottom()).zip(orientations) {
+            buffer.set_string(area.x, y, orientation.to_string(), palette.label());
+            for (placement, score) in &reasons.scores {
+                let x = 2 + cell * u16::from(placement.column);
+                if placement.orientation != orientation || x + cell > area.width {
+                    continue;
+                }
+                let level = reasons.level(*score);
+                let text = format!("{level:>width$}", width = usize::from(cell));
+                let chosen = *placement == reasons.placement;
+                let style = palette.heat(level);
+                let style =
+                    if chosen { style.add_modifier(Modifier::BOLD | Modifier::REVERSED) } else { style };
+                buffer.set_string(area.x + x, y, text, style);
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The whole screen: the players in a row, the reasons, a line of words and the keys.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use ratatui::widgets::Widget;
+
+use super::board::{Board, CellSize};
+use super::palette::Palette;
+use super::panel::{PANEL_WIDTH, Panel, least_height};
+use super::reasons::{Explained, LEAST_HEIGHT, LEAST_WIDTH};
+use crate::cli::progress::fitted;
+use crate::cli::reasons::Reasons;
+use crate::engine::{Placement, Rules};
+use crate::recording::{Scene, SceneCells};
+
+/// Columns between players.
+const GAP: u16 = 2;
+/// The line of words and that of the keys.
+const FOOT: u16 = 2;
+
+/// A player.
+#[derive(Clone, Debug)]
+pub struct Seat<'a> {
+    /// Who.
+    pub name: &'a str,
+    /// The game.
+    pub scene: Scene,
+    /// Where a hint would have the piece in play.
+    pub hint: Option<SceneCells>,
+    /// A word on what the player is doing; may be empty.
+    pub note: &'a str,
+}
+
+/// All that is on the screen.
+#[derive(Clone, Debug)]
+pub struct Show<'a> {
+    /// The players, at least one.
+    pub seats: Vec<Seat<'a>>,
+    /// Their rules.
+    pub rules: &'a Rules,
+    /// Why the placement of a player is the best one, and what a person would do.
+    pub reasons: Option<(&'a Reasons, Option<Placement>)>,
+    /// What is going on, the most important first.
+    pub words: Vec<String>,
+    /// The keys, the most important first.
+    pub keys: &'a [&'a str],
+    /// The colours.
+    pub palette: Palette,
+}
+
+/// How the players are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plan {
+    cells: CellSize,
+    board: Size,
+    /// Whether the numbers stand beside the playfield; else below.
+    is_beside: bool,
+    /// Columns and lines of one player.
+    seat: Size,
+}
+
+impl Plan {
+    fn new(rules: &Rules, cells: CellSize, is_beside: bool) -> Plan {
+        let board = cells.of_board(rules.width, rules.height);
+        let panel = least_height(rules);
+        let seat = if is_beside {
+            Size::new(board.width + 1 + PANEL_WIDTH, board.height.max(panel))
+        } else {
+            Size::new(board.width.max(PANEL_WIDTH), board.height + panel)
+        };
+        Plan { cells, board, is_beside, seat }
+    }
+
+    /// Columns and lines of this many players.
+    fn size(&self, players: u16) -> Size {
+        Size::new(players * (self.seat.width + GAP) - GAP, self.seat.height)
+    }
+}
+
+impl Show<'_> {
+    /// The arrangements, the best first.
+    fn plans(&self) -> Vec<Plan> {
+        let sizes = [CellSize::Wide, CellSize::Half];
+        let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || self.palette.has_halves());
+        sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(self.rules, cells, beside))).collect()
+    }
+
+    /// Columns and lines of a screen that has room for it, and differs as little as can be from one that has not.
+    fn needed(&self, screen: Rect) -> Size {
+        let sizes = self.plans().into_iter().map(|plan| {
+            let size = plan.size(self.seats.len() as u16);
+            Size::new(size.width, size.height + FOOT)
+        });
+        let missing =
+            |size: &Size| size.width.saturating_sub(screen.width) + size.height.saturating_sub(screen.height);
+        sizes.min_by_key(missing).expect("there is an arrangement")
+    }
+
+    /// Draws it.
+    pub fn render(&self, buffer: &mut Buffer) {
+        let area = buffer.area;
+        let players = self.seats.len() as u16;
+        let fits = |plan: &Plan| {
+            let size = plan.size(players);
+            size.width <= area.width && size.height + FOOT <= area.height
+        };
+        let Some(plan) = self.plans().into_iter().find(fits) else { return self.render_refusal(buffer) };
+        for (n, seat) in (0..).zip(&self.seats) {
+            let left = area.x + n * (plan.seat.width + GAP);
+            self.render_seat(
+                seat,
+                &plan,
+                Rect { x: left, width: plan.seat.width, height: plan.seat.height, ..area },
+                buffer,
+            );
+        }
+        let size = plan.size(players);
+        let main = Rect { height: area.height - FOOT, ..area };
+        if let Some((reasons, yours)) = self.reasons
+            && let Some(room) = room_for_reasons(main, size)
+        {
+            let explained = Explained { reasons, rules: self.rules, yours, palette: self.palette };
+            explained.render(room, buffer);
+        }
+        let width = usize::from(area.width);
+        let words = fitted(&self.words, width);
+        buffer.set_stringn(area.x, area.bottom() - 2, words, width, self.palette.strong());
+        let keys = joined(self.keys, width);
+        buffer.set_stringn(area.x, area.bottom() - 1, keys, width, self.palette.label());
+    }
+
+    fn render_seat(&self, seat: &Seat<'_>, plan: &Plan, area: Rect, buffer: &mut Buffer) {
+        let Seat { name, ref scene, hint, note } = *seat;
+        let palette = self.palette;
+        Board { scene, hint, name, cells: plan.cells, palette }.render(area, buffer);
+        let panel = if plan.is_beside {
+            let x = area.x + plan.board.width + 1;
+            Rect { x, width: PANEL_WIDTH, ..area }
+        } else {
+            let y = area.y + plan.board.height;
+            Rect { y, width: PANEL_WIDTH, height: area.bottom() - y, ..area }
+        };
+        Panel { scene, rules: self.rules, note, palette }.render(panel, buffer);
+    }
+
+    /// Says that the screen is too small, as far as there is room for that.
+    fn render_refusal(&self, buffer: &mut Buffer) {
+        let (area, needed) = (buffer.area, self.needed(buffer.area));
+        let lines = [
+            format!("too small: {} x {}", area.width, area.height),
+            format!("needs {} x {}", needed.width, needed.height),
+        ];
+        for (y, line) in (area.y..area.bottom()).zip(lines) {
+            buffer.set_stringn(area.x, y, line, area.width.into(), self.palette.strong());
+        }
+    }
+}
+
+/// Where the reasons go: beside the players, else below them, if there is enough room.
+fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
+    let x = main.x + players.width + GAP;
+    let beside = Rect { x, width: main.right().saturating_sub(x), ..main };
+    let y = main.y + players.height + 1;
+    let below = Rect { y, height: main.bottom().saturating_sub(y), ..main };
+    let fits = |room: &Rect| room.width >= LEAST_WIDTH && room.height >= LEAST_HEIGHT;
+    [beside, below].into_iter().find(fits)
+}
+
+/// As many of the keys as fit, with two blanks between them.
+fn joined(keys: &[&str], width: usize) -> String {
+    let mut line = String::new();
+    for key in keys {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if line.chars().count() + gap.len() + key.chars().count() > width {
+            break;
+        }
+        line += gap;
+        line += key;
+    }
+    line
+}

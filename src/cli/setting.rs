@@ -1,0 +1,69 @@
+//! What the games on a screen have in common: the rules, the pieces, the colours.
+
+use super::options::UsageError;
+use super::rules::{RulesArgs, in_words};
+use super::screen::Palette;
+use crate::client::RulesChoice;
+use crate::engine::Rules;
+use crate::engine::rng::{Tag, word};
+use crate::recording::{Ending, Outcome, Pieces, Setup};
+use crate::wire::rules::ResolvedRules;
+
+/// Rules, a seed and colours.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The preset that the rules began with.
+    pub preset: &'static str,
+    /// The rules.
+    pub rules: Rules,
+    /// The seed from which those of the games are drawn.
+    pub seed: u64,
+    /// The colours.
+    pub palette: Palette,
+}
+
+impl Setting {
+    /// That of the flags.
+    ///
+    /// # Errors
+    /// [`UsageError`] for rules that cannot be played.
+    pub fn new(rules: &RulesArgs, seed: u64, palette: Option<Palette>) -> Result<Setting, UsageError> {
+        let resolved = ResolvedRules::try_from(&rules.choice(RulesChoice::default()));
+        let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
+        let no_color = std::env::var("NO_COLOR").ok();
+        let palette = palette.unwrap_or_else(|| Palette::by_environment(no_color.as_deref()));
+        Ok(Setting { preset, rules, seed, palette })
+    }
+
+    /// The seed of the episode that a game is: that of the same game in an evaluation.
+    pub fn episode_seed(&self, game: u64) -> u64 {
+        word(self.seed, Tag::Game, game)
+    }
+
+    /// A game before its first action.
+    pub fn setup(&self, game: u64) -> Setup {
+        Setup::new(self.rules, Pieces::Seed(self.episode_seed(game)))
+    }
+
+    /// Where a recorded game comes from.
+    pub fn origin(&self, game: u64) -> String {
+        format!("game {game} with seed {}", self.seed)
+    }
+
+    /// Which game it is, in words.
+    pub fn game_in_words(&self, game: u64) -> String {
+        let Rules { width, height, .. } = self.rules;
+        format!(
+            "{} on {width} x {height}, seed {}, game {game}",
+            in_words(self.preset, &self.rules),
+            self.seed
+        )
+    }
+}
+
+/// How a game stands, in a line.
+pub fn result(name: &str, outcome: &Outcome) -> String {
+    let Outcome { pieces, lines, score, end, .. } = outcome;
+    let end = end.map_or("not over".to_owned(), |end: Ending| end.to_string());
+    format!("{name}: {lines} lines, {pieces} pieces, {score} points, {end}\n")
+}

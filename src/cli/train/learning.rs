@@ -1,0 +1,430 @@
+//! Learning from every step, as a client of a server: here temporal-difference learning, which knows only scores, meets games.
+//!
+//! Many games go on at a time, each on a playfield that is kept here. Before a piece is dealt, one call lists every placement of
+//! all seven tetrominoes on all of them, so the value of a playfield moves towards the exact mean over what may come next, and
+//! the same answer has the placement to go on with. The server keeps nothing: a call that is lost is repeated, and a checkpoint
+//! holds a row of numbers a game.
+//!
+//! Half of the games wait for the server while those of the other half are learned from. The order is always the same, so the
+//! bytes of a run do not depend on how fast anybody is.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+
+use super::args::TrainArgs;
+use super::display::{Display, News, result_so_far, title};
+use super::lessons::{Lessons, check, new_settings};
+use super::record::Timing;
+use super::settings::{Purpose, Settings};
+use super::training::{Training, Winner, create, mismatch, note, print_winner};
+use crate::cli::evaluate::Score;
+use crate::cli::model::ModelNote;
+use crate::cli::numbers::{grouped, short};
+use crate::cli::plot::{Chart, Line, Point};
+use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
+use crate::cli::weights::{ScoreNote, Weights};
+use crate::client::session::{Placements, PlacementsRequest};
+use crate::client::{Client, ClientError, EvaluationRequest, Features, ModelShape, Seeds};
+use crate::engine::Tetromino;
+use crate::engine::rng::{Tag, word};
+use crate::optimizers::{Td, TdState};
+
+/// A game under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Playing {
+    /// The playfield, the lowest row first.
+    rows: Vec<u32>,
+    /// Lines cleared so far.
+    lines: u64,
+    /// The features of the placement that led here, to learn from; none at the beginning of a game or of a generation.
+    #[serde(skip)]
+    features: Option<Vec<f32>>,
+}
+
+/// A line of `generations.jsonl` of a run that learns from every step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LearningRecord {
+    /// Counted from 0.
+    pub generation: u32,
+    /// The root of the mean square of the errors: in logarithms of the risk.
+    pub error: f64,
+    /// Mean lines of the games that ended while learning; absent if none did.
+    pub lines: Option<f64>,
+    /// How many ended.
+    pub games: u64,
+    /// Pieces landed while learning.
+    pub pieces: u64,
+    /// What the run would hand in after it, on games of its own.
+    pub check: ScoreNote,
+}
+
+/// What the checkpoint of such a run holds beside the number of its generation.
+#[derive(Serialize, Deserialize)]
+struct Learned {
+    /// Scores, and all that moves them.
+    td: TdState,
+    /// The games under way.
+    games: Vec<Playing>,
+    /// The settings it was made under.
+    settings: Settings<Lessons>,
+}
+
+/// What came of a generation so far.
+#[derive(Default)]
+struct Tally {
+    squares: f64,
+    errors: u64,
+    lines: u64,
+    games: u64,
+    pieces: u64,
+}
+
+/// A run under way that learns from every step.
+pub struct Learning {
+    settings: Settings<Lessons>,
+    tables: Option<ModelShape>,
+    client: Client,
+    td: Td,
+    games: Vec<Playing>,
+    run: RunFolder,
+    records: Vec<LearningRecord>,
+    display: Display,
+}
+
+impl Learning {
+    /// Begins a run, or opens one to go on with it. Before it makes or changes anything, it asks the server whether it would
+    /// play the games.
+    pub async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<Learning> {
+        let (settings, run, learned) = match &args.resume {
+            Some(folder) => {
+                let Resumed { run, mut config, state } =
+                    RunFolder::resume::<Settings<Lessons>, Learned>(folder)?;
+                check(&config, client).await?;
+                if let Some(Learned { settings: made_under, .. }) = &state {
+                    config.check_same(made_under).with_context(|| mismatch(folder))?;
+                }
+                if let Some(generations) = args.generations
+                    && generations != config.generations
+                {
+                    config.lengthen(generations, run.num_generations())?;
+                    run.write_config(&config)?;
+                }
+                (config, run, state)
+            }
+            None => {
+                let settings = new_settings(args, client).await?;
+                check(&settings, client).await?;
+                let run = create(args, &settings)?;
+                (settings, run, None)
+            }
+        };
+        let tables = settings.optimizer.shape()?;
+        let num_features = settings.feature_names.len();
+        let num_entries = tables.as_ref().map_or(0, |tables| tables.num_parameters(num_features));
+        let (num_features, num_entries) = (num_features as u32, num_entries as u32);
+        let config = settings.optimizer.learning.clone();
+        let (td, games) = match learned {
+            Some(Learned { td, games, .. }) => (Td::resume(config, td, num_features, num_entries), games),
+            None => {
+                let games = vec![Playing::new(settings.height as usize); settings.games as usize];
+                (Td::new(config, num_features, num_entries), games)
+            }
+        };
+        let td = td.with_context(|| mismatch(run.folder()))?;
+        let height = settings.height as usize;
+        if games.len() != settings.games as usize || games.iter().any(|game| game.rows.len() != height) {
+            bail!("{}: its games are not those of the settings", mismatch(run.folder()));
+        }
+        let records = read_generations(run.folder())?;
+        let display = Display::new(settings.generations, records.len(), &curve(&settings, &records));
+        Ok(Learning { settings, tables, client: client.clone(), td, games, run, records, display })
+    }
+
+    /// Learns for one generation, and keeps it.
+    async fn generation(&mut self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let generation = self.records.len() as u32;
+        let tally = self.learn(generation).await?;
+        let learned_in = start.elapsed();
+        let (weights, score) = self.play(Purpose::Check(generation)).await?;
+        let timing = Timing::of(generation, tally.pieces, start.elapsed());
+        let record = LearningRecord {
+            generation,
+            error: (tally.squares / tally.errors.max(1) as f64).sqrt(),
+            lines: (tally.games > 0).then(|| tally.lines as f64 / tally.games as f64),
+            games: tally.games,
+            pieces: tally.pieces,
+            check: note(&score, self.settings.unit),
+        };
+        let news = self.news(&record, &score, learned_in, start.elapsed());
+        let learned = Learned {
+            td: self.td.state().clone(),
+            games: self.games.clone(),
+            settings: self.settings.of_a_generation(),
+        };
+        self.run.record(&record, &timing, &learned)?;
+        self.records.push(record);
+        self.run.write_weights(&weights)?;
+        let chart = curve(&self.settings, &self.records);
+        self.run.write_curve(&chart.to_svg())?;
+        self.display.generation(self.records.len(), news, &chart);
+        Ok(())
+    }
+
+    /// What there is to say of a generation: all of it took `took`, the games to learn from `learned_in`.
+    fn news(&self, record: &LearningRecord, score: &Score, learned_in: Duration, took: Duration) -> News {
+        let mut numbers = vec![result_so_far(&record.check)];
+        numbers.extend(record.lines.map(|lines| format!("while learning {}", grouped(lines))));
+        numbers.push(format!("error {:.3}", record.error));
+        let pieces = record.pieces as f64;
+        let seconds = learned_in.as_secs_f64();
+        let effort =
+            format!("; {} pieces in {seconds:.1} s, {} pieces/s", grouped(pieces), short(pieces / seconds));
+        let to_come = self.settings.generations.saturating_sub(record.generation + 1);
+        let last_games = score.pieces.mean * f64::from(self.settings.final_games);
+        let end = Duration::try_from_secs_f64(last_games / score.pieces_per_second).unwrap_or_default();
+        News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
+    }
+
+    /// Plays all games for as many pieces as a generation has, and learns from each.
+    async fn learn(&mut self, generation: u32) -> anyhow::Result<Tally> {
+        self.display.begin();
+        let seed = self.settings.lessons_seed(generation);
+        let (count, rounds) = (self.games.len(), self.settings.optimizer.rounds);
+        let halves = [0..count / 2, count / 2..count];
+        let mut tally = Tally::default();
+        // What led here is not kept over a checkpoint.
+        self.games.iter_mut().for_each(|game| game.features = None);
+        let mut asked = halves.clone().map(|half| self.ask(half));
+        for round in 0..rounds {
+            for (half, asked) in halves.iter().zip(&mut asked) {
+                let placements = (&mut *asked).await.context("the call for placements broke")??;
+                for (at, game) in half.clone().enumerate() {
+                    let draw = u64::from(round) * count as u64 + game as u64;
+                    self.step(&placements, at, game, (seed, draw), &mut tally);
+                }
+                if round + 1 < rounds {
+                    *asked = self.ask(half.clone());
+                }
+            }
+            self.td.end_round();
+            let pieces = u64::from(rounds) * count as u64;
+            self.display.pieces("learning", u64::from(round + 1) * count as u64, pieces);
+        }
+        Ok(tally)
+    }
+
+    /// Asks for the placements of all seven tetrominoes in some games.
+    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Placements>> {
+        let client = self.client.clone();
+        let (rules, height) = (self.settings.rules_choice(), self.settings.height);
+        let num_features = self.settings.feature_names.len();
+        let wanted = PlacementsRequest {
+            features: Some(Features::List(self.settings.feature_names.clone())),
+            afterstates: true,
+            ..Default::default()
+        };
+        let (mut playfields, mut pieces) = (Vec::new(), Vec::new());
+        for game in &self.games[games] {
+            for piece in Tetromino::ALL {
+                playfields.extend(&game.rows);
+                pieces.push(piece as u8);
+            }
+        }
+        tokio::spawn(async move {
+            let placements = client.enumerate(&rules, (&playfields, height), &pieces, &wanted).await?;
+            check_shapes(&placements, pieces.len(), num_features, height as usize)?;
+            Ok(placements)
+        })
+    }
+
+    /// Learns from what can follow in a game, and places its next piece. Its placements are those of the `at`-th playfield of
+    /// the answer; `draw` counts the pieces of the generation.
+    fn step(
+        &mut self,
+        placements: &Placements,
+        at: usize,
+        game: usize,
+        (seed, draw): (u64, u64),
+        tally: &mut Tally,
+    ) {
+        let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
+        let features = |row: usize| &placements.features.elements[row * num_features..][..num_features];
+        let afterstate = |row: usize| &placements.afterstates.elements[row * height..][..height];
+        // The placements of a tetromino that do not end the game.
+        let safe = |piece: usize| {
+            let position = at * Tetromino::ALL.len() + piece;
+            let [first, end] = [position, position + 1].map(|position| placements.row_offsets[position]);
+            (first as usize..end as usize).filter(|row| !placements.terminal[*row])
+        };
+        let mut entries = Vec::new();
+        let mut best = [None; Tetromino::ALL.len()];
+        for (piece, best) in best.iter_mut().enumerate() {
+            for row in safe(piece) {
+                self.look_up(afterstate(row), &mut entries);
+                let score = self.td.score(features(row), &entries);
+                if best.is_none_or(|(largest, _)| score > largest) {
+                    *best = Some((score, row));
+                }
+            }
+        }
+        if let Some(features) = self.games[game].features.take() {
+            self.look_up(&self.games[game].rows, &mut entries);
+            let target = self.td.target(best.iter().map(|best| best.map(|(score, _)| score)));
+            let error = self.td.learn(&features, &entries, target);
+            tally.squares += error * error;
+            tally.errors += 1;
+        }
+        let piece = below(word(seed, Tag::Pieces, draw), Tetromino::ALL.len());
+        let share = below(word(seed, Tag::Agent, 2 * draw), 1 << 30) as f64 / f64::from(1 << 30);
+        let explores = share < self.settings.optimizer.exploration;
+        let chosen = if explores {
+            let rows: Vec<usize> = safe(piece).collect();
+            rows.get(below(word(seed, Tag::Agent, 2 * draw + 1), rows.len())).copied()
+        } else {
+            best[piece].map(|(_, row)| row)
+        };
+        let game = &mut self.games[game];
+        match chosen {
+            Some(row) => {
+                game.rows.clear();
+                game.rows.extend(afterstate(row));
+                game.lines += u64::from(placements.lines[row]);
+                game.features = Some(features(row).to_vec());
+                tally.pieces += 1;
+            }
+            None => {
+                tally.games += 1;
+                tally.lines += game.lines;
+                *game = Playing::new(height);
+            }
+        }
+    }
+
+    /// The entries that an afterstate looks up.
+    fn look_up(&self, rows: &[u32], entries: &mut Vec<u32>) {
+        entries.clear();
+        if let Some(ModelShape::NTuple(tables)) = &self.tables {
+            tables.append_entries(self.settings.width as u8, rows, entries);
+        }
+    }
+
+    /// What it would hand in.
+    fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
+        let (weights, entries) = self.td.incumbent();
+        let entries: Vec<f32> = entries.iter().map(|entry| *entry as f32).collect();
+        (weights.to_vec(), self.tables.as_ref().map(|shape| ModelNote::of(shape, entries)))
+    }
+
+    /// Plays whole games with a result.
+    async fn play(&mut self, purpose: Purpose) -> anyhow::Result<(Weights, Score)> {
+        let (weights, model) = self.incumbent();
+        let parameters = model.iter().flat_map(|model| &model.parameters).map(|number| f64::from(*number));
+        let row = weights.iter().copied().chain(parameters).collect();
+        let request = EvaluationRequest {
+            rules: self.settings.rules_choice(),
+            rules_version: self.settings.rules_version.clone(),
+            policies: self.settings.policies(vec![row], self.tables.clone()),
+            seeds: Seeds::Common {
+                seed: self.settings.games_seed(purpose),
+                count: self.settings.num_games(purpose),
+            },
+            max_pieces: self.settings.max_pieces,
+            max_steps: self.settings.max_steps,
+        };
+        self.display.begin();
+        let (start, display) = (Instant::now(), &self.display);
+        let evaluated =
+            self.client.evaluate_all(&request, |now| display.progress("the result so far", now)).await?;
+        let seconds = start.elapsed().as_secs_f64();
+        let score = Score::of(self.settings.features_title(), &evaluated.games[0], seconds);
+        let told = note(&score, self.settings.unit);
+        Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score))
+    }
+}
+
+impl Training for Learning {
+    fn folder(&self) -> &RunFolder {
+        &self.run
+    }
+
+    fn display(&self) -> &Display {
+        &self.display
+    }
+
+    async fn train(&mut self) -> anyhow::Result<Winner> {
+        while self.run.num_generations() < self.settings.generations.into() {
+            self.generation().await?;
+        }
+        let (weights, score) = self.play(Purpose::Score).await?;
+        self.run.write_weights(&weights)?;
+        self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score) })
+    }
+
+    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {
+        print_winner(&self.settings, &self.run, &curve(&self.settings, &self.records), winner, json)
+    }
+}
+
+impl Playing {
+    fn new(height: usize) -> Playing {
+        Playing { rows: vec![0; height], lines: 0, features: None }
+    }
+}
+
+/// A number below `bound`, from a word; 0 if there is none.
+fn below(word: u64, bound: usize) -> usize {
+    ((u128::from(word) * bound as u128) >> 64) as usize
+}
+
+/// Whether an answer has all rows that it says it has, so that none need be looked for in vain.
+fn check_shapes(
+    placements: &Placements,
+    positions: usize,
+    num_features: usize,
+    height: usize,
+) -> Result<(), ClientError> {
+    let offsets = &placements.row_offsets;
+    let rows = offsets.last().map_or(0, |rows| *rows as usize);
+    let lengths = [
+        (offsets.len(), positions + 1),
+        (placements.terminal.len(), rows),
+        (placements.lines.len(), rows),
+        (placements.features.elements.len(), rows * num_features),
+        (placements.afterstates.elements.len(), rows * height),
+    ];
+    match lengths.iter().all(|(found, expected)| found == expected) && offsets.is_sorted() {
+        true => Ok(()),
+        false => Err(ClientError::Answer("its columns are of different lengths".to_owned())),
+    }
+}
+
+/// The learning curve, for the folder and for the terminal.
+fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
+    /// Where the line is, and between what.
+    type Height = (f64, Option<[f64; 2]>);
+    let line = |name: &str, point: fn(&LearningRecord) -> Option<Height>| Line {
+        name: name.to_owned(),
+        points: records
+            .iter()
+            .filter_map(|record| {
+                let (y, band) = point(record)?;
+                Some(Point { x: f64::from(record.generation), y, band })
+            })
+            .collect(),
+    };
+    Chart {
+        title: title(settings),
+        x_label: "generation".to_owned(),
+        y_label: format!("{} a game", settings.unit.name()),
+        lines: vec![
+            line("result so far, 95 % interval", |record| Some((record.check.mean, Some(record.check.ci95)))),
+            line("games while learning, mean", |record| record.lines.map(|lines| (lines, None))),
+        ],
+    }
+}

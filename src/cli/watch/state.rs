@@ -1,0 +1,306 @@
+//! What is watched, and what the keys do. It knows no terminal and no clock: time is handed to it.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+
+use super::args::WatchArgs;
+use crate::agents::Expectation;
+use crate::cli::numbers::grouped;
+use crate::cli::options::UsageError;
+use crate::cli::player::Player;
+use crate::cli::reasons::Reasons;
+use crate::cli::screen::terminal::Program;
+use crate::cli::screen::{Seat, Show};
+use crate::cli::setting::{Setting, result};
+use crate::engine::ActionModel;
+use crate::recording::Recording;
+
+/// Steps a second that the keys choose among.
+const SPEEDS: [u32; 16] =
+    [1, 2, 4, 8, 12, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
+/// The most players: more than fit on a large screen.
+const MAX_PLAYERS: usize = 16;
+/// Steps that page keys go.
+const PAGE: u64 = 100;
+/// How much the players do before the screen is drawn again, in pieces that a linear controller places with a kernel.
+const WORK: u64 = 1 << 16;
+
+const KEYS: [&str; 9] = [
+    "space pause",
+    "left/right step",
+    "up/down speed",
+    "n next game",
+    "q quit",
+    "home/end first/last",
+    "pgup/pgdn 100 steps",
+    "tab whose reasons",
+    "e to the end",
+];
+
+/// Games that are watched.
+#[derive(Debug)]
+pub struct Watch {
+    setting: Setting,
+    names: Vec<String>,
+    expectation: Option<Expectation>,
+    game: u64,
+    players: Vec<Player>,
+    /// The step that all of them are at, or are going to.
+    step: u64,
+    speed: u32,
+    is_paused: bool,
+    /// Whether they play on to the end of the game, as fast as they can.
+    is_hurried: bool,
+    /// The time that has passed since the last step, as a part of one.
+    due: f64,
+    /// Whose reasons are shown.
+    focus: usize,
+    reasons: Option<Reasons>,
+    /// What the reasons are of: the game, whose, the step, and how many actions were known.
+    reasons_of: Option<(u64, usize, u64, usize)>,
+}
+
+impl Watch {
+    /// Players before their first step.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a player that there is not, or that cannot play by these rules.
+    pub fn new(setting: Setting, args: &WatchArgs) -> Result<Watch, UsageError> {
+        let players = args.players.len();
+        if players > MAX_PLAYERS {
+            return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
+        }
+        let by_keys = setting.rules.action_model == ActionModel::Keypress;
+        let mut watch = Watch {
+            setting,
+            names: args.players.clone(),
+            expectation: args.expectation.then(Expectation::default),
+            game: args.game,
+            players: Vec::new(),
+            step: 0,
+            speed: args.speed.unwrap_or(if by_keys { 12 } else { 4 }),
+            is_paused: args.paused,
+            is_hurried: false,
+            due: 0.0,
+            focus: 0,
+            reasons: None,
+            reasons_of: None,
+        };
+        watch.begin(args.game)?;
+        Ok(watch)
+    }
+
+    /// Begins a game.
+    fn begin(&mut self, game: u64) -> Result<(), UsageError> {
+        let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
+        let player = |name: &String| Player::named(name, &setup, self.expectation, seed);
+        self.players = self.names.iter().map(player).collect::<Result<_, _>>()?;
+        (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
+        self.work();
+        Ok(())
+    }
+
+    /// The players.
+    pub fn players(&self) -> &[Player] {
+        &self.players
+    }
+
+    /// The step that all players are at, or are going to; those whose game ended before it stay there.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The game of the first player, to be written down.
+    pub fn recording(&self) -> Recording {
+        let player = &self.players[0];
+        player.recorder().recording(player.name(), &self.setting.origin(self.game))
+    }
+
+    /// How the games stand, in lines.
+    pub fn report(&self) -> String {
+        let games = self.players.iter().map(|player| result(player.name(), &player.course().outcome()));
+        format!("{}\n{}", self.setting.game_in_words(self.game), games.collect::<String>())
+    }
+
+    /// Lets the players go where they should be, and think about what is next, for a while.
+    fn work(&mut self) {
+        let mut work = WORK;
+        for player in &mut self.players {
+            player.back_to(self.step);
+            while player.course().steps() < self.step && work > 0 && player.forward(&mut work) {}
+        }
+        // What is next is thought about once all are where they should be.
+        for player in &mut self.players {
+            player.choose(&mut work);
+        }
+        if self.are_over() {
+            self.step = self.step.min(self.last_step());
+        }
+        let player = &self.players[self.focus];
+        let reasons_of = (self.game, self.focus, player.course().steps(), player.known().len());
+        if self.reasons_of.replace(reasons_of) != Some(reasons_of) {
+            self.reasons = player.reasons();
+        }
+    }
+
+    /// The step that the first of them has come to.
+    fn reached(&self) -> u64 {
+        self.players.iter().map(|player| player.course().steps()).max().unwrap_or(0)
+    }
+
+    /// Goes on no further.
+    fn stop(&mut self) {
+        self.is_hurried = false;
+        self.step = self.reached();
+    }
+
+    /// Whether all players are where they should be.
+    fn have_arrived(&self) -> bool {
+        let has_arrived =
+            |player: &Player| player.course().steps() == self.step || player.course().end().is_some();
+        self.players.iter().all(has_arrived)
+    }
+
+    /// Whether all games are over at this step.
+    fn are_over(&self) -> bool {
+        self.players.iter().all(|player| player.course().end().is_some())
+    }
+
+    /// Goes some steps on, or not further than the end.
+    fn forward(&mut self, steps: u64) {
+        if self.have_arrived() && !self.are_over() {
+            self.step += steps;
+            self.work();
+        }
+    }
+
+    /// Goes to a step that has been played.
+    fn seek(&mut self, step: u64) {
+        self.is_hurried = false;
+        self.step = step.min(self.last_step());
+        self.work();
+    }
+
+    fn last_step(&self) -> u64 {
+        self.players.iter().map(Player::furthest).max().unwrap_or(0)
+    }
+
+    fn change_speed(&mut self, faster: bool) {
+        let next = if faster {
+            SPEEDS.into_iter().find(|speed| *speed > self.speed)
+        } else {
+            SPEEDS.into_iter().rev().find(|speed| *speed < self.speed)
+        };
+        self.speed = next.unwrap_or(self.speed);
+    }
+
+    /// What a player is doing, in a word or two.
+    fn note(&self, player: &Player) -> String {
+        if let Some(end) = player.course().end() {
+            return end.to_string();
+        }
+        let first = &self.players[0];
+        let (ours, theirs) = (player.known(), first.known());
+        let same = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
+        if same < ours.len().min(theirs.len()) {
+            return format!("differs at {}", same + 1);
+        }
+        String::new()
+    }
+}
+
+impl Program for Watch {
+    fn draw(&self, buffer: &mut Buffer) {
+        let notes: Vec<String> = self.players.iter().map(|player| self.note(player)).collect();
+        let seats = self.players.iter().zip(&notes).map(|(player, note)| Seat {
+            name: player.name(),
+            scene: player.scene(),
+            hint: None,
+            note,
+        });
+        let state = if self.are_over() {
+            "over".to_owned()
+        } else if self.is_hurried {
+            "to the end".to_owned()
+        } else if self.is_paused {
+            "paused".to_owned()
+        } else {
+            format!("{} steps/s", grouped(self.speed.into()))
+        };
+        let words = vec![
+            format!("step {}", grouped(self.reached() as f64)),
+            state,
+            format!("game {}", self.game),
+            format!("seed {}", self.setting.seed),
+        ];
+        Show {
+            seats: seats.collect(),
+            rules: &self.setting.rules,
+            reasons: self.reasons.as_ref().map(|reasons| (reasons, None)),
+            words,
+            keys: &KEYS,
+            palette: self.setting.palette,
+        }
+        .render(buffer);
+    }
+
+    fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
+        match key {
+            // Not escape: over a slow line it is the beginning of an arrow key.
+            KeyCode::Char('q') => return ControlFlow::Break(()),
+            KeyCode::Char(' ' | 'p') => {
+                self.is_paused = !self.is_paused || self.is_hurried;
+                self.stop();
+            }
+            KeyCode::Right => {
+                self.is_paused = true;
+                self.stop();
+                self.forward(1);
+            }
+            KeyCode::Left => {
+                self.is_paused = true;
+                self.seek(self.reached().saturating_sub(1));
+            }
+            KeyCode::PageDown => self.forward(PAGE),
+            KeyCode::PageUp => {
+                self.is_paused = true;
+                self.seek(self.reached().saturating_sub(PAGE));
+            }
+            KeyCode::Home => {
+                self.is_paused = true;
+                self.seek(0);
+            }
+            KeyCode::End => self.seek(u64::MAX),
+            KeyCode::Char('e') => self.is_hurried = true,
+            KeyCode::Up | KeyCode::Char('+') => self.change_speed(true),
+            KeyCode::Down | KeyCode::Char('-') => self.change_speed(false),
+            KeyCode::Tab => {
+                self.focus = (self.focus + 1) % self.players.len();
+                self.work();
+            }
+            KeyCode::Char('n') => self.begin(self.game + 1).expect("they have played by these rules"),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, time: Duration) {
+        if !self.have_arrived() {
+            // Nothing else is begun before all are there.
+            return self.work();
+        }
+        if self.is_hurried {
+            return self.forward(WORK);
+        }
+        if self.is_paused || self.are_over() {
+            return self.work();
+        }
+        self.due += time.as_secs_f64() * f64::from(self.speed);
+        let steps = self.due.floor();
+        self.due -= steps;
+        if steps >= 1.0 { self.forward(steps as u64) } else { self.work() }
+    }
+}

@@ -1,0 +1,94 @@
+//! Where the seven tetrominoes fit on a surface.
+//!
+//! A step between two neighbouring columns is one bit of seven. A tetromino fits where one, two or three neighbouring steps
+//! have certain values, so all the ways in which one fits are a few bits more at the last of these steps: its *spots*.
+
+use super::lanes::{Lanes, small};
+
+/// The bits of a spot. The first seven are its own step, -3 or less to 3 or more; the others end with it.
+pub const NUM_SPOTS: usize = 14;
+const DOWN_2: u32 = 1 << 1;
+const DOWN_1: u32 = 1 << 2;
+const LEVEL: u32 = 1 << 3;
+const UP_1: u32 = 1 << 4;
+const UP_2: u32 = 1 << 5;
+const DOWN_THEN_LEVEL: u32 = 1 << 7;
+const LEVEL_THEN_UP: u32 = 1 << 8;
+const LEVEL_THEN_DOWN: u32 = 1 << 9;
+const UP_THEN_LEVEL: u32 = 1 << 10;
+const DOWN_THEN_UP: u32 = 1 << 11;
+const LEVEL_TWICE: u32 = 1 << 12;
+const LEVEL_THREE_TIMES: u32 = 1 << 13;
+
+/// The spots on which each tetromino fits, one orientation each; beside them, an upright I fits on every column.
+pub const FITTING: [u32; 7] = [
+    LEVEL_THREE_TIMES,
+    LEVEL,
+    DOWN_1 | UP_1 | LEVEL_TWICE | DOWN_THEN_UP,
+    UP_1 | DOWN_THEN_LEVEL,
+    DOWN_1 | LEVEL_THEN_UP,
+    LEVEL | UP_2 | LEVEL_TWICE | LEVEL_THEN_DOWN,
+    LEVEL | DOWN_2 | LEVEL_TWICE | UP_THEN_LEVEL,
+];
+
+/// The spots on which at least one, two and three of the tetrominoes fit; never more do.
+pub const FITTING_AT_LEAST: [u32; 3] = {
+    let [mut one, mut two, mut three] = [0; 3];
+    let mut i = 0;
+    while i < 7 {
+        assert!(three & FITTING[i] == 0);
+        three |= two & FITTING[i];
+        two |= one & FITTING[i];
+        one |= FITTING[i];
+        i += 1;
+    }
+    [one, two, three]
+};
+
+/// The step from one height to another as a bit.
+#[inline(always)]
+pub fn step<L: Lanes>(from: L, to: L) -> L {
+    L::place(1, to.add(small(3)).sub(from).max(small(0)).min(small(6)))
+}
+
+/// The spots that end with the last of three neighbouring steps.
+#[inline(always)]
+pub fn spots<L: Lanes>([first, second, last]: [L; 3]) -> L {
+    let rising = second.up::<1>().and(last);
+    let falling = second.down::<1>().and(last);
+    let valley = second.up::<2>().and(last);
+    let level = second.and(last).and(small(LEVEL));
+    last.or(rising.and(small(LEVEL | UP_1)).up::<4>())
+        .or(falling.and(small(DOWN_1 | LEVEL)).up::<7>())
+        .or(valley.and(small(UP_1)).up::<7>())
+        .or(level.up::<9>())
+        .or(level.and(first).up::<10>())
+}
+
+/// How often each bit was set in the words that were added, at most seven of them: the bits of these counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally<L: Lanes>([L; 3]);
+
+impl<L: Lanes> Tally<L> {
+    /// No bits yet.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Tally([small(0); 3])
+    }
+
+    /// Adds a word.
+    #[inline(always)]
+    pub fn add(&mut self, bits: L) {
+        let [ones, twos, fours] = self.0;
+        let carry = ones.and(bits);
+        self.0 = [ones.xor(bits), twos.xor(carry), fours.or(twos.and(carry))];
+    }
+
+    /// The sum of the counts of some bits.
+    #[inline(always)]
+    pub fn of(&self, bits: L) -> L {
+        let [ones, twos, fours] = self.0;
+        let (ones, twos, fours) = (ones.and(bits).count(), twos.and(bits).count(), fours.and(bits).count());
+        ones.add(twos.up::<1>()).add(fours.up::<2>())
+    }
+}

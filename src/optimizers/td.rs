@@ -1,0 +1,243 @@
+//! Temporal-difference learning: scores of states that are moved towards what the states after them are worth.
+//!
+//! A state is described by numbers (its features) and by entries of tables that it looks up. Its score is a constant, plus the
+//! sum of weight times feature, plus the sum of the entries. [`Td`] learns the weights and the entries. It knows nothing of
+//! playfields and pieces: the caller finds the states, and says which could come next.
+//!
+//! # What a score means
+//!
+//! The score of a state stands for `-ln E[discount^n]`, where n is the number of steps until the loss: 0 where it is lost, and
+//! the larger the safer. The expectation itself, which is what is discounted elsewhere, lies near 0 for all states of a good
+//! player, and the differences that decide between two placements vanish in its noise. In the logarithm a feature multiplies the
+//! risk, whatever its size is, which is how features of good controllers work.
+//!
+//! A logarithm of one sample is no estimate of the logarithm of a mean. So the caller lists every event that could come next,
+//! each as likely as the others, with the best score that it leaves ([`Td::target`]): the mean is exact, and no luck is in it.
+//!
+//! # How it learns
+//!
+//! A score moves by a share of its error towards the target, at most [`LARGEST_ERROR`] being counted. Entries share their part
+//! among those that are looked up. Weights move by how much a feature differs from its mean so far, in units of its variance, so
+//! it does not matter in which units a feature counts. Steps fall as 1 / (1 + n / `half`) after n updates.
+//!
+//! What moves about is not what is handed in: [`Td::incumbent`] is a mean over all rounds, in which later ones count more
+//! (polynomial-decay averaging: Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, with 3).
+
+use serde::{Deserialize, Serialize};
+
+use super::{InvalidParameter, check, check_vector, invalid};
+
+/// Scores above it count as this much in a target. No state is that safe in the sense above, so a score beyond it is an error
+/// that must not spread.
+pub const LARGEST_SCORE: f64 = 15.0;
+/// A larger error is counted as this much.
+pub const LARGEST_ERROR: f64 = 2.0;
+/// The most entries of all tables together.
+pub const MAX_ENTRIES: u32 = 1 << 20;
+/// Means and variances of features follow the states at least this fast.
+const SLOWEST_MOMENTS: f64 = 1e-5;
+/// Added to every variance, for features that hardly vary.
+const LEAST_VARIANCE: f64 = 0.01;
+/// How much more the later rounds count in the mean.
+const LATER_ROUNDS: f64 = 3.0;
+
+/// The numbers of temporal-difference learning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TdConfig {
+    /// What a loss counts that is one step further away; above 0, below 1.
+    pub discount: f64,
+    /// The share of an error that the weights make up for in one step at the beginning, for a state as far from the mean as
+    /// states are on average.
+    pub feature_step: f64,
+    /// The same of the entries, for any state.
+    pub entry_step: f64,
+    /// Updates after which steps are half as large.
+    pub half: f64,
+}
+
+impl Default for TdConfig {
+    fn default() -> Self {
+        Self { discount: 0.9, feature_step: 0.1, entry_step: 0.1, half: 100_000.0 }
+    }
+}
+
+/// All that temporal-difference learning knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TdState {
+    /// Scores moved so far.
+    pub updates: u64,
+    /// Rounds in the mean.
+    pub rounds: u64,
+    /// The constant of every score.
+    pub constant: f64,
+    /// One weight a feature.
+    pub weights: Vec<f64>,
+    /// The entries of all tables.
+    pub entries: Vec<f64>,
+    /// Means of the features so far.
+    pub means: Vec<f64>,
+    /// Variances of the features so far.
+    pub variances: Vec<f64>,
+    /// The mean of the weights over rounds.
+    pub mean_weights: Vec<f64>,
+    /// The mean of the entries over rounds.
+    pub mean_entries: Vec<f64>,
+}
+
+/// Temporal-difference learning under way.
+#[derive(Debug, Clone)]
+pub struct Td {
+    config: TdConfig,
+    state: TdState,
+}
+
+impl TdConfig {
+    fn check(&self) -> Result<(), InvalidParameter> {
+        check("discount", self.discount, 1e-3..=1.0 - 1e-6)?;
+        check("feature_step", self.feature_step, 0.0..=1.0)?;
+        check("entry_step", self.entry_step, 0.0..=1.0)?;
+        check("half", self.half, 1.0..=1e15)
+    }
+}
+
+impl Td {
+    /// Begins with weights and entries of 0.
+    ///
+    /// # Errors
+    /// The first parameter out of its range.
+    pub fn new(config: TdConfig, num_features: u32, num_entries: u32) -> Result<Td, InvalidParameter> {
+        config.check()?;
+        if num_entries > MAX_ENTRIES {
+            return Err(invalid("entries", format!("are {num_entries}, expected at most {MAX_ENTRIES}")));
+        }
+        let (features, entries) = (vec![0.0; num_features as usize], vec![0.0; num_entries as usize]);
+        let state = TdState {
+            weights: features.clone(),
+            entries: entries.clone(),
+            means: features.clone(),
+            variances: features.clone(),
+            mean_weights: features,
+            mean_entries: entries,
+            ..TdState::default()
+        };
+        Ok(Td { config, state })
+    }
+
+    /// Goes on from a state.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, or the first part of the state that does not belong to as many features and
+    /// entries.
+    pub fn resume(
+        config: TdConfig,
+        state: TdState,
+        num_features: u32,
+        num_entries: u32,
+    ) -> Result<Td, InvalidParameter> {
+        config.check()?;
+        let (features, entries) = (num_features as usize, num_entries as usize);
+        check_vector("weights", &state.weights, features)?;
+        check_vector("entries", &state.entries, entries)?;
+        check_vector("means", &state.means, features)?;
+        check_vector("variances", &state.variances, features)?;
+        check_vector("mean_weights", &state.mean_weights, features)?;
+        check_vector("mean_entries", &state.mean_entries, entries)?;
+        check_vector("constant", &[state.constant], 1)?;
+        Ok(Td { config, state })
+    }
+
+    /// The score of a state with these features that looks up these entries.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[inline]
+    pub fn score(&self, features: &[f32], entries: &[u32]) -> f64 {
+        let mut score = self.state.constant;
+        for (weight, feature) in self.state.weights.iter().zip(features) {
+            score += weight * f64::from(*feature);
+        }
+        for entry in entries {
+            score += self.state.entries[*entry as usize];
+        }
+        score
+    }
+
+    /// The score that a state should have, by the best that each event can lead to: the score of a state, or `None` for the loss.
+    /// Events are equally likely; without any, the state is as good as lost.
+    pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
+        let (mut sum, mut events) = (0.0, 0.0);
+        for score in best {
+            sum += score.map_or(1.0, |score: f64| libm::exp(-score.clamp(0.0, LARGEST_SCORE)));
+            events += 1.0;
+        }
+        let mean = if events == 0.0 { 1.0 } else { sum / events };
+        -libm::log(self.config.discount * mean)
+    }
+
+    /// Moves the score of a state towards a target; returns the error that was counted.
+    ///
+    /// # Panics
+    /// If there are not as many features as weights, or no such entry.
+    pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
+        assert_eq!(features.len(), self.state.weights.len(), "one feature a weight");
+        let error = (target - self.score(features, entries)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
+        let TdConfig { feature_step, entry_step, half, .. } = self.config;
+        let state = &mut self.state;
+        let step = error / (1.0 + state.updates as f64 / half);
+        state.updates += 1;
+
+        // An entry that is looked up n times has n shares, each of which counts n times in the score.
+        let shares: usize = entries.iter().map(|entry| entries.iter().filter(|e| *e == entry).count()).sum();
+        for entry in entries {
+            state.entries[*entry as usize] += entry_step * step / shares as f64;
+        }
+
+        let follow = (1.0 / state.updates as f64).max(SLOWEST_MOMENTS);
+        let mut distance = 0.0; // of the features from their means, squared, in variances
+        for ((feature, mean), variance) in features.iter().zip(&mut state.means).zip(&mut state.variances) {
+            let beside = f64::from(*feature) - *mean;
+            *mean += follow * beside;
+            *variance += follow * (beside * beside - *variance);
+            let beside = f64::from(*feature) - *mean;
+            distance += beside * beside / (*variance + LEAST_VARIANCE);
+        }
+        // A state far from the others moves by half of the error at most.
+        let on_average = features.len() as f64 + 1.0;
+        let share = feature_step * step / on_average.max(2.0 * feature_step * distance);
+        state.constant += share;
+        for (i, feature) in features.iter().enumerate() {
+            let (mean, variance) = (state.means[i], state.variances[i]);
+            let change = share * (f64::from(*feature) - mean) / (variance + LEAST_VARIANCE);
+            state.weights[i] += change;
+            state.constant -= change * mean;
+        }
+        error
+    }
+
+    /// Ends a round: what is known now goes into the mean.
+    pub fn end_round(&mut self) {
+        let state = &mut self.state;
+        state.rounds += 1;
+        let share = (1.0 + LATER_ROUNDS) / (state.rounds as f64 + LATER_ROUNDS);
+        for (means, now) in
+            [(&mut state.mean_weights, &state.weights), (&mut state.mean_entries, &state.entries)]
+        {
+            for (mean, now) in means.iter_mut().zip(now) {
+                *mean += share * (now - *mean);
+            }
+        }
+    }
+
+    /// What it would hand in: weights and entries, each a mean over the rounds. The constant, which decides nothing between
+    /// states, is not among them.
+    pub fn incumbent(&self) -> (&[f64], &[f64]) {
+        (&self.state.mean_weights, &self.state.mean_entries)
+    }
+
+    /// All it knows: [`Td::resume`] goes on from here.
+    pub fn state(&self) -> &TdState {
+        &self.state
+    }
+}

@@ -1,0 +1,168 @@
+//! A scene as marks at places.
+
+use crate::engine::{OrientationTable, Rules, Tetromino};
+use crate::recording::Scene;
+
+use super::font;
+use super::layout::Layout;
+use super::moment::Moment;
+use super::palette::{Hue, Ink};
+
+/// Something in a picture. Later ones lie over earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mark {
+    /// A full area.
+    Area {
+        /// Left edge.
+        x: u32,
+        /// Top edge.
+        y: u32,
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+        /// Its colour.
+        ink: Ink,
+    },
+    /// A full cell.
+    Block {
+        /// Left edge.
+        x: u32,
+        /// Top edge.
+        y: u32,
+        /// Its side.
+        size: u32,
+        /// Where it came from.
+        hue: Hue,
+    },
+    /// The outline of a cell, inside it.
+    Ring {
+        /// Left edge.
+        x: u32,
+        /// Top edge.
+        y: u32,
+        /// Its side.
+        size: u32,
+        /// Its colour.
+        ink: Ink,
+    },
+    /// Words.
+    Words {
+        /// Left edge.
+        x: u32,
+        /// Top edge.
+        y: u32,
+        /// Pixels of a dot.
+        dot: u32,
+        /// Their colour.
+        ink: Ink,
+        /// What they say.
+        text: String,
+    },
+}
+
+/// Everything in the picture of a moment, and below it a line of words.
+pub fn draw(layout: &Layout, moment: &Moment, caption: &str) -> Vec<Mark> {
+    let mut marks = ground(layout);
+    playfield(layout, moment, &mut marks);
+    panel(layout, &moment.scene, &mut marks);
+    if let Some(y) = layout.caption {
+        let room = |dot| ((layout.width - 2 * layout.gap) / (font::ADVANCE * dot)) as usize;
+        // Long words are written small, and cut if that is not enough.
+        let dot = (1..=layout.dot).rfind(|&dot| caption.chars().count() <= room(dot)).unwrap_or(1);
+        let text = caption.chars().take(room(dot)).collect();
+        marks.push(Mark::Words { x: layout.gap, y, dot, ink: Ink::Label, text });
+    }
+    marks
+}
+
+/// What never changes: the frame, and the empty playfield.
+fn ground(layout: &Layout) -> Vec<Mark> {
+    let Layout { cell, frame, inset, columns, rows, .. } = *layout;
+    let (width, height) = (columns * cell, rows * cell);
+    let area = |x, y, width, height, ink| Mark::Area { x, y, width, height, ink };
+    let mut marks = vec![
+        area(0, 0, layout.width, layout.height, Ink::Background),
+        area(inset - frame, inset - frame, width + 2 * frame, height + 2 * frame, Ink::Frame),
+        area(inset, inset, width, height, Ink::Empty),
+    ];
+    marks.extend((1..columns).map(|column| area(inset + column * cell, inset, 1, height, Ink::Grid)));
+    marks.extend((1..rows).map(|row| area(inset, inset + row * cell, width, 1, Ink::Grid)));
+    marks
+}
+
+fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut Vec<Mark>) {
+    let size = layout.cell;
+    let at = |&(row, column): &(u8, u8)| (layout.x(column), layout.y(row));
+    let is_inside = |cell: &&(u8, u8)| u32::from(cell.0) < layout.rows;
+    for (row, cells) in (0..).zip(scene.cells.rows()) {
+        for (column, hue) in (0..).zip(cells).filter_map(|(column, cell)| Some((column, Hue::of(*cell)?))) {
+            let (x, y) = at(&(row, column));
+            marks.push(Mark::Block { x, y, size, hue });
+        }
+    }
+    let current = scene.current.as_ref();
+    if let (Some(ghost), Some(current)) = (&scene.ghost, current) {
+        for (x, y) in ghost.iter().filter(is_inside).map(at) {
+            marks.push(Mark::Ring { x, y, size, ink: Ink::Dark(current.tetromino.into()) });
+        }
+    }
+    if let Some(current) = current {
+        for (x, y) in current.cells.iter().filter(is_inside).map(at) {
+            marks.push(Mark::Block { x, y, size, hue: current.tetromino.into() });
+        }
+    }
+    for &row in full_rows {
+        let (x, width) = (layout.inset, layout.columns * layout.cell);
+        let (height, ink) = (layout.cell.div_ceil(3), Ink::Bright);
+        marks.push(Mark::Area { x, y: layout.y(row) + (layout.cell - height) / 2, width, height, ink });
+    }
+    let marked = current.map_or(&scene.last[..], |current| &current.cells[..]);
+    for (x, y) in marked.iter().filter(is_inside).map(at) {
+        marks.push(Mark::Ring { x, y, size, ink: Ink::Bright });
+    }
+}
+
+/// The next pieces, and the numbers.
+fn panel(layout: &Layout, scene: &Scene, marks: &mut Vec<Mark>) {
+    let &Layout { dot, panel: x, .. } = layout;
+    let mut y = layout.inset;
+    let words = |y, ink, text| Mark::Words { x, y, dot, ink, text };
+    if layout.preview > 0 {
+        marks.push(words(y, Ink::Label, "NEXT".to_owned()));
+        let mut top = y + layout.letter_height() + 3 * dot;
+        for &piece in &scene.next {
+            lying(layout, piece, top, marks);
+            top += layout.piece_height();
+        }
+        y += layout.next_height();
+    }
+    let mut numbers = vec![("LINES", scene.lines.to_string()), ("PIECES", scene.pieces.to_string())];
+    if layout.has_score {
+        numbers.push(("SCORE", points(scene.score)));
+    }
+    for (label, number) in numbers {
+        marks.push(words(y, Ink::Label, label.to_owned()));
+        marks.push(words(y + layout.letter_height() + 2 * dot, Ink::Value, number));
+        y += layout.number_height();
+    }
+}
+
+/// A next piece, lying, whatever the rules make of it.
+fn lying(layout: &Layout, piece: Tetromino, top: u32, marks: &mut Vec<Mark>) {
+    let rules = Rules { orientations: OrientationTable::Survey, ..Rules::default() };
+    let shape = &rules.shapes(piece)[0];
+    let size = layout.small_cell;
+    // A flat one lies in the middle of its place.
+    let drop = (2 - u32::from(shape.height)) * size / 2;
+    for (row, column) in shape.cells_at(0, 0) {
+        let from_top = u32::from(shape.height - 1 - row);
+        let (x, y) = (layout.panel + u32::from(column) * size, top + drop + from_top * size);
+        marks.push(Mark::Block { x, y, size, hue: piece.into() });
+    }
+}
+
+/// Points, with a digit behind the point where they are not whole.
+pub(super) fn points(score: f64) -> String {
+    if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.1}") }
+}

@@ -1,0 +1,116 @@
+//! Where things are in a picture, in pixels from the upper left corner.
+
+use crate::engine::{Rules, Scoring};
+
+use super::font;
+
+/// Pixels of a cell's side: fewer cannot be told apart, and more make no picture better.
+pub const CELL_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
+
+/// Letters beside the playfield in a line: a number of eight digits.
+const PANEL_LETTERS: u32 = 8;
+
+/// The measures of the pictures of one game. They are the same for all of its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Of the whole picture, even.
+    pub width: u32,
+    /// Of the whole picture, even.
+    pub height: u32,
+    /// A cell's side.
+    pub cell: u32,
+    /// The side of a cell of the next pieces.
+    pub small_cell: u32,
+    /// Pixels of a dot of a letter.
+    pub dot: u32,
+    /// Thickness of the frame.
+    pub frame: u32,
+    /// Free space between parts.
+    pub gap: u32,
+    /// Columns of the playfield.
+    pub columns: u32,
+    /// Rows of the playfield.
+    pub rows: u32,
+    /// The playfield's left edge, inside the frame; its top edge is as far down.
+    pub inset: u32,
+    /// The left edge of what is beside the playfield.
+    pub panel: u32,
+    /// How many next pieces there is room for.
+    pub preview: u32,
+    /// Whether points are shown: where they are not just lines.
+    pub has_score: bool,
+    /// The top edge of the line below everything, if there is one.
+    pub caption: Option<u32>,
+}
+
+impl Layout {
+    /// For games of these rules, with cells of this size, which is taken to the nearest of [`CELL_SIZES`]; with room for a
+    /// line below everything, if there is something to say.
+    pub fn new(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
+        let cell = cell.clamp(*CELL_SIZES.start(), *CELL_SIZES.end());
+        let (dot, frame, gap) = ((cell / 8).max(1), (cell / 8).max(1), (cell / 2).max(4));
+        let (columns, rows) = (u32::from(rules.width), u32::from(rules.height));
+        let inset = gap + frame;
+        let panel = inset + columns * cell + frame + gap;
+        let mut layout = Layout {
+            width: panel + PANEL_LETTERS * font::ADVANCE * dot + gap,
+            height: 0,
+            cell,
+            small_cell: (cell * 3 / 4).max(3),
+            dot,
+            frame,
+            gap,
+            columns,
+            rows,
+            inset,
+            panel,
+            preview: rules.preview.into(),
+            has_score: rules.scoring != Scoring::LINES,
+            caption: None,
+        };
+        let playfield = inset + rows * cell + frame;
+        let numbers = if layout.has_score { 3 } else { 2 };
+        let panel = inset + layout.next_height() + numbers * layout.number_height();
+        let mut bottom = playfield.max(panel);
+        if has_caption {
+            layout.caption = Some(bottom + gap);
+            bottom += gap + layout.letter_height();
+        }
+        layout.height = (bottom + gap).next_multiple_of(2);
+        layout.width = layout.width.next_multiple_of(2);
+        layout
+    }
+
+    /// Rows of a letter.
+    pub fn letter_height(&self) -> u32 {
+        font::HEIGHT * self.dot
+    }
+
+    /// A number and its name.
+    pub fn number_height(&self) -> u32 {
+        2 * self.letter_height() + 5 * self.dot + self.gap
+    }
+
+    /// A next piece, which lies on its side.
+    pub fn piece_height(&self) -> u32 {
+        2 * self.small_cell + self.gap / 2
+    }
+
+    /// The next pieces and their name; 0 if none are shown.
+    pub fn next_height(&self) -> u32 {
+        if self.preview == 0 {
+            return 0;
+        }
+        self.letter_height() + 3 * self.dot + self.preview * self.piece_height() + self.gap
+    }
+
+    /// The left edge of a column.
+    pub fn x(&self, column: u8) -> u32 {
+        self.inset + u32::from(column) * self.cell
+    }
+
+    /// The top edge of a row of the playfield.
+    pub fn y(&self, row: u8) -> u32 {
+        self.inset + (self.rows - 1 - u32::from(row)) * self.cell
+    }
+}

@@ -1,0 +1,156 @@
+//! The colours.
+
+use crate::engine::Tetromino;
+use crate::recording::Cell;
+
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
+
+/// A set of seven colours for the tetrominoes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Palette {
+    /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
+    #[default]
+    Usual,
+    /// Seven colours that people with any kind of colour blindness can tell apart: those of Okabe and Ito (2008), "Color
+    /// Universal Design".
+    ColourBlind,
+}
+
+/// What something is painted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ink {
+    /// Around everything.
+    Background,
+    /// An empty cell.
+    Empty,
+    /// The lines between empty cells.
+    Grid,
+    /// The frame of the playfield.
+    Frame,
+    /// Words that name something.
+    Label,
+    /// Words and numbers that matter.
+    Value,
+    /// Around the cells of the last piece; rows that are about to go.
+    Bright,
+    /// The body of a full cell.
+    Body(Hue),
+    /// Its upper edge.
+    Light(Hue),
+    /// Its lower edge.
+    Dark(Hue),
+}
+
+/// Where a full cell came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Hue {
+    /// A tetromino, by its number.
+    Tetromino(u8),
+    /// The position that the game began from.
+    Given,
+}
+
+impl Hue {
+    /// That of a cell, if it is full.
+    pub fn of(cell: Cell) -> Option<Hue> {
+        match cell {
+            Cell::Empty => None,
+            Cell::Of(tetromino) => Some(tetromino.into()),
+            Cell::Given => Some(Hue::Given),
+        }
+    }
+
+    /// All of them.
+    fn all() -> impl Iterator<Item = Hue> {
+        Tetromino::ALL.into_iter().map(Hue::from).chain([Hue::Given])
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Hue::Tetromino(number) => number.into(),
+            Hue::Given => Tetromino::ALL.len(),
+        }
+    }
+}
+
+impl From<Tetromino> for Hue {
+    fn from(tetromino: Tetromino) -> Hue {
+        Hue::Tetromino(tetromino as u8)
+    }
+}
+
+const PLAIN: [Ink; 7] =
+    [Ink::Background, Ink::Empty, Ink::Grid, Ink::Frame, Ink::Label, Ink::Value, Ink::Bright];
+
+impl Ink {
+    /// All inks, in the order of their [numbers](Ink::index).
+    pub fn all() -> impl Iterator<Item = Ink> {
+        let of_hue = |hue| [Ink::Body(hue), Ink::Light(hue), Ink::Dark(hue)];
+        PLAIN.into_iter().chain(Hue::all().flat_map(of_hue))
+    }
+
+    /// Its number in pictures with a palette.
+    pub fn index(self) -> u8 {
+        let of_hue = |hue: Hue, part| PLAIN.len() + 3 * hue.index() + part;
+        let index = match self {
+            Ink::Background => 0,
+            Ink::Empty => 1,
+            Ink::Grid => 2,
+            Ink::Frame => 3,
+            Ink::Label => 4,
+            Ink::Value => 5,
+            Ink::Bright => 6,
+            Ink::Body(hue) => of_hue(hue, 0),
+            Ink::Light(hue) => of_hue(hue, 1),
+            Ink::Dark(hue) => of_hue(hue, 2),
+        };
+        index as u8
+    }
+}
+
+impl Palette {
+    /// The colour of a full cell.
+    pub fn of(self, hue: Hue) -> Rgb {
+        let colours: [Rgb; 7] = match self {
+            Palette::Usual => [
+                [0x2f, 0xc6, 0xe0],
+                [0xf2, 0xcf, 0x3c],
+                [0xa9, 0x5b, 0xd6],
+                [0xe2, 0x48, 0x4d],
+                [0x53, 0xb9, 0x4f],
+                [0x3f, 0x6f, 0xe0],
+                [0xee, 0x8c, 0x2f],
+            ],
+            Palette::ColourBlind => [
+                [0x56, 0xb4, 0xe9],
+                [0xf0, 0xe4, 0x42],
+                [0xcc, 0x79, 0xa7],
+                [0xd5, 0x5e, 0x00],
+                [0x00, 0x9e, 0x73],
+                [0x00, 0x72, 0xb2],
+                [0xe6, 0x9f, 0x00],
+            ],
+        };
+        match hue {
+            Hue::Tetromino(number) => colours[usize::from(number)],
+            Hue::Given => [0x8a, 0x90, 0x9c],
+        }
+    }
+
+    /// The colour of an ink.
+    pub fn rgb(self, ink: Ink) -> Rgb {
+        match ink {
+            Ink::Background => [0x1b, 0x1e, 0x26],
+            Ink::Empty => [0x11, 0x13, 0x19],
+            Ink::Grid => [0x1f, 0x23, 0x2d],
+            Ink::Frame => [0x5a, 0x63, 0x75],
+            Ink::Label => [0x8d, 0x96, 0xa8],
+            Ink::Value => [0xf0, 0xf2, 0xf6],
+            Ink::Bright => [0xff, 0xff, 0xff],
+            Ink::Body(hue) => self.of(hue),
+            Ink::Light(hue) => self.of(hue).map(|part| part + (255 - part) / 3),
+            Ink::Dark(hue) => self.of(hue).map(|part| part - part / 3),
+        }
+    }
+}

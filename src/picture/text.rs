@@ -1,0 +1,130 @@
+//! Scenes in characters.
+//!
+//! Without colours a cell is the letter of its tetromino, a small one for those of the last piece, `#` for what was there at
+//! the beginning, `.` for nothing. With colours it is two columns wide, so that it is about square.
+
+use std::fmt::Write;
+
+use crate::engine::Tetromino;
+use crate::recording::{Cell, Scene};
+
+use super::draw::points;
+use super::moment::Moment;
+use super::palette::{Hue, Palette, Rgb};
+
+const RESET: &str = "\x1b[0m";
+
+/// Draws a moment, with the colours of a palette or without; lines end with a newline.
+pub fn text(moment: &Moment, palette: Option<Palette>) -> String {
+    let scene = &moment.scene;
+    let (width, height) = (scene.cells.width(), scene.cells.height());
+    let frame = format!("+{}+", "-".repeat(usize::from(width) * if palette.is_some() { 2 } else { 1 }));
+    let mut aside = aside(scene, palette).into_iter();
+    let mut text = format!("{frame}\n");
+    for row in (0..height).rev() {
+        text.push('|');
+        for column in 0..width {
+            let place = place(scene, row, column);
+            match palette {
+                Some(palette) => text.push_str(&coloured(place, palette)),
+                None => text.push(plain(place)),
+            }
+        }
+        text.push('|');
+        if moment.full_rows.contains(&row) {
+            text.push('<');
+        }
+        if let Some(words) = aside.next() {
+            let _ = write!(text, "  {words}");
+        }
+        text.push('\n');
+    }
+    text.push_str(&frame);
+    text.push('\n');
+    aside.for_each(|words| text = format!("{text}{words}\n"));
+    text
+}
+
+/// What is at a place.
+enum Place {
+    Empty,
+    Ghost(Tetromino),
+    Full(Hue),
+    /// Of the current piece, or of the last one.
+    Marked(Hue),
+}
+
+fn place(scene: &Scene, row: u8, column: u8) -> Place {
+    let here = (row, column);
+    let cell = scene.cells.get(row, column);
+    match &scene.current {
+        Some(current) if current.cells.contains(&here) => Place::Marked(current.tetromino.into()),
+        Some(current) if cell == Cell::Empty && scene.ghost.is_some_and(|ghost| ghost.contains(&here)) => {
+            Place::Ghost(current.tetromino)
+        }
+        current => match Hue::of(cell) {
+            None => Place::Empty,
+            Some(hue) if current.is_none() && scene.last.contains(&here) => Place::Marked(hue),
+            Some(hue) => Place::Full(hue),
+        },
+    }
+}
+
+fn letter(hue: Hue) -> char {
+    match hue {
+        Hue::Tetromino(number) => Tetromino::from_index(number).map_or('#', Tetromino::letter),
+        Hue::Given => '#',
+    }
+}
+
+fn plain(place: Place) -> char {
+    match place {
+        Place::Empty => '.',
+        Place::Ghost(_) => ':',
+        Place::Full(hue) => letter(hue),
+        Place::Marked(hue) => letter(hue).to_ascii_lowercase(),
+    }
+}
+
+fn coloured(place: Place, palette: Palette) -> String {
+    match place {
+        Place::Empty => " .".to_owned(),
+        Place::Ghost(piece) => format!("\x1b[38;5;{}m[]{RESET}", of_256(palette.of(piece.into()))),
+        Place::Full(hue) => format!("\x1b[48;5;{}m  {RESET}", of_256(palette.of(hue))),
+        Place::Marked(hue) => format!("\x1b[1;30;48;5;{}m[]{RESET}", of_256(palette.of(hue))),
+    }
+}
+
+/// The nearest of the 6 x 6 x 6 colours that terminals have had since 1999.
+fn of_256(rgb: Rgb) -> u16 {
+    let step = |part: u8| match part {
+        0..48 => 0,
+        48..115 => 1,
+        part => (u16::from(part) - 35) / 40,
+    };
+    let [red, green, blue] = rgb.map(step);
+    16 + 36 * red + 6 * green + blue
+}
+
+/// The lines beside the playfield.
+fn aside(scene: &Scene, palette: Option<Palette>) -> Vec<String> {
+    let piece = |piece: Tetromino| match palette {
+        Some(palette) => format!("\x1b[1;38;5;{}m{piece}{RESET}", of_256(palette.of(piece.into()))),
+        None => piece.to_string(),
+    };
+    let mut lines = vec![
+        format!("lines   {}", scene.lines),
+        format!("pieces  {}", scene.pieces),
+        format!("points  {}", points(scene.score)),
+    ];
+    if scene.steps != scene.pieces {
+        lines.push(format!("steps   {}", scene.steps));
+    }
+    if !scene.next.is_empty() {
+        lines.push(format!("next    {}", scene.next.iter().copied().map(piece).collect::<String>()));
+    }
+    if let Some(end) = scene.end {
+        lines.push(end.to_string());
+    }
+    lines
+}

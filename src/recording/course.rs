@@ -1,0 +1,286 @@
+//! A game with its colours, action by action.
+//!
+//! It plays as an environment of one episode does, with the engine's functions; `tests/it/recording.rs` compares the two.
+
+use std::collections::VecDeque;
+
+use crate::engine::{
+    ActionModel, Dealer, FallingPiece, Key, Landed, Odds, Placement, Playfield, Rules, Shape, Tetromino,
+    comes_to_rest, placements,
+};
+use crate::env::InvalidActionPolicy;
+
+use super::cells::Cells;
+use super::record::{Ending, Outcome, RecordingError, Setup};
+use super::scene::{CurrentPiece, Scene, SceneCells};
+
+/// Why an action could not be done. Nothing has changed then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionRefused {
+    /// The game is over.
+    #[error("the game is over: {0}")]
+    Ended(Ending),
+    /// The rules have no such action.
+    #[error("action {action} is out of range, expected 0..{num_actions}")]
+    OutOfRange {
+        /// Which.
+        action: u8,
+        /// How many there are.
+        num_actions: u32,
+    },
+    /// The current piece has no such placement here.
+    #[error("action {action} is no placement of {piece} here")]
+    NoPlacement {
+        /// Which.
+        action: u8,
+        /// The current piece.
+        piece: Tetromino,
+    },
+}
+
+/// A game up to some step.
+#[derive(Clone, Debug)]
+pub struct Course {
+    rules: Rules,
+    invalid_actions: InvalidActionPolicy,
+    dealer: Dealer,
+    /// The current piece and the shown ones after it; fewer at the end of explicit pieces.
+    visible: VecDeque<Tetromino>,
+    /// The current piece on its way down, where keys move it.
+    falling: Option<FallingPiece>,
+    playfield: Playfield,
+    cells: Cells,
+    last: Vec<(u8, u8)>,
+    cleared: Vec<u8>,
+    steps: u64,
+    pieces: u64,
+    lines: u64,
+    score: f64,
+    end: Option<Ending>,
+}
+
+impl Course {
+    /// A game before its first action.
+    ///
+    /// # Errors
+    /// [`RecordingError`] for a game that cannot be played.
+    pub fn new(setup: &Setup) -> Result<Course, RecordingError> {
+        setup.check()?;
+        let rules = setup.rules;
+        let mut dealer = setup.dealer();
+        let dealt = (0..=rules.preview).map_while(|_| dealer.deal());
+        let mut visible: VecDeque<Tetromino> = dealt.collect();
+        let mut playfield = Playfield::empty(rules.width, rules.height);
+        if let Some(start) = &setup.start {
+            playfield = start.playfield;
+            let given = || std::iter::once(start.piece).chain(start.queue.iter().copied());
+            visible = given().chain(visible.into_iter().skip(given().count())).collect();
+        }
+        let mut course = Course {
+            rules,
+            invalid_actions: setup.invalid_actions,
+            dealer,
+            visible,
+            falling: None,
+            playfield,
+            cells: Cells::given(&playfield),
+            last: Vec::new(),
+            cleared: Vec::new(),
+            steps: 0,
+            pieces: 0,
+            lines: 0,
+            score: 0.0,
+            end: None,
+        };
+        course.appear();
+        Ok(course)
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Actions so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The playfield, without the current piece.
+    pub fn playfield(&self) -> &Playfield {
+        &self.playfield
+    }
+
+    /// The piece in play; none once the game has ended.
+    pub fn piece(&self) -> Option<Tetromino> {
+        if self.end.is_none() { self.visible.front().copied() } else { None }
+    }
+
+    /// The next pieces, as many as the rules show.
+    pub fn next(&self) -> impl Iterator<Item = Tetromino> {
+        self.visible.iter().copied().skip(1)
+    }
+
+    /// How likely each tetromino is to follow those.
+    pub fn odds(&self) -> Odds {
+        self.dealer.odds()
+    }
+
+    /// The piece in play on its way down, where keys move it.
+    pub fn falling(&self) -> Option<FallingPiece> {
+        if self.end.is_none() { self.falling } else { None }
+    }
+
+    /// How it ended, once it has.
+    pub fn end(&self) -> Option<Ending> {
+        self.end
+    }
+
+    /// What has come of it so far.
+    pub fn outcome(&self) -> Outcome {
+        let Course { pieces, lines, score, end, playfield, .. } = *self;
+        Outcome { pieces, lines, score, end, playfield }
+    }
+
+    /// What a viewer draws. The ghost is that of a dropped piece where keys move it; else there is none.
+    pub fn scene(&self) -> Scene {
+        Scene {
+            cells: self.cells.clone(),
+            last: self.last.clone(),
+            cleared: self.cleared.clone(),
+            current: self.current(),
+            ghost: self.dropped(),
+            next: self.next().collect(),
+            steps: self.steps,
+            pieces: self.pieces,
+            lines: self.lines,
+            score: self.score,
+            end: self.end,
+        }
+    }
+
+    fn current(&self) -> Option<CurrentPiece> {
+        let tetromino = self.piece()?;
+        let appears = || {
+            let shape = &self.rules.shapes(tetromino)[0];
+            let (column, row) = shape.spawn(self.rules.width, self.rules.height);
+            shape.cells_at(row, column)
+        };
+        let cells = self.falling.map_or_else(appears, |falling| falling.cells());
+        Some(CurrentPiece { tetromino, cells })
+    }
+
+    /// Where a placement of the current piece comes to rest, before rows are cleared; none if it does not exist.
+    pub fn placed(&self, placement: Placement) -> Option<SceneCells> {
+        let piece = self.piece()?;
+        let exists = placements(&self.rules, &self.playfield, piece).contains(placement);
+        exists.then(|| {
+            let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
+            shape.cells_at(row, placement.column)
+        })
+    }
+
+    /// Where the current piece comes to rest if it is dropped now; none where keys do not move it.
+    pub fn dropped(&self) -> Option<SceneCells> {
+        let falling = self.falling()?;
+        Some(falling.step(Key::Drop, &self.playfield).piece.cells())
+    }
+
+    /// Where an action leads the current piece: where the placement comes to rest; or, where keys move it, where it comes to
+    /// rest if it is dropped now.
+    pub fn led_to(&self, action: u8) -> Option<SceneCells> {
+        match self.rules.action_model {
+            ActionModel::Placement => self.placed(Placement::from_action(action.into(), self.rules.width)),
+            ActionModel::Keypress => self.dropped(),
+        }
+    }
+
+    /// Does an action. Returns the lines of the landing, if a piece landed.
+    ///
+    /// # Errors
+    /// [`ActionRefused`] for an action that cannot be done.
+    pub fn play(&mut self, action: u8) -> Result<Option<u8>, ActionRefused> {
+        if let Some(end) = self.end {
+            return Err(ActionRefused::Ended(end));
+        }
+        let num_actions = self.rules.num_actions();
+        if u32::from(action) >= num_actions {
+            return Err(ActionRefused::OutOfRange { action, num_actions });
+        }
+        let piece = self.visible[0];
+        let lines = match self.rules.action_model {
+            ActionModel::Placement => {
+                let placement = Placement::from_action(action.into(), self.rules.width);
+                if placements(&self.rules, &self.playfield, piece).contains(placement) {
+                    let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
+                    Some(self.land(shape, row, placement.column))
+                } else {
+                    self.play_invalid(action)?;
+                    None
+                }
+            }
+            ActionModel::Keypress => {
+                let falling = self.falling.expect("a piece that is in play falls");
+                let fall = falling.step(Key::ALL[usize::from(action)], &self.playfield);
+                self.falling = Some(fall.piece);
+                let (row, column) = fall.piece.corner();
+                fall.rests.then(|| self.land(fall.piece.shape(), row, column))
+            }
+        };
+        self.steps += 1;
+        Ok(lines)
+    }
+
+    /// A placement that does not exist.
+    fn play_invalid(&mut self, action: u8) -> Result<(), ActionRefused> {
+        match self.invalid_actions {
+            InvalidActionPolicy::Reject => {
+                return Err(ActionRefused::NoPlacement { action, piece: self.visible[0] });
+            }
+            InvalidActionPolicy::Terminate => {
+                self.score += self.rules.scoring.game_end;
+                self.end = Some(Ending::InvalidAction);
+            }
+            InvalidActionPolicy::Ignore { reward } => self.score += reward,
+        }
+        Ok(())
+    }
+
+    /// The current piece comes to rest, and the next one appears.
+    fn land(&mut self, shape: &Shape, row: u8, column: u8) -> u8 {
+        let rules = self.rules;
+        let landing = self.playfield.land_at(shape, row, column, rules.top_out);
+        let piece = self.visible.pop_front().expect("a piece that is in play");
+        self.visible.extend(self.dealer.deal());
+        let landed = shape.cells_at(row, column);
+        landed.iter().for_each(|&cell| self.cells.fill(cell, piece));
+        let full = if landing.lines > 0 { landing.locked.full_rows() } else { 0 };
+        self.cleared = (0..rules.height).filter(|row| full >> row & 1 == 1).collect();
+        self.cells.remove_rows(&self.cleared);
+        let stays = |(row, _): &(u8, u8)| *row < rules.height && full >> row & 1 == 0;
+        let fallen = |(row, column): (u8, u8)| (row - (full & ((1 << row) - 1)).count_ones() as u8, column);
+        self.last = landed.into_iter().filter(stays).map(fallen).collect();
+        self.playfield = landing.afterstate;
+        let next = self.visible.front().copied();
+        let landed = Landed { lines: landing.lines, terminal: landing.terminal };
+        let landed = landed.followed_by(&rules, &self.playfield, next);
+        self.pieces += 1;
+        self.lines += u64::from(landed.lines);
+        self.score += landed.points(&rules);
+        if landed.terminal {
+            self.end = Some(Ending::ToppedOut);
+        } else if next.is_none() {
+            self.end = Some(Ending::OutOfPieces);
+        }
+        self.appear();
+        landed.lines
+    }
+
+    /// Puts the current piece where pieces begin to fall, if keys move it.
+    fn appear(&mut self) {
+        if self.rules.action_model == ActionModel::Keypress {
+            let spawn = |&piece| FallingPiece::spawn(piece, self.rules.width, self.rules.height);
+            self.falling = self.visible.front().map(spawn);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A game that is played and written down at the same time.
+
+use super::course::{ActionRefused, Course};
+use super::record::{Recording, RecordingError, Setup};
+use super::timeline::Timeline;
+
+/// A game in progress, whose actions can be taken back.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    setup: Setup,
+    actions: Vec<u8>,
+    lines: Vec<u8>,
+    timeline: Timeline,
+}
+
+impl Recorder {
+    /// A game before its first action.
+    ///
+    /// # Errors
+    /// [`RecordingError`] for a game that cannot be played.
+    pub fn new(setup: Setup) -> Result<Recorder, RecordingError> {
+        let timeline = Timeline::new(Course::new(&setup)?);
+        Ok(Recorder { setup, actions: Vec::new(), lines: Vec::new(), timeline })
+    }
+
+    /// The game as it stands.
+    pub fn course(&self) -> &Course {
+        self.timeline.course()
+    }
+
+    /// What was done so far.
+    pub fn actions(&self) -> &[u8] {
+        &self.actions
+    }
+
+    /// Does an action. Returns the lines of the landing, if a piece landed.
+    ///
+    /// # Errors
+    /// [`ActionRefused`] for an action that cannot be done; nothing has changed then.
+    pub fn play(&mut self, action: u8) -> Result<Option<u8>, ActionRefused> {
+        let lines = self.timeline.play(action)?;
+        self.actions.push(action);
+        self.lines.extend(lines);
+        Ok(lines)
+    }
+
+    /// Takes the last action back; returns it, or `None` at the beginning of the game.
+    pub fn undo(&mut self) -> Option<u8> {
+        let action = *self.actions.last()?;
+        self.undo_to(self.actions.len() - 1);
+        Some(action)
+    }
+
+    /// Takes back all actions after the first `step` ones.
+    pub fn undo_to(&mut self, step: usize) {
+        self.actions.truncate(step);
+        self.timeline.seek(self.actions.len(), &self.actions);
+        self.timeline.forget_future();
+        self.lines.truncate(self.course().outcome().pieces as usize);
+    }
+
+    /// The recording so far. Who played, and where the game comes from, are for people.
+    pub fn recording(&self, player: &str, origin: &str) -> Recording {
+        Recording {
+            setup: self.setup.clone(),
+            player: player.to_owned(),
+            origin: origin.to_owned(),
+            actions: self.actions.clone(),
+            lines: self.lines.clone(),
+            outcome: self.course().outcome(),
+        }
+    }
+}

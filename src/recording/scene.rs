@@ -1,0 +1,45 @@
+//! What a viewer draws of a game.
+
+use crate::engine::Tetromino;
+
+use super::cells::Cells;
+use super::record::Ending;
+
+/// The row and the column of the four cells of a tetromino, by row, then by column. Rows may be above the playfield.
+pub type SceneCells = [(u8, u8); 4];
+
+/// A game at a glance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// The landed cells and where they came from, without the current piece.
+    pub cells: Cells,
+    /// The cells of the last landed piece that are in the playfield still, after the rows that it completed have gone.
+    pub last: Vec<(u8, u8)>,
+    /// The rows that the last landed piece completed, as they were numbered before they went, the lowest first.
+    pub cleared: Vec<u8>,
+    /// The piece in play; none once the game has ended.
+    pub current: Option<CurrentPiece>,
+    /// Where the current piece would come to rest: by the next action of a replay, or as a viewer sets it.
+    pub ghost: Option<SceneCells>,
+    /// The next pieces, as many as the rules show.
+    pub next: Vec<Tetromino>,
+    /// Actions so far.
+    pub steps: u64,
+    /// Pieces landed so far.
+    pub pieces: u64,
+    /// Lines cleared so far.
+    pub lines: u64,
+    /// Points so far.
+    pub score: f64,
+    /// How the game ended, once it has.
+    pub end: Option<Ending>,
+}
+
+/// The piece in play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentPiece {
+    /// Which.
+    pub tetromino: Tetromino,
+    /// Where it is: on its way down where keys move it, else where it appears. They may overlap full cells there.
+    pub cells: SceneCells,
+}

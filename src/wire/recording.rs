@@ -1,0 +1,204 @@
+//! Recordings, as messages and as files: JSON or the bytes of the message.
+//!
+//! A file may come from anywhere. It is read within [`MAX_RECORDING_BYTES`], every field is checked, and what it asks for is
+//! never more than a few times its own size. Whether its game is the one that it says is up to
+//! [`Replay`](crate::recording::Replay).
+
+use prost::{Message, Name};
+
+use crate::engine::{Playfield, RULES_VERSION, Rules, Tetromino, parse_sequence};
+use crate::recording::{Ending, Outcome, Pieces, Recording, Setup};
+
+use super::codec;
+use super::error::{DecodeError, Fault, InField};
+use super::limits::{MAX_DECODED_BYTES, MAX_RECORDING_BYTES, MAX_RECORDING_TEXT, check_name};
+use super::pb;
+use super::positions::{decode_drawing, drawn_rows, encode_drawing};
+use super::rules::ResolvedRules;
+use super::session::{decode_invalid_actions, invalid_action_reward};
+
+/// Why a file is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingFileError {
+    /// It is too long.
+    #[error("it has {0} bytes, expected at most {MAX_RECORDING_BYTES}")]
+    TooLong(usize),
+    /// It has more texts and numbers than a recording.
+    #[error("it would take {0} bytes of memory, expected at most {MAX_DECODED_BYTES}")]
+    TooHeavy(u64),
+    /// It begins like JSON and is not that of a recording.
+    #[error("it is no recording in JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is not the bytes of a recording.
+    #[error("it is neither a recording in JSON, which begins with {{, nor one in binary form: {0}")]
+    Binary(#[from] prost::DecodeError),
+    /// A field is wrong.
+    #[error(transparent)]
+    Field(#[from] DecodeError),
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// [`RecordingFileError`], with the field that is wrong.
+pub fn read(bytes: &[u8]) -> Result<Recording, RecordingFileError> {
+    if bytes.len() > MAX_RECORDING_BYTES as usize {
+        return Err(RecordingFileError::TooLong(bytes.len()));
+    }
+    let message = if bytes.trim_ascii_start().starts_with(b"{") {
+        serde_json::from_slice(bytes)?
+    } else {
+        // Empty texts take more memory than bytes; no recording has many of them.
+        let weight = codec::weight(&pb::Recording::full_name(), bytes);
+        if let Some(weight) = weight.filter(|weight| *weight > MAX_DECODED_BYTES) {
+            return Err(RecordingFileError::TooHeavy(weight));
+        }
+        pb::Recording::decode(bytes)?
+    };
+    Ok(decode(&message)?)
+}
+
+/// A recording as a file of JSON, for people.
+pub fn to_json(recording: &Recording) -> String {
+    let mut json = serde_json::to_string(&encode(recording)).expect("every field is written");
+    json.push('\n');
+    json
+}
+
+/// A recording as a file of bytes.
+pub fn to_bytes(recording: &Recording) -> Vec<u8> {
+    encode(recording).encode_to_vec()
+}
+
+/// A recording as a message.
+pub fn encode(recording: &Recording) -> pb::Recording {
+    use pb::recording::Pieces as Message;
+    let Recording { setup, player, origin, actions, lines, outcome } = recording;
+    let Setup { rules, invalid_actions, pieces, start } = setup;
+    pb::Recording {
+        rules_version: RULES_VERSION.to_owned(),
+        rules: Some((&ResolvedRules::from(*rules)).into()),
+        invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_actions).into(),
+        invalid_action_reward: invalid_action_reward(*invalid_actions),
+        pieces: Some(match pieces {
+            Pieces::Seed(seed) => Message::Seed(*seed),
+            Pieces::Sequence(pieces) => {
+                Message::PieceSequence(pieces.iter().copied().map(Tetromino::letter).collect())
+            }
+        }),
+        start: start.as_ref().map(encode_drawing),
+        actions: actions.iter().copied().map(u32::from).collect(),
+        lines: lines.clone().into(),
+        outcome: Some(pb::RecordedOutcome {
+            pieces: outcome.pieces,
+            lines: outcome.lines,
+            score: outcome.score,
+            end: encode_end(outcome.end).into(),
+            rows: drawn_rows(&outcome.playfield),
+        }),
+        player: player.clone(),
+        origin: origin.clone(),
+    }
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Recording`.
+pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
+    use pb::recording::Pieces as Message;
+    check_rules_version(&message.rules_version)?;
+    let rules = message.rules.as_ref().ok_or_else(|| DecodeError::missing("rules"))?;
+    let rules = ResolvedRules::try_from(rules).in_field("rules")?.rules;
+    let pieces = match message.pieces.as_ref().ok_or_else(|| DecodeError::missing("pieces"))? {
+        Message::Seed(seed) => Pieces::Seed(*seed),
+        Message::PieceSequence(letters) => {
+            let wrong = |problem| DecodeError::field("piece_sequence", problem);
+            let pieces = parse_sequence(letters).map_err(|error| wrong(error.to_string()))?;
+            if pieces.is_empty() {
+                return Err(wrong("has no letters, expected at least one".to_owned()));
+            }
+            Pieces::Sequence(pieces.into())
+        }
+    };
+    let start = message.start.as_ref().map(|start| decode_drawing(start, &rules)).transpose();
+    let invalid_actions =
+        decode_invalid_actions(message.invalid_action_policy, message.invalid_action_reward)?;
+    let setup = Setup { rules, invalid_actions, pieces, start: start.in_field("start")? };
+    if let Some(start) = &setup.start {
+        let impossible = |error| DecodeError::invalid(Fault::Position, "start", format!("{error}"));
+        start.check(&rules).map_err(impossible)?;
+    }
+    let outcome = message.outcome.as_ref().ok_or_else(|| DecodeError::missing("outcome"))?;
+    Ok(Recording {
+        setup,
+        player: decode_text("player", &message.player)?,
+        origin: decode_text("origin", &message.origin)?,
+        actions: decode_actions(&message.actions)?,
+        lines: message.lines.to_vec(),
+        outcome: decode_outcome(outcome, &rules).in_field("outcome")?,
+    })
+}
+
+/// Actions that some rules have; whether these ones do, a replay says.
+fn decode_actions(actions: &[u32]) -> Result<Vec<u8>, DecodeError> {
+    let decode = |(step, &action): (usize, &u32)| {
+        let problem = || format!("is {action}, expected at most {}", u8::MAX);
+        u8::try_from(action).map_err(|_| DecodeError::field(format!("actions[{step}]"), problem()))
+    };
+    actions.iter().enumerate().map(decode).collect()
+}
+
+fn check_rules_version(version: &str) -> Result<(), DecodeError> {
+    check_name("rules_version", version)?;
+    match version {
+        "" => Err(DecodeError::missing("rules_version")),
+        RULES_VERSION => Ok(()),
+        other => {
+            let problem =
+                format!("is {other:?}, expected {RULES_VERSION:?}: other rules may make another game of it");
+            Err(DecodeError::field("rules_version", problem))
+        }
+    }
+}
+
+fn decode_text(field: &str, text: &str) -> Result<String, DecodeError> {
+    if text.len() > MAX_RECORDING_TEXT {
+        let problem = format!("has {} bytes, expected at most {MAX_RECORDING_TEXT}", text.len());
+        return Err(DecodeError::field(field, problem));
+    }
+    // It is shown on terminals.
+    if let Some(character) = text.chars().find(|character| character.is_control()) {
+        return Err(DecodeError::field(field, format!("has the control character {character:?}")));
+    }
+    Ok(text.to_owned())
+}
+
+fn decode_outcome(message: &pb::RecordedOutcome, rules: &Rules) -> Result<Outcome, DecodeError> {
+    let pb::RecordedOutcome { pieces, lines, score, end, rows } = message;
+    if !score.is_finite() {
+        return Err(DecodeError::field("score", format!("is {score}, expected a finite number")));
+    }
+    let playfield = Playfield::from_drawn_rows(rules.width, rules.height, rows)
+        .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
+    Ok(Outcome { pieces: *pieces, lines: *lines, score: *score, end: decode_end(*end)?, playfield })
+}
+
+fn decode_end(number: i32) -> Result<Option<Ending>, DecodeError> {
+    match pb::RecordedEnd::try_from(number) {
+        Ok(pb::RecordedEnd::Unspecified) => Ok(None),
+        Ok(pb::RecordedEnd::ToppedOut) => Ok(Some(Ending::ToppedOut)),
+        Ok(pb::RecordedEnd::OutOfPieces) => Ok(Some(Ending::OutOfPieces)),
+        Ok(pb::RecordedEnd::InvalidAction) => Ok(Some(Ending::InvalidAction)),
+        Err(_) => Err(DecodeError::without_a_meaning("end", number)),
+    }
+}
+
+fn encode_end(end: Option<Ending>) -> pb::RecordedEnd {
+    match end {
+        None => pb::RecordedEnd::Unspecified,
+        Some(Ending::ToppedOut) => pb::RecordedEnd::ToppedOut,
+        Some(Ending::OutOfPieces) => pb::RecordedEnd::OutOfPieces,
+        Some(Ending::InvalidAction) => pb::RecordedEnd::InvalidAction,
+    }
+}

@@ -1,0 +1,203 @@
+//! `tetrion play`, driven by keys and by time that is handed to it.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use ratatui::crossterm::event::KeyCode;
+use tetrion::cli::play::{Play, PlayArgs};
+use tetrion::cli::screen::Palette;
+use tetrion::cli::screen::terminal::Program;
+use tetrion::cli::setting::Setting;
+use tetrion::engine::{PRESETS, placements};
+use tetrion::recording::Scene;
+
+use crate::watch::{parsed, press, refused, screen};
+
+const LEFT: KeyCode = KeyCode::Left;
+const RIGHT: KeyCode = KeyCode::Right;
+const TURN: KeyCode = KeyCode::Up;
+const TURN_BACK: KeyCode = KeyCode::Char('z');
+const DROP: KeyCode = KeyCode::Char(' ');
+const UNDO: KeyCode = KeyCode::Char('u');
+const HINT: KeyCode = KeyCode::Char('h');
+
+fn play(flags: &[&str]) -> Play {
+    let flags = [flags, &["--seed", "5"]].concat();
+    let args: PlayArgs = parsed(&flags);
+    let setting = Setting::new(&args.rules, args.seed.unwrap(), Some(Palette::Ascii)).unwrap();
+    Play::new(setting, &args).unwrap()
+}
+
+fn wait(play: &mut Play, seconds: f64) {
+    play.pass(Duration::from_secs_f64(seconds));
+}
+
+fn scene(play: &Play) -> Scene {
+    play.course().scene()
+}
+
+/// Puts the piece in play somewhere else than the one before it, so that games take a while.
+fn drop_somewhere(play: &mut Play, n: usize) {
+    press(play, &[LEFT; 8]);
+    press(play, &vec![RIGHT; 3 * n % 8]);
+    press(play, &[DROP]);
+}
+
+#[test]
+fn keys_lead_to_every_placement_and_to_no_other() {
+    for preset in PRESETS.iter().filter(|preset| preset.name != "lab") {
+        let mut play = play(&["--rules", preset.name, "--height", "14"]);
+        for n in 0..25 {
+            let course = play.course();
+            let Some(piece) = course.piece() else { break };
+            let all = placements(course.rules(), course.playfield(), piece);
+            let expected: BTreeSet<_> = all.iter().map(|place| course.placed(place).unwrap()).collect();
+            let mut reached = BTreeSet::new();
+            for _ in 0..4 {
+                press(&mut play, &[TURN]);
+                press(&mut play, &[LEFT; 10]);
+                for _ in 0..10 {
+                    reached.insert(dropped(&play));
+                    press(&mut play, &[RIGHT]);
+                }
+            }
+            assert_eq!(reached, expected, "{}: {piece} after {n} pieces", preset.name);
+            drop_somewhere(&mut play, n);
+        }
+        assert!(play.course().outcome().pieces >= 8, "{}: a bad test", preset.name);
+    }
+}
+
+/// Where the piece is dropped. The ghost has shown it, and there it is, unless rows went.
+fn dropped(play: &Play) -> [(u8, u8); 4] {
+    let ghost = play.ghost().expect("a piece is held");
+    let mut after = play.clone();
+    press(&mut after, &[DROP]);
+    let after = scene(&after);
+    if after.cleared.is_empty() && ghost.iter().all(|(row, _)| *row < play.course().rules().height) {
+        assert_eq!(after.last, ghost);
+    }
+    ghost
+}
+
+#[test]
+fn four_turns_change_nothing_and_a_turn_back_undoes_one() {
+    let mut play = play(&["--rules", "genetic"]);
+    for n in 0..12 {
+        press(&mut play, &vec![RIGHT; n % 7]);
+        let ghost = play.ghost();
+        press(&mut play, &[TURN, TURN, TURN, TURN]);
+        assert_eq!(play.ghost(), ghost);
+        press(&mut play, &[TURN, TURN_BACK, TURN_BACK, TURN]);
+        assert_eq!(play.ghost(), ghost);
+        drop_somewhere(&mut play, n);
+    }
+}
+
+#[test]
+fn what_was_taken_back_is_as_it_was() {
+    for rules in [&["--against", "bcts"][..], &["--rules", "lab", "--against", "lab-uniform"]] {
+        let mut play = play(rules);
+        let both = |play: &Play| (scene(play), play.rival().unwrap().course().scene());
+        let mut forth = Vec::new();
+        for n in 0..9 {
+            forth.push(both(&play));
+            // Few keys, each of which costs a row where pieces fall.
+            press(&mut play, &vec![[LEFT, RIGHT][n % 2]; n % 4]);
+            press(&mut play, &[DROP]);
+            wait(&mut play, 0.0);
+            let pieces = play.course().outcome().pieces;
+            assert_eq!(
+                (pieces, play.rival().unwrap().course().outcome().pieces),
+                (n as u64 + 1, n as u64 + 1)
+            );
+        }
+        for expected in forth.iter().rev() {
+            press(&mut play, &[UNDO]);
+            wait(&mut play, 0.0);
+            assert_eq!(&both(&play), expected);
+        }
+        press(&mut play, &[UNDO]);
+        assert_eq!(both(&play), forth[0]);
+    }
+}
+
+#[test]
+fn a_piece_falls_in_time_where_keys_move_it() {
+    let mut play = play(&["--rules", "lab", "--speed", "2"]);
+    let row = |play: &Play| play.course().falling().unwrap().row;
+    let top = row(&play);
+    wait(&mut play, 0.4);
+    assert_eq!(row(&play), top);
+    wait(&mut play, 0.2);
+    assert_eq!(row(&play), top - 1, "half a second is a row");
+    press(&mut play, &[KeyCode::Char('p')]);
+    wait(&mut play, 5.0);
+    assert_eq!(row(&play), top - 1, "it is paused");
+    press(&mut play, &[LEFT]);
+    assert_eq!(row(&play), top - 2, "a key goes on, and is a row too");
+    wait(&mut play, 1_000.0);
+    assert_eq!(row(&play), top - 6, "a terminal that was stopped costs four rows at most");
+    // A piece that has been moved goes back to where it appeared; a game that was taken back waits.
+    press(&mut play, &[UNDO]);
+    wait(&mut play, 5.0);
+    assert_eq!((row(&play), play.course().steps()), (top, 0));
+    assert!(screen(&play, 80, 24).contains("paused"));
+    let mut still = self::play(&["--rules", "lab", "--speed", "0"]);
+    wait(&mut still, 100.0);
+    assert_eq!(row(&still), top, "at speed 0 only keys count");
+}
+
+#[test]
+fn a_hint_says_why_and_goes_with_the_piece() {
+    let mut play = play(&["--hint", "dt-10"]);
+    press(&mut play, &[HINT]);
+    let hint = play.hint().unwrap().clone();
+    let drawn = screen(&play, 80, 24);
+    assert!(drawn.contains("++") && drawn.contains("landing_height") && drawn.contains("dt-10"), "{drawn}");
+    // Beside the best placement stands the one that the person points at.
+    press(&mut play, &[LEFT; 9]);
+    let yours = if play.ghost() == Some(hint.cells) { vec![RIGHT; 9] } else { vec![] };
+    press(&mut play, &yours);
+    assert_eq!(screen(&play, 80, 24).matches("yours").count(), 2, "in the table and in the line below");
+    press(&mut play, &[HINT]);
+    assert!(play.hint().is_none());
+    press(&mut play, &[HINT, DROP]);
+    assert!(play.hint().is_none());
+}
+
+#[test]
+fn a_game_that_is_over_can_be_taken_back_or_followed_by_another() {
+    let mut play = play(&["--height", "4", "--against", "random"]);
+    while play.course().end().is_none() {
+        press(&mut play, &[DROP]);
+    }
+    let report = play.report();
+    assert!(report.contains("\nyou: ") && report.contains(" points, topped out\nrandom: "), "{report}");
+    press(&mut play, &[LEFT, TURN, DROP, HINT, KeyCode::Char('p'), KeyCode::Down]);
+    wait(&mut play, 1.0);
+    assert!(screen(&play, 80, 24).contains("topped out, n begins another game"), "{}", screen(&play, 80, 24));
+    let pieces = play.course().outcome().pieces;
+    press(&mut play, &[UNDO]);
+    assert_eq!((play.course().end(), play.course().outcome().pieces), (None, pieces - 1));
+    press(&mut play, &[KeyCode::Char('n')]);
+    assert_eq!(play.course().steps(), 0);
+    assert!(play.report().contains("seed 5, game 1\n"));
+    assert_eq!(play.press(KeyCode::Char('q')), ControlFlow::Break(()));
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    #[track_caller]
+    fn check(args: &[&str], why: &str) {
+        let error = refused(&[&["play"], args].concat());
+        assert!(error.contains(why), "{error}");
+    }
+    check(&[], "error: this needs a terminal, and stdin is none");
+    check(&["--rules", "chess"], "no preset is called \"chess\"");
+    check(&["--hint", "random"], "no controller is called \"random\"");
+    check(&["--against", "bcst"], "no agent or controller is called \"bcst\"");
+    check(&["--speed", "101"], "expected a number from 0 to 100");
+    check(&["--speed", "fast"], "expected a number from 0 to 100");
+}

@@ -1,0 +1,306 @@
+//! Games of evaluations are recorded: what the server says that was done comes to the results that it reported, and the program
+//! writes, replays and exports them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+use tetrion::engine::{RULES_VERSION, Rules};
+use tetrion::recording::{Outcome, Pieces, Recorder, Replay, Setup};
+use tetrion::wire::limits::{MAX_RECORDED_GAMES, MAX_RECORDED_STEPS};
+use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::evaluate_policies_response::Event;
+use tetrion::wire::rules::ResolvedRules;
+use tetrion::wire::{pb, tensor};
+use tonic::Code;
+
+use crate::evaluate::tetrion;
+use crate::evaluation::{Client, request, rows, start};
+use crate::support::refused;
+
+type Request = pb::EvaluatePoliciesRequest;
+
+/// The games of a request, and what was done in them.
+async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Vec<u8>)> {
+    let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
+    let (mut results, mut actions) = (Vec::new(), Vec::new());
+    while let Some(message) = stream.message().await.unwrap() {
+        match message.event.unwrap() {
+            Event::Results(columns) => results.extend(rows(&columns)),
+            Event::Actions(done) => actions.push(done),
+            Event::Started(_) | Event::Progress(_) | Event::Summary(_) => {}
+        }
+    }
+    assert_eq!(results.len(), actions.len());
+    results.sort_by_key(|result| (result.policy, result.seed_index, result.episode));
+    actions.sort_by_key(|done| (done.policy_index, done.seed_index, done.episode_index));
+    for (result, done) in results.iter().zip(&actions) {
+        let of_actions = (done.policy_index, done.seed_index, done.episode_index);
+        assert_eq!((result.policy, result.seed_index, result.episode), of_actions);
+    }
+    results
+        .into_iter()
+        .zip(actions)
+        .map(|(result, done)| (result, done.actions.iter().map(|&action| action as u8).collect()))
+        .collect()
+}
+
+fn agents(names: &[&str]) -> Vec<pb::Agent> {
+    let agent = |name: &&str| pb::Agent { name: (*name).to_owned(), ..Default::default() };
+    names.iter().map(agent).collect()
+}
+
+#[tokio::test]
+async fn what_was_done_comes_to_the_results() {
+    let (mut client, _guard) = start(2).await;
+    let seeds = || Some(Games::Seeds(tensor::encode(vec![2], &[3u64, 9])));
+    let ruled = |rules: Rules, names: &[&str]| Request {
+        rules: Some((&ResolvedRules::from(rules)).into()),
+        agents: agents(names),
+        games: seeds(),
+        record: true,
+        ..Default::default()
+    };
+    let placements = ["bcts", "random", "expectation", "dellacherie", "dummy"];
+    let mut requests = vec![];
+    for preset in ["simplified", "survey", "genetic", "leiden"] {
+        let rules = Rules { width: 7, height: 8, preview: 1, ..Rules::preset(preset).unwrap() };
+        let mut request = ruled(rules, &placements);
+        request.agents[2] = pb::Agent {
+            name: "bcts".to_owned(),
+            expectation: Some(pb::Expectation::default()),
+            ..Default::default()
+        };
+        requests.push((rules, Request { max_pieces: 500, ..request }));
+    }
+    let keys = Rules { width: 7, height: 9, ..Rules::preset("lab").unwrap() };
+    requests.push((keys, Request { max_steps: 900, ..ruled(keys, &["random_keys", "bcts", "random"]) }));
+    // Large enough for the widest words, and low enough for the shortest ones.
+    let wide = Rules::simplified(20, 32);
+    requests.push((wide, Request { max_pieces: 300, ..ruled(wide, &["bcts", "random"]) }));
+    let mut pieces = 0;
+    for (rules, request) in requests {
+        let unrecorded = crate::evaluation::ask(&mut client, Request { record: false, ..request.clone() });
+        let unrecorded = unrecorded.await.unwrap().results;
+        for (n, (result, actions)) in recorded(&mut client, request).await.into_iter().enumerate() {
+            assert_eq!(result, tetrion::rollout::GameResult { game: result.game, ..unrecorded[n] });
+            let setup = Setup::new(rules, Pieces::Seed(result.seed));
+            let mut recorder = Recorder::new(setup).unwrap();
+            actions.iter().for_each(|&action| assert!(recorder.play(action).is_ok(), "{result:?}"));
+            let Outcome { lines, score, end, .. } = recorder.course().outcome();
+            assert_eq!(
+                (lines, recorder.course().outcome().pieces, actions.len() as u64),
+                (result.lines, result.pieces, result.steps)
+            );
+            assert_eq!((score, end.is_none()), (result.score, result.truncated), "{result:?}");
+            pieces += result.pieces;
+        }
+    }
+    assert!(pieces > 2_000, "{pieces} pieces");
+}
+
+#[tokio::test]
+async fn more_than_can_be_kept_is_refused() {
+    let (mut client, _guard) = start(1).await;
+    let seeds = |count| Some(Games::SeedRange(pb::SeedRange { seed: 1, count }));
+    let recording = |count| Request {
+        agents: agents(&["random"]),
+        weights: None,
+        games: seeds(count),
+        episodes_per_seed: 1,
+        record: true,
+        ..request()
+    };
+    assert_eq!(recorded(&mut client, recording(MAX_RECORDED_GAMES)).await.len(), MAX_RECORDED_GAMES as usize);
+    let longest = Request { max_steps: MAX_RECORDED_STEPS, ..recording(1) };
+    assert_eq!(recorded(&mut client, longest.clone()).await.len(), 1);
+    for (request, field) in [
+        (recording(MAX_RECORDED_GAMES + 1), "games"),
+        (Request { max_steps: MAX_RECORDED_STEPS + 1, ..recording(1) }, "max_steps"),
+        (Request { max_response_bytes: 1 << 20, ..longest }, "max_steps"),
+        (Request { omit_results: true, ..recording(1) }, "record"),
+    ] {
+        let told = refused(client.evaluate_policies(request).await, Code::InvalidArgument, "INVALID_FIELD");
+        assert_eq!(told.fields(), [field]);
+    }
+}
+
+/// A folder of its own for each test, empty at first.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded").join(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[track_caller]
+fn run(args: &[&str]) -> Output {
+    let output = tetrion(args).env_remove("NO_COLOR").output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Games on 10 x 6, recorded into a folder.
+fn evaluate(folder: &Path, which: &str) -> Output {
+    let folder = folder.to_str().unwrap();
+    let args = ["evaluate", "--controller", "bcts,random", "--games", "9", "--height", "6", "--json"];
+    run(&[&args[..], &["--per-game", &format!("{folder}/games.csv"), "--record", which, folder]].concat())
+}
+
+#[test]
+fn evaluate_records_the_games_that_it_is_asked_for() {
+    let folder = folder("evaluate");
+    evaluate(&folder, "best,worst,median,all=2");
+    let csv = fs::read_to_string(folder.join("games.csv")).unwrap();
+    for name in ["bcts", "random"] {
+        let games: Vec<Vec<u64>> = csv
+            .lines()
+            .filter_map(|line| line.strip_prefix(&format!("{name},")))
+            .map(|line| line.split(',').take(4).map(|number| number.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(games.len(), 9);
+        let mut lines: Vec<u64> = games.iter().map(|game| game[2]).collect();
+        let first = [lines[0], lines[1]];
+        lines.sort_unstable();
+        let expected = [
+            ("best", lines[8]),
+            ("worst", lines[0]),
+            ("median", lines[4]),
+            ("game-0", first[0]),
+            ("game-1", first[1]),
+        ];
+        for (word, lines) in expected {
+            let file = fs::read(folder.join(format!("{name}-{word}.json"))).unwrap();
+            let recording = tetrion::wire::recording::read(&file).unwrap();
+            assert_eq!((recording.outcome.lines, &recording.player[..]), (lines, name), "{word}");
+            assert!(recording.origin.starts_with("game ") && recording.origin.contains(" of 9 with seed "));
+            assert_eq!(Replay::new(recording).unwrap().difference(), None);
+        }
+    }
+    let refused = tetrion(&["evaluate", "--controller", "bcts", "--record", "bset", "x"]).output().unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("\"bset\" is none of best, worst, median and all=N"), "{stderr}");
+}
+
+#[test]
+fn replay_says_whether_a_recording_is_true() {
+    let folder = folder("replay");
+    evaluate(&folder, "best");
+    let file = folder.join("bcts-best.json");
+    let path = file.to_str().unwrap();
+    let shown = String::from_utf8(run(&["replay", path]).stdout).unwrap();
+    assert!(shown.contains("player: bcts\n") && shown.ends_with("the replay is as recorded\n"), "{shown}");
+    assert!(!shown.contains('\x1b'), "no colours where there is no terminal");
+    let json = |path: &str| {
+        let output = tetrion(&["replay", path, "--json"]).output().unwrap();
+        (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).unwrap())
+    };
+    let (code, told) = json(path);
+    assert_eq!((code, &told["same"], &told["player"]), (Some(0), &Value::from(true), &Value::from("bcts")));
+    let at = String::from_utf8(run(&["replay", path, "--at", "0"]).stdout).unwrap();
+    assert_eq!(at.lines().filter(|line| line.starts_with('|')).count(), 6);
+    let steps = String::from_utf8(run(&["replay", path, "--step"]).stdout).unwrap();
+    let heads = steps.lines().filter(|line| line.starts_with("step ")).count() as u64;
+    assert_eq!(heads, told["steps"].as_u64().unwrap() + 1);
+    // Falsified by hand.
+    let text = fs::read_to_string(&file).unwrap();
+    let lines = told["lines"].as_u64().unwrap();
+    let falsified = text.replace(&format!("\"lines\":\"{lines}\""), "\"lines\":\"1000000\"");
+    assert_ne!(text, falsified);
+    fs::write(&file, falsified).unwrap();
+    let (code, told) = json(path);
+    let difference = format!("at the end: {lines} lines, recorded 1000000");
+    assert_eq!((code, &told["difference"]), (Some(1), &Value::from(difference)));
+    for (args, problem) in [
+        (vec!["replay", path, "--at", "99999"], "--at is 99999, expected 0..="),
+        (vec!["replay", "Cargo.toml"], "it is neither a recording in JSON"),
+    ] {
+        let refused = tetrion(&args).output().unwrap();
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(problem), "{stderr}");
+    }
+}
+
+#[test]
+fn export_writes_every_form() {
+    let folder = folder("export");
+    evaluate(&folder, "median");
+    let file = folder.join("random-median.json");
+    let steps =
+        Replay::new(tetrion::wire::recording::read(&fs::read(&file).unwrap()).unwrap()).unwrap().num_steps();
+    let export = |out: &str, more: &[&str]| {
+        let out = folder.join(out);
+        run(&[&["export", file.to_str().unwrap(), "-o", out.to_str().unwrap()], more].concat());
+        out
+    };
+    let read = |out: PathBuf| fs::read(out).unwrap();
+    assert!(read(export("a.gif", &[])).starts_with(b"GIF89a"));
+    assert!(read(export("a.png", &["--at", "1", "--cell", "9"])).starts_with(b"\x89PNG"));
+    let svg = String::from_utf8(read(export("a.svg", &["--palette", "colour-blind"]))).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("<animate ") && svg.ends_with("</svg>\n"));
+    let text = String::from_utf8(read(export("a.txt", &["--from", "1", "--to", "3"]))).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("step ")).count(), 3);
+    let stills = fs::read_dir(export("stills/", &["--last", "2"])).unwrap().count();
+    assert_eq!(stills, 3, "the step before the two, and what each of them made");
+    for (args, problem) in [
+        (vec!["a.bmp"], "expected a name that ends in .gif, .svg, .mp4, .png or .txt"),
+        (vec!["a.gif", "--to", "999999"], "--to is 999999, expected 0..="),
+        (vec!["a.gif", "--from", "2", "--to", "1"], "--from is 2, expected at most 1"),
+        (vec!["a.gif", "--speed", "51"], "--speed is 51, expected 0.1 to 50"),
+    ] {
+        let refused = tetrion(&["export", file.to_str().unwrap(), "-o"]).args(args).output().unwrap();
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(problem), "{stderr}");
+    }
+    assert!(steps > 3);
+}
+
+/// Nobody wants a million pictures by accident.
+#[test]
+fn export_refuses_more_pictures_than_a_file_can_hold() {
+    let folder = folder("too_many");
+    let letters = "O".repeat(5_000);
+    let actions = tetrion::wire::recording::to_json(&{
+        let pieces = Pieces::Sequence(tetrion::engine::parse_sequence(&letters).unwrap().into());
+        let mut recorder = Recorder::new(Setup::new(Rules::simplified(4, 4), pieces)).unwrap();
+        (0..4_500).for_each(|n| assert!(recorder.play([0, 2][n % 2]).is_ok()));
+        recorder.recording("", "")
+    });
+    assert!(actions.contains(RULES_VERSION));
+    let file = folder.join("long.json");
+    fs::write(&file, actions).unwrap();
+    let out = folder.join("long.gif");
+    let args = ["export", file.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    let refused = tetrion(&args).output().unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    let problem = "4501 steps make as many pictures, expected at most 4000: choose with --from and --to, or with --last";
+    assert!(stderr.contains(problem) && refused.status.code() == Some(2) && !out.exists(), "{stderr}");
+    run(&[&args[..], &["--last", "100", "--cell", "4"]].concat());
+}
+
+/// The picture at the top of the README is made by the commands below it, to the byte.
+#[test]
+fn the_picture_of_the_readme_is_what_its_commands_make() {
+    let folder = folder("readme");
+    fs::create_dir(folder.join("docs")).unwrap();
+    let readme = include_str!("../../README.md");
+    let commands: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("tetrion "))
+        .filter(|line| line.starts_with("export ") || line.contains(" --record "))
+        .collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = tetrion(&words).current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let made = fs::read(folder.join("docs/game.gif")).unwrap();
+    let kept = include_bytes!("../../docs/game.gif");
+    assert!(made == kept, "docs/game.gif is not what the README's commands make");
+    assert!(kept.len() < 300_000, "{} bytes are much for a page", kept.len());
+}

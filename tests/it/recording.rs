@@ -1,0 +1,464 @@
+//! Recorded games are those of environments, with the colours of a plain model; a falsified one is found where it differs.
+
+use std::sync::Arc;
+
+use tetrion::engine::{
+    ActionModel, Placement, Playfield, Randomizer, Rules, Scoring, Tetromino, TopOut, parse_sequence,
+};
+use tetrion::env::{
+    AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
+    StartPosition,
+};
+use tetrion::recording::{
+    ActionRefused, Cell, Difference, Ending, Outcome, Pieces, Recorder, Recording, RecordingError, Replay,
+    Scene, Setup,
+};
+
+use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield, random_playfield, word};
+
+const SIZES: [(u8, u8); 7] = [(10, 20), (5, 6), (4, 4), (16, 28), (17, 5), (6, 29), (32, 40)];
+const TOP_OUTS: [TopOut; 4] = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
+const PRESETS: [&str; 5] = ["simplified", "lab", "survey", "genetic", "leiden"];
+
+/// Numbers that look random, one after the other.
+pub struct Dice(pub u64, pub u64);
+
+impl Dice {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.1 += 1;
+        (word(self.0, 99, self.1) % bound as u64) as usize
+    }
+
+    fn one<T: Clone>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())].clone()
+    }
+}
+
+fn sequence(letters: &str) -> Arc<[Tetromino]> {
+    parse_sequence(letters).unwrap().into()
+}
+
+pub fn random_setup(dice: &mut Dice) -> Setup {
+    let (width, height) = dice.one(&SIZES);
+    let scoring =
+        dice.one(&[Scoring::LINES, Scoring { piece: 0.1, lines: [1.0, 3.0, 5.5, 8.0], game_end: -2.5 }]);
+    let rules = Rules {
+        width,
+        height,
+        scoring,
+        randomizer: dice.one(&[Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced]),
+        preview: dice.below(7) as u8,
+        top_out: dice.one(&TOP_OUTS),
+        ..Rules::preset(dice.one(&PRESETS)).unwrap()
+    };
+    let pieces = match dice.below(3) {
+        0 => Pieces::Sequence(sequence(dice.one(&["T", "IIOLJ", "SZSZSZTOLLJIITOIIIIOOTOTOLJLJ"]))),
+        _ => Pieces::Seed(dice.below(1 << 40) as u64),
+    };
+    let invalid_actions = dice.one(&[
+        InvalidActionPolicy::Reject,
+        InvalidActionPolicy::Terminate,
+        InvalidActionPolicy::Ignore { reward: -0.7 },
+    ]);
+    let start = (dice.below(3) == 0).then(|| {
+        let drawing = random_playfield(width.into(), height.into(), dice.below(1 << 40) as u64).to_string();
+        let queue = (0..dice.below(rules.preview as usize + 1)).map(|_| dice.one(&Tetromino::ALL)).collect();
+        StartPosition {
+            playfield: Playfield::from_drawing(width, height, &drawing).unwrap(),
+            piece: dice.one(&Tetromino::ALL),
+            queue,
+        }
+    });
+    let start = start.filter(|start| start.check(&rules).is_ok());
+    Setup { rules, invalid_actions, pieces, start }
+}
+
+/// The environment in which such a game is played.
+fn env(setup: &Setup) -> EnvBatch {
+    let config = EnvConfig {
+        rules: setup.rules,
+        autoreset_mode: AutoresetMode::Disabled,
+        invalid_action_policy: setup.invalid_actions,
+        ..EnvConfig::default()
+    };
+    let seeding = match &setup.pieces {
+        Pieces::Seed(seed) => Seeding::Environments(vec![*seed]),
+        Pieces::Sequence(pieces) => Seeding::Sequences(vec![pieces.clone()]),
+    };
+    let mut env = EnvBatch::new(config, &seeding).unwrap();
+    match &setup.start {
+        None => env.reset(None, Episodes::Next).unwrap(),
+        Some(start) => env.restore(None, Restored::Positions(std::slice::from_ref(start)), None).unwrap(),
+    }
+    env
+}
+
+/// An action that can be done, most of the time one that exists.
+fn random_action(env: &EnvBatch, dice: &mut Dice) -> u8 {
+    let mut mask = Vec::new();
+    env.observe(Field::ActionMask, None, &mut mask);
+    let is_strict = env.config().invalid_action_policy == InvalidActionPolicy::Reject;
+    let allowed: Vec<u8> = (0..mask.len() as u8).filter(|&action| mask[usize::from(action)] == 1).collect();
+    if is_strict || dice.below(20) > 0 { dice.one(&allowed) } else { dice.below(mask.len()) as u8 }
+}
+
+/// Cells as letters: that of the tetromino, a small one for the last landed piece, `#` for those of the first position, `.`
+/// for none. The lowest row first.
+#[derive(Clone, Debug, PartialEq)]
+struct Painting(Vec<Vec<char>>);
+
+impl Painting {
+    fn begun(setup: &Setup) -> Painting {
+        let Rules { width, height, .. } = setup.rules;
+        let full =
+            |row, column| setup.start.as_ref().is_some_and(|start| start.playfield.is_full(row, column));
+        let cell = |row, column| if full(row, column) { '#' } else { '.' };
+        Painting((0..height).map(|row| (0..width).map(|column| cell(row, column)).collect()).collect())
+    }
+
+    fn of(scene: &Scene) -> Painting {
+        let letter = |row: usize, column: usize| {
+            let is_last = scene.last.contains(&(row as u8, column as u8));
+            match scene.cells.get(row as u8, column as u8) {
+                Cell::Empty => '.',
+                Cell::Given => '#',
+                Cell::Of(tetromino) if is_last => tetromino.letter().to_ascii_lowercase(),
+                Cell::Of(tetromino) => tetromino.letter(),
+            }
+        };
+        let (width, height) = (usize::from(scene.cells.width()), usize::from(scene.cells.height()));
+        Painting((0..height).map(|row| (0..width).map(|column| letter(row, column)).collect()).collect())
+    }
+
+    fn is_free(&self, cells: &[(i32, i32)]) -> bool {
+        let is_free = |&(row, column): &(i32, i32)| {
+            row >= 0 && self.0.get(row as usize).is_none_or(|row| row[column as usize] == '.')
+        };
+        cells.iter().all(is_free)
+    }
+
+    /// Lets the cells of a shape fall from far above.
+    fn drop(&self, shape: &[(u8, u8)]) -> Vec<(i32, i32)> {
+        let at = |bottom: i32| {
+            shape.iter().map(|&(row, column)| (bottom + i32::from(row), column.into())).collect::<Vec<_>>()
+        };
+        let mut bottom = self.0.len() as i32;
+        while self.is_free(&at(bottom - 1)) {
+            bottom -= 1;
+        }
+        at(bottom)
+    }
+
+    fn land(&mut self, cells: &[(i32, i32)], tetromino: Tetromino, top_out: TopOut) {
+        let (width, height) = (self.0[0].len(), self.0.len());
+        self.0.iter_mut().flatten().for_each(|cell| *cell = cell.to_ascii_uppercase());
+        for &(row, column) in cells {
+            if let Some(row) = self.0.get_mut(row as usize) {
+                row[column as usize] = tetromino.letter().to_ascii_lowercase();
+            }
+        }
+        if top_out == TopOut::Overflow && cells.iter().any(|&(row, _)| row >= height as i32) {
+            return;
+        }
+        self.0.retain(|row| row.contains(&'.'));
+        self.0.resize(height, vec!['.'; width]);
+    }
+
+    fn notebook(&self) -> NotebookBoard {
+        let rows = self.0.iter().map(|row| row.iter().map(|&cell| cell != '.').collect()).collect();
+        NotebookBoard::of(&TwinPlayfield { rows })
+    }
+}
+
+/// Plays a random game of at most this many steps in an environment and in a recorder, compares the two at every step, and
+/// the colours with a painting.
+pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec<Scene>) {
+    let mut env = env(setup);
+    let mut recorder = Recorder::new(setup.clone()).unwrap();
+    let mut painting = Painting::begun(setup);
+    let mut scenes = vec![recorder.course().scene()];
+    let rules = &setup.rules;
+    let mut falling: Option<NotebookPiece> = None;
+    while !env.has_ended(0) && recorder.actions().len() < max_steps {
+        let (action, piece) = (random_action(&env, dice), env.pieces(0)[0]);
+        let pieces = env.statistics(0).pieces;
+        // What is in play is what the environment shows.
+        let scene = recorder.course().scene();
+        assert_eq!((scene.current.unwrap().tetromino, &scene.next[..]), (piece, &env.pieces(0)[1..]));
+        if let Some(falling) = env.falling(0) {
+            assert_eq!(scene.current.unwrap().cells, falling.cells());
+        }
+        let ghost = recorder.course().led_to(action);
+        let outcome = env.step(&[action.into()], None).unwrap();
+        let has_landed = env.statistics(0).pieces > pieces;
+        let landed = recorder.play(action).unwrap();
+        assert_eq!(landed.is_some(), has_landed);
+        let cells: Option<Vec<(i32, i32)>> = match rules.action_model {
+            ActionModel::Placement => has_landed.then(|| {
+                let Placement { orientation, column } = Placement::from_action(action.into(), rules.width);
+                painting.drop(&rules.shapes(piece)[usize::from(orientation)].cells_at(0, column))
+            }),
+            ActionModel::Keypress => {
+                let board = painting.notebook();
+                let (moved, rests) =
+                    board.press(action.into(), falling.take().unwrap_or_else(|| board.spawn(piece.letter())));
+                let from_below = |(x, y): (i32, i32)| (i32::from(rules.height) - 1 - y, x);
+                let cells = moved.cells().map(from_below).to_vec();
+                falling = (!rests).then_some(moved);
+                rests.then_some(cells)
+            }
+        };
+        if let Some(cells) = cells {
+            if rules.action_model == ActionModel::Placement {
+                let mut expected: Vec<(u8, u8)> =
+                    cells.iter().map(|&(row, column)| (row as u8, column as u8)).collect();
+                expected.sort();
+                assert_eq!(ghost.unwrap().to_vec(), expected, "{setup:?}");
+            }
+            painting.land(&cells, piece, rules.top_out);
+        }
+        let (course, statistics) = (recorder.course(), env.statistics(0));
+        assert_eq!(course.playfield(), &env.playfield(0), "{setup:?}");
+        let Outcome { pieces, lines, score, end, .. } = course.outcome();
+        assert_eq!((pieces, lines, course.steps()), (statistics.pieces, statistics.lines, statistics.length));
+        assert_eq!(score.to_bits(), statistics.episode_return.to_bits());
+        match end {
+            None => assert!(!env.has_ended(0)),
+            Some(Ending::OutOfPieces) => assert!(outcome.truncated[0]),
+            Some(Ending::ToppedOut | Ending::InvalidAction) => assert!(outcome.terminated[0]),
+        }
+        assert_eq!(course.piece().is_some(), end.is_none());
+        scenes.push(course.scene());
+        assert_eq!(Painting::of(&course.scene()), painting, "{setup:?}");
+    }
+    (recorder.recording("dice", "a test"), scenes)
+}
+
+#[test]
+fn recorded_games_are_those_of_environments_in_the_colours_of_a_plain_model() {
+    let dice = &mut Dice(16, 0);
+    let (mut ends, mut lines, mut given) = (Vec::new(), 0, 0);
+    for _ in 0..600 {
+        let setup = random_setup(dice);
+        let max_steps = dice.one(&[15, 400]);
+        let (recording, scenes) = play(&setup, dice, max_steps);
+        ends.push(recording.outcome.end);
+        lines += recording.outcome.lines;
+        given += u64::from(setup.start.is_some());
+        let mut replay = Replay::new(recording).unwrap();
+        assert_eq!(replay.difference(), None);
+        assert_eq!((replay.step(), replay.num_steps()), (0, scenes.len() - 1));
+        let unghosted = |scene: Scene| Scene { ghost: None, ..scene };
+        for scene in &scenes {
+            assert_eq!(unghosted(replay.scene()), unghosted(scene.clone()));
+            replay.forward();
+        }
+        assert!(!replay.forward());
+        for _ in 0..20 {
+            let step = dice.below(scenes.len());
+            replay.seek(step);
+            assert_eq!(unghosted(replay.scene()), unghosted(scenes[step].clone()));
+            assert_eq!(replay.back(), step > 0);
+            assert_eq!(replay.scene().steps, step.saturating_sub(1) as u64);
+        }
+    }
+    for end in [None, Some(Ending::ToppedOut), Some(Ending::OutOfPieces), Some(Ending::InvalidAction)] {
+        let count = ends.iter().filter(|other| **other == end).count();
+        assert!(count > 10, "{count} games end with {end:?}");
+    }
+    assert!(lines > 100 && given > 100, "{lines} lines, {given} positions");
+}
+
+/// Drawn and counted by hand.
+#[test]
+fn a_line_goes_and_the_last_piece_is_cut() {
+    let setup = Setup::new(Rules::simplified(4, 6), Pieces::Sequence(sequence("OILT")));
+    let mut recorder = Recorder::new(setup).unwrap();
+    let drawing = |recorder: &Recorder| {
+        let rows = Painting::of(&recorder.course().scene()).0;
+        let rows = rows.iter().rev().map(String::from_iter).skip_while(|row| row == "....");
+        rows.collect::<Vec<String>>().join("/")
+    };
+    recorder.play(0).unwrap(); // O in the left corner
+    assert_eq!(drawing(&recorder), "oo../oo..");
+    recorder.play(3).unwrap(); // I upright at the right wall
+    assert_eq!(drawing(&recorder), "...i/...i/OO.i/OO.i");
+    // L upright with its foot on top, over the O, and its leg beside it.
+    let upright = (0..16).find(|&action| {
+        let cells = recorder.course().led_to(action);
+        cells == Some([(0, 2), (1, 2), (2, 1), (2, 2)])
+    });
+    let before = recorder.course().scene();
+    assert_eq!(recorder.play(upright.unwrap()).unwrap(), Some(2));
+    let scene = recorder.course().scene();
+    assert_eq!((&scene.cleared[..], &scene.last[..]), (&[0, 1][..], &[(0, 1), (0, 2)][..]));
+    assert_eq!(drawing(&recorder), "...I/.llI");
+    // And back again.
+    assert_eq!(recorder.undo(), upright);
+    assert_eq!(recorder.course().scene(), before);
+    assert_eq!(recorder.recording("", "").lines, [0, 0]);
+}
+
+#[test]
+fn what_is_taken_back_leaves_no_trace() {
+    let dice = &mut Dice(17, 0);
+    for _ in 0..40 {
+        let setup = random_setup(dice);
+        let (recording, _) = play(&setup, dice, 200);
+        let mut recorder = Recorder::new(setup.clone()).unwrap();
+        while recorder.actions().len() < recording.actions.len() {
+            let next = recorder.actions().len();
+            recorder.play(recording.actions[next]).unwrap();
+            // Rarely enough that the game goes on all the same.
+            if dice.below(100) == 0 {
+                // Back by some actions, other ones, and back again.
+                let back = 1 + dice.below(60);
+                recorder.undo_to(next.saturating_sub(back));
+                let before = recorder.actions().len();
+                for _ in 0..dice.below(40) {
+                    let _ = recorder.play(dice.below(6) as u8); // it may not exist
+                }
+                while recorder.actions().len() > before {
+                    recorder.undo();
+                }
+                assert_eq!(recorder.actions(), &recording.actions[..before]);
+            }
+        }
+        assert_eq!(recorder.recording("dice", "a test"), recording);
+    }
+}
+
+/// More steps than there are places to go back to.
+#[test]
+fn a_long_game_is_walked_through_in_any_order() {
+    let pieces = Pieces::Sequence(vec![Tetromino::O; 40_000].into());
+    let mut recorder = Recorder::new(Setup::new(Rules::simplified(4, 4), pieces)).unwrap();
+    for step in 0..30_001 {
+        let lines = recorder.play([0, 2][step % 2]).unwrap();
+        assert_eq!(lines, Some([0, 2][step % 2]));
+    }
+    let mut replay = Replay::new(recorder.recording("", "")).unwrap();
+    let dice = &mut Dice(3, 0);
+    for step in [30_001, 0, 8_191, 8_192, 8_193, 16_384, 16_383]
+        .into_iter()
+        .chain((0..50).map(|_| dice.below(30_001)))
+    {
+        replay.seek(step);
+        let scene = replay.scene();
+        assert_eq!((scene.steps, scene.pieces, scene.lines), (step as u64, step as u64, step as u64 / 2 * 2));
+        assert_eq!(scene.last.len(), [0, 4][step % 2]);
+    }
+    replay.seek(usize::MAX);
+    assert_eq!((replay.step(), replay.scene().end), (30_001, None));
+}
+
+/// A game of 8 pieces on 5 x 12 that clears lines and could go on.
+fn recorded() -> Recording {
+    let dice = &mut Dice(5, 0);
+    loop {
+        let setup = Setup::new(Rules::simplified(5, 12), Pieces::Seed(dice.below(1000) as u64));
+        let (recording, _) = play(&setup, dice, 8);
+        if recording.outcome.lines > 0 && recording.outcome.end.is_none() {
+            return recording;
+        }
+    }
+}
+
+#[test]
+fn a_falsified_recording_is_found_where_it_differs() {
+    #[track_caller]
+    fn check(falsify: impl FnOnce(&mut Recording), expected: &str) {
+        let mut recording = recorded();
+        falsify(&mut recording);
+        let replay = Replay::new(recording).unwrap();
+        let difference = replay.difference().map_or("none".to_owned(), Difference::to_string);
+        assert_eq!(difference, expected);
+    }
+    check(|_| {}, "none");
+    check(
+        |recording| recording.lines[7] += 1,
+        &format!("step 8, piece 8: {} lines, recorded {}", recorded().lines[7], recorded().lines[7] + 1),
+    );
+    check(
+        |recording| recording.lines.truncate(7),
+        &format!("step 8, piece 8: {} lines, recorded none", recorded().lines[7]),
+    );
+    check(|recording| recording.lines.push(0), "at the end: 8 pieces with lines, recorded 9");
+    check(|recording| recording.actions[3] = 20, "step 4: action 20 is out of range, expected 0..20");
+    check(|recording| recording.actions.truncate(7), "at the end: 7 pieces, recorded 8");
+    check(|recording| recording.outcome.pieces = 7, "at the end: 8 pieces, recorded 7");
+    check(
+        |recording| recording.outcome.lines = 70,
+        &format!("at the end: {} lines, recorded 70", recorded().outcome.lines),
+    );
+    check(
+        |recording| recording.outcome.score = 0.5,
+        &format!("at the end: {} points, recorded 0.5", recorded().outcome.score),
+    );
+    check(
+        |recording| recording.outcome.end = Some(Ending::ToppedOut),
+        "at the end: not ended, recorded topped out",
+    );
+    check(
+        |recording| recording.outcome.playfield = Playfield::from_drawing(5, 12, "#####").unwrap(),
+        &format!(
+            "at the end: row 0 of the playfield is {}, recorded #####",
+            recorded().outcome.playfield.to_string().lines().last().unwrap()
+        ),
+    );
+    // Other pieces, other rules: the same actions make another game.
+    for falsify in [
+        (|recording| recording.setup.pieces = Pieces::Seed(12345)) as fn(&mut Recording),
+        |recording| recording.setup.rules.orientations = Rules::preset("leiden").unwrap().orientations,
+        |recording| recording.actions.swap(0, 1),
+    ] {
+        let mut recording = recorded();
+        falsify(&mut recording);
+        assert!(Replay::new(recording).unwrap().difference().is_some());
+    }
+}
+
+#[test]
+fn a_replay_stops_where_an_action_cannot_be_done() {
+    let mut recording = recorded();
+    recording.actions[3] = 20;
+    let mut replay = Replay::new(recording).unwrap();
+    assert_eq!(replay.num_steps(), 3);
+    replay.seek(100);
+    assert_eq!((replay.step(), replay.scene().ghost), (3, None));
+    // What follows the end of a game is no game.
+    let setup = Setup::new(Rules::simplified(6, 8), Pieces::Sequence(sequence("OT")));
+    let mut recorder = Recorder::new(setup).unwrap();
+    recorder.play(0).unwrap();
+    assert_eq!(recorder.play(11), Err(ActionRefused::NoPlacement { action: 11, piece: Tetromino::T }));
+    recorder.play(2).unwrap();
+    let over = ActionRefused::Ended(Ending::OutOfPieces);
+    assert_eq!(recorder.play(0), Err(over));
+    let mut recording = recorder.recording("", "");
+    recording.actions.push(0);
+    let difference = Difference::Action { step: 3, refused: over };
+    assert_eq!(Replay::new(recording).unwrap().difference(), Some(&difference));
+}
+
+#[test]
+fn a_recording_of_no_game_is_refused() {
+    #[track_caller]
+    fn check(falsify: impl FnOnce(&mut Recording), expected: &str) {
+        let mut recording = recorded();
+        falsify(&mut recording);
+        assert_eq!(
+            Replay::new(recording).map(|_| ()).map_err(|error: RecordingError| error.to_string()),
+            Err(expected.to_owned())
+        );
+    }
+    check(|recording| recording.setup.rules.width = 33, "rules: width is 33, expected 4..=32");
+    check(
+        |recording| recording.setup.pieces = Pieces::Sequence(sequence("")),
+        "pieces: the sequence is empty, expected at least one piece",
+    );
+    check(|recording| recording.setup.rules.height = 9, "outcome.playfield is 5 x 12, expected 5 x 9");
+    let start =
+        |width| StartPosition { playfield: Playfield::empty(width, 8), piece: Tetromino::T, queue: vec![] };
+    let wrong = start(7).check(&Rules::simplified(5, 12)).unwrap_err();
+    check(|recording| recording.setup.start = Some(start(7)), &format!("start: {wrong}"));
+}

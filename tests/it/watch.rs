@@ -1,0 +1,248 @@
+//! `tetrion watch`, driven by keys and by time that is handed to it: its games are those of evaluations.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::{Args, FromArgMatches};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::Rect;
+use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
+use tetrion::cli::screen::Palette;
+use tetrion::cli::screen::terminal::Program;
+use tetrion::cli::setting::Setting;
+use tetrion::cli::watch::{Watch, WatchArgs};
+use tetrion::engine::Rules;
+use tetrion::engine::rng::{Tag, word};
+use tetrion::recording::Scene;
+use tetrion::rollout::{Deal, Evaluation, GameResult};
+
+use crate::evaluate::tetrion;
+use crate::screen::text;
+
+const SEED: u64 = 5;
+
+/// The options as a person types them.
+pub fn parsed<A: Args + FromArgMatches>(flags: &[&str]) -> A {
+    let command = A::augment_args(clap::Command::new("tetrion"));
+    let args = ["tetrion"].into_iter().chain(flags.iter().copied());
+    A::from_arg_matches(&command.get_matches_from(args)).unwrap()
+}
+
+fn watch(flags: &[&str]) -> Watch {
+    let flags = [flags, &["--seed", "5"]].concat();
+    let args: WatchArgs = parsed(&flags);
+    let setting = Setting::new(&args.rules, args.seed, Some(Palette::Ascii)).unwrap();
+    Watch::new(setting, &args).unwrap()
+}
+
+/// Presses keys; none of them ends the program.
+pub fn press(program: &mut impl Program, keys: &[KeyCode]) {
+    keys.iter().for_each(|key| assert_eq!(program.press(*key), ControlFlow::Continue(())));
+}
+
+/// The screen of a program.
+pub fn screen(program: &impl Program, width: u16, height: u16) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    program.draw(&mut buffer);
+    text(&buffer)
+}
+
+fn second(watch: &mut Watch) {
+    watch.pass(Duration::from_secs(1));
+}
+
+/// The game of an evaluation with this seed.
+fn evaluated(agent: Agent, rules: Rules, game: u64) -> GameResult {
+    let evaluation = Evaluation {
+        rules,
+        policies: vec![agent],
+        deal: Deal::Common(vec![word(SEED, Tag::Game, game)]),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: u64::MAX,
+        max_steps: u64::MAX,
+        kernel: Kernel::best(),
+    };
+    evaluation.play(0, &AtomicBool::new(false)).unwrap()
+}
+
+#[test]
+fn games_are_those_of_evaluations() {
+    #[track_caller]
+    fn check(name: &str, flags: &[&str], agent: Agent, rules: Rules) {
+        let mut watch = watch(&[&[name], flags].concat());
+        press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
+        for _ in 0..2_000 {
+            second(&mut watch);
+        }
+        let outcome = watch.players()[0].course().outcome();
+        let game = evaluated(agent, rules, 1);
+        assert!(outcome.end.is_some(), "{name}: the game goes on; this test is too short");
+        assert_eq!(
+            (outcome.lines, outcome.pieces, outcome.score),
+            (game.lines, game.pieces, game.score),
+            "{name}"
+        );
+        assert_eq!(watch.players()[0].course().steps(), watch.step());
+    }
+    let small = ["--width", "10", "--height", "6"];
+    let rules = Rules::simplified(10, 6);
+    let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
+    check("bcts", &small, Agent::Linear(linear("bcts")), rules);
+    let expectation = Agent::linear(linear("lab-uniform"), 0, Some(Expectation::default()));
+    check("lab-uniform", &[&small[..], &["--expectation"]].concat(), expectation, rules);
+    check("random", &small, Agent::Random, rules);
+    let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
+    let tiny = ["--width", "4", "--height", "5"];
+    check("monte_carlo", &tiny, monte_carlo, Rules::simplified(4, 5));
+    let lab = Rules { height: 9, ..Rules::preset("lab").unwrap() };
+    let flags = ["--rules", "lab", "--height", "9"];
+    check("lab-uniform", &flags, Agent::Linear(linear("lab-uniform")), lab);
+    assert!(AgentRow::named("random_keys").is_some());
+    check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), lab);
+}
+
+#[test]
+fn a_second_has_as_many_steps_as_were_asked_for() {
+    let mut watch = watch(&["dt-10", "--speed", "8"]);
+    second(&mut watch);
+    assert_eq!(watch.step(), 8);
+    (0..8).for_each(|_| watch.pass(Duration::from_millis(125)));
+    assert_eq!(watch.step(), 16);
+    press(&mut watch, &[KeyCode::Char(' ')]);
+    second(&mut watch);
+    assert_eq!(watch.step(), 16, "it is paused");
+    press(&mut watch, &[KeyCode::Char(' '), KeyCode::Down]);
+    second(&mut watch);
+    assert_eq!(watch.step(), 20, "four a second are the next slower speed");
+}
+
+#[test]
+fn the_same_game_goes_on_after_steps_back() {
+    for name in ["dt-10", "random"] {
+        let mut watch = watch(&[name, "bcts", "--paused"]);
+        let scenes = |watch: &Watch| -> Vec<Scene> {
+            watch.players().iter().map(|player| player.course().scene()).collect()
+        };
+        let mut forth = vec![scenes(&watch)];
+        for _ in 0..40 {
+            press(&mut watch, &[KeyCode::Right]);
+            forth.push(scenes(&watch));
+        }
+        for expected in forth.iter().rev().skip(1) {
+            press(&mut watch, &[KeyCode::Left]);
+            assert_eq!(&scenes(&watch), expected, "{name}");
+        }
+        press(&mut watch, &[KeyCode::Left]);
+        assert_eq!(watch.step(), 0);
+        press(&mut watch, &[KeyCode::End]);
+        assert_eq!(&scenes(&watch), forth.last().unwrap(), "{name}");
+        press(&mut watch, &[KeyCode::Home]);
+        assert_eq!(scenes(&watch), forth[0]);
+        for expected in &forth[1..] {
+            press(&mut watch, &[KeyCode::Right]);
+            assert_eq!(&scenes(&watch), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn players_get_the_same_pieces_and_are_compared() {
+    let mut watch = watch(&["dt-10", "dt-10", "random", "--paused"]);
+    for _ in 0..12 {
+        press(&mut watch, &[KeyCode::Right]);
+        let pieces: Vec<_> = watch.players().iter().map(|player| player.course().piece()).collect();
+        assert!(pieces.windows(2).all(|pair| pair[0] == pair[1]), "{pieces:?}");
+    }
+    let known: Vec<&[u8]> = watch.players().iter().map(|player| player.known()).collect();
+    let first = known[2].iter().zip(known[0]).position(|(one, other)| one != other).unwrap() + 1;
+    let drawn = screen(&watch, 120, 40);
+    assert_eq!(drawn.matches("differs at").count(), 1, "{drawn}");
+    assert!(drawn.contains(&format!("differs at {first}\n")), "{first}: {drawn}");
+}
+
+#[test]
+fn a_game_that_is_over_stays_as_it_is() {
+    let mut watch = watch(&["random", "dummy", "--height", "8"]);
+    press(&mut watch, &[KeyCode::Char('e')]);
+    (0..50).for_each(|_| second(&mut watch));
+    let report = watch.report();
+    assert_eq!(report.matches("topped out").count(), 2, "{report}");
+    assert!(report.starts_with("simplified on 10 x 8, seed 5, game 0\nrandom: "), "{report}");
+    let last = watch.step();
+    press(&mut watch, &[KeyCode::Right, KeyCode::Char(' '), KeyCode::PageDown, KeyCode::End]);
+    (0..5).for_each(|_| second(&mut watch));
+    assert_eq!((watch.step(), watch.report()), (last, report));
+    assert!(screen(&watch, 80, 24).contains("topped out"));
+    press(&mut watch, &[KeyCode::Char('n')]);
+    assert_eq!((watch.step(), watch.report().contains("game 1\n")), (0, true));
+    assert_eq!(watch.press(KeyCode::Char('q')), ControlFlow::Break(()));
+}
+
+#[test]
+fn every_agent_with_defaults_can_be_watched_under_every_preset() {
+    for preset in ["simplified", "lab", "survey", "genetic", "leiden"] {
+        for name in ["bcts", "bdu", "flat_stacking", "monte_carlo", "random", "random_survey", "dummy"] {
+            let mut watch = watch(&[name, "--rules", preset, "--paused"]);
+            (0..3).for_each(|_| press(&mut watch, &[KeyCode::Right]));
+            assert!(screen(&watch, 120, 40).contains("paused"));
+        }
+    }
+}
+
+#[test]
+fn the_placement_that_is_explained_is_the_one_that_is_made() {
+    for flags in
+        [&["bcts"][..], &["dt-10", "--expectation", "--height", "8"], &["lab-uniform", "--rules", "lab"]]
+    {
+        let mut watch = watch(&[flags, &["--paused"]].concat());
+        let by_keys = flags.contains(&"lab");
+        let (mut explained, mut landed) = (0, 0);
+        for _ in 0..60 {
+            let player = &watch.players()[0];
+            let (reasons, pieces) = (player.reasons().unwrap(), player.course().outcome().pieces);
+            press(&mut watch, &[KeyCode::Right]);
+            let after = watch.players()[0].course();
+            if after.outcome().pieces == pieces || !after.scene().cleared.is_empty() {
+                continue;
+            }
+            landed += 1;
+            explained += usize::from(after.scene().last == reasons.cells);
+        }
+        // A piece that keys move need not get where it was meant to go, but mostly does.
+        assert!(
+            landed >= 2 && (explained == landed || by_keys && 2 * explained > landed),
+            "{flags:?}: {explained} of {landed}"
+        );
+    }
+}
+
+/// What the program says when it does not begin.
+#[track_caller]
+pub fn refused(args: &[&str]) -> String {
+    let output = tetrion(args).stdin(std::process::Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{stderr}");
+    stderr
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    #[track_caller]
+    fn check(args: &[&str], why: &str) {
+        let error = refused(&[&["watch"], args].concat());
+        assert!(error.contains(why), "{error}");
+    }
+    check(&["dt-10"], "error: this needs a terminal, and stdin is none");
+    check(&[], "NAME");
+    check(&["dt-11"], "no agent or controller is called \"dt-11\"");
+    check(&["random"; 17], "17 players, expected at most 16");
+    check(&["linear"], "linear needs features and weights");
+    check(&["random_keys"], "random_keys presses keys: the rules have placements");
+    check(&["bdu", "--width", "12"], "it plays width 10 only");
+    check(&["dt-10", "--height", "41"], "height is 41, expected 4..=40");
+    check(&["dt-10", "--speed", "0"], "0 is not in 1..=1000000");
+    check(&["dt-10", "--palette", "red"], "colour-blind");
+}
