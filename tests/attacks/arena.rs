@@ -219,7 +219,7 @@ pub fn main() -> ExitCode {
         );
         if let Err(error) = report {
             println!("    {error:#}");
-            broken.push(attack.name);
+            broken.push(format!("{}: {error:#}", attack.name));
         }
     }
     for attack in ATTACKS.iter().filter(|attack| !attack.breaks.is_empty() && !options.chooses(attack)) {
@@ -229,7 +229,8 @@ pub fn main() -> ExitCode {
     if broken.is_empty() {
         return ExitCode::SUCCESS;
     }
-    println!("\nbroken by {}, with --seed {}", broken.join(", "), options.seed);
+    // Once more at the end, where a long log is read first.
+    println!("\nbroken, with --seed {}, by\n    {}", options.seed, broken.join("\n    "));
     ExitCode::FAILURE
 }
 
