@@ -7,7 +7,7 @@ use crate::engine::{
     ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino,
     every_placement_always_exists, land, placements,
 };
-use crate::features::kernel::{Extractor, Job, Kernel, Lanes, Rows, Size, dispatch};
+use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
 
 /// A playfield and the piece to place on it.
@@ -141,16 +141,16 @@ struct Enumerate<'a> {
     options: Options,
 }
 
-impl Job for Enumerate<'_> {
+impl LaneWork for Enumerate<'_> {
     type Output = Placements;
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Placements {
         let Enumerate { rules, positions, extractor, options } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
+        let size = LaneBounds::<L>::new(rules.width, rules.height);
         let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
         let mut columns = Placements::with_capacity(positions.len(), num_rows);
-        let mut rows = Rows::with_capacity(num_rows, extractor.num_features());
+        let mut rows = PlacementRows::with_capacity(num_rows, extractor.num_features());
         for position in positions {
             let playfield: PlayfieldOf<C, N> = position.playfield.resized();
             if options.position_features {
@@ -171,7 +171,7 @@ impl Job for Enumerate<'_> {
         let reward = |(&lines, &terminal): (&u8, &bool)| rules.scoring.reward(lines, terminal) as f32;
         columns.rewards = rows.lines.iter().zip(&rows.terminal).map(reward).collect();
         columns.actions = columns.placements.clone();
-        let Rows { features, lines, terminal, .. } = rows;
+        let PlacementRows { features, lines, terminal, .. } = rows;
         Placements { features, lines, terminal, ..columns }
     }
 }
@@ -184,7 +184,7 @@ fn append_landings(
     position: &Position,
     piece: Tetromino,
     placements: impl Iterator<Item = (Placement, usize)>,
-    rows: &Rows,
+    rows: &PlacementRows,
     options: Options,
     columns: &mut Placements,
 ) {

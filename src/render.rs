@@ -26,7 +26,7 @@ pub enum Format {
 
 /// What to draw of an environment.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct View<'a> {
     /// The cells.
     pub playfield: &'a Playfield,
     /// The current piece on its way down, where keys move it.
@@ -54,7 +54,7 @@ enum Cell {
     Falling,
 }
 
-impl Scene<'_> {
+impl View<'_> {
     /// A function from row and column to the content.
     fn cells(&self) -> impl Fn(u8, u8) -> Cell {
         let falling = self.falling.map(|piece| piece.cells());
@@ -70,13 +70,13 @@ impl Scene<'_> {
     }
 }
 
-/// Draws a scene.
-pub fn render(format: Format, scene: &Scene<'_>) -> String {
+/// Draws a view.
+pub fn render(format: Format, view: &View<'_>) -> String {
     match format {
-        Format::Ascii => ascii(scene),
-        Format::Lab => lab(scene),
-        Format::Leiden => leiden(scene),
-        Format::Ansi => ansi(scene),
+        Format::Ascii => ascii(view),
+        Format::Lab => lab(view),
+        Format::Leiden => leiden(view),
+        Format::Ansi => ansi(view),
     }
 }
 
@@ -94,9 +94,9 @@ pub fn max_bytes(format: Format, width: u8, height: u8) -> usize {
     }
 }
 
-fn ascii(scene: &Scene<'_>) -> String {
-    let (width, height) = (scene.playfield.width(), scene.playfield.height());
-    let cell = scene.cells();
+fn ascii(view: &View<'_>) -> String {
+    let (width, height) = (view.playfield.width(), view.playfield.height());
+    let cell = view.cells();
     let mut text = String::new();
     for row in (0..height).rev() {
         text.extend((0..width).map(|column| match cell(row, column) {
@@ -109,9 +109,9 @@ fn ascii(scene: &Scene<'_>) -> String {
     text
 }
 
-fn lab(scene: &Scene<'_>) -> String {
-    let (width, height) = (scene.playfield.width(), scene.playfield.height());
-    let cell = scene.cells();
+fn lab(view: &View<'_>) -> String {
+    let (width, height) = (view.playfield.width(), view.playfield.height());
+    let cell = view.cells();
     let frame = format!("   o{}o", "--".repeat(width.into()));
     let mut text = frame.clone();
     for row in 0..height {
@@ -129,10 +129,10 @@ fn lab(scene: &Scene<'_>) -> String {
 /// The most bytes of the sentences below the Leiden form: the longest numbers in all of them.
 const MAX_SENTENCES: usize = 180;
 
-fn leiden(scene: &Scene<'_>) -> String {
-    let Scene { playfield, lines, num_pieces, ended, .. } = scene;
+fn leiden(view: &View<'_>) -> String {
+    let View { playfield, lines, num_pieces, ended, .. } = view;
     let (width, height) = (playfield.width(), playfield.height());
-    let cell = scene.cells();
+    let cell = view.cells();
     let mut text = String::new();
     for row in (0..height).rev() {
         let in_field = row + ROWS_ABOVE_FIELD < height;
@@ -168,9 +168,9 @@ const MAX_ASIDE: usize = 160;
 /// The most bytes that a falling piece adds: four times its colour, and that of what is behind it.
 const MAX_FALLING: usize = 80;
 
-fn ansi(scene: &Scene<'_>) -> String {
-    let Scene { playfield, pieces, lines, num_pieces, falling, .. } = scene;
-    let cell = scene.cells();
+fn ansi(view: &View<'_>) -> String {
+    let View { playfield, pieces, lines, num_pieces, falling, .. } = view;
+    let cell = view.cells();
     let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino)));
     let frame = format!("+{}+", "--".repeat(playfield.width().into()));
     let mut aside = [String::new(), String::new(), String::new(), String::new()];

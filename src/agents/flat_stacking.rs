@@ -13,7 +13,7 @@
 
 use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 use crate::features::FeatureSet;
-use crate::features::kernel::{Choice, Job, Kernel, Lanes, TerminalPolicy, dispatch};
+use crate::features::kernel::{Kernel, LaneWork, Lanes, ScoredPlacement, TerminalPolicy, dispatch};
 
 /// The features of the set `flatstack`, in its order.
 const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shafts"];
@@ -54,12 +54,12 @@ impl FlatScorer {
         rules: &Rules,
         playfield: &Playfield,
         piece: Tetromino,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         struct Choose<'a>(&'a FlatScorer, &'a Rules, &'a Playfield, Tetromino);
-        impl Job for Choose<'_> {
-            type Output = Choice;
+        impl LaneWork for Choose<'_> {
+            type Output = ScoredPlacement;
             #[inline(always)]
-            fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
+            fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> ScoredPlacement {
                 let Choose(scorer, rules, playfield, piece) = self;
                 scorer.choose::<C, N>(&playfield.resized(), rules.shapes(piece), rules.top_out)
             }
@@ -74,15 +74,15 @@ impl FlatScorer {
         playfield: &PlayfieldOf<C, N>,
         shapes: &[Shape],
         top_out: TopOut,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         let stack = Stack::new(playfield, top_out);
         let first = Placement { orientation: 0, column: 0 };
-        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (shape, orientation) in shapes.iter().zip(0..) {
             for column in 0..=playfield.width() - shape.width {
                 let score = self.score(&stack, playfield, shape, column, top_out);
                 if score > best.score {
-                    best = Choice { placement: Placement { orientation, column }, score };
+                    best = ScoredPlacement { placement: Placement { orientation, column }, score };
                 }
             }
         }

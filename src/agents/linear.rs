@@ -12,7 +12,8 @@ use crate::engine::{
     land, placements,
 };
 use crate::features::kernel::{
-    Choice, Extractor, Job, Kernel, Lanes, Rows, Scorer, Size, TerminalPolicy, dispatch,
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, ScoredPlacement, Scorer, TerminalPolicy,
+    dispatch,
 };
 use crate::features::{FeatureSet, Seen};
 
@@ -164,7 +165,13 @@ impl LinearAgent {
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
     /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible.
-    pub fn choose(&self, kernel: Kernel, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
+    pub fn choose(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        piece: Tetromino,
+    ) -> ScoredPlacement {
         match (&self.scorer, &self.flat, &self.model) {
             _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),
             (Some(scorer), ..) => scorer.choose_on(kernel, rules, playfield, piece),
@@ -214,16 +221,18 @@ impl LinearAgent {
     ///
     /// # Panics
     /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
-    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Choice {
+    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> ScoredPlacement {
         let first = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
-        let first = Choice { placement: first, score: f64::NEG_INFINITY };
-        let larger = |best: Choice, other: Choice| if other.score > best.score { other } else { best };
+        let first = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
+        let larger = |best: ScoredPlacement, other: ScoredPlacement| {
+            if other.score > best.score { other } else { best }
+        };
         self.scores(rules, playfield, piece).into_iter().fold(first, larger)
     }
 
     /// The score of every placement of a piece, in ascending action order; without those that end the game, if it avoids
     /// them.
-    pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Vec<Choice> {
+    pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Vec<ScoredPlacement> {
         let mut features = vec![0.0; self.set.len()];
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
         for placement in placements(rules, playfield, piece).iter() {
@@ -232,7 +241,7 @@ impl LinearAgent {
                 continue;
             }
             self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
-            scores.push(Choice { placement, score: self.sum(features.iter().copied()) });
+            scores.push(ScoredPlacement { placement, score: self.sum(features.iter().copied()) });
             if self.model.is_some() {
                 rows.extend(features.iter().map(|&value| value as f32));
                 afterstates.push(landing.afterstate);
@@ -273,22 +282,22 @@ struct ModelJob<'a> {
     piece: Tetromino,
 }
 
-impl Job for ModelJob<'_> {
-    type Output = Choice;
+impl LaneWork for ModelJob<'_> {
+    type Output = ScoredPlacement;
 
     #[inline(always)]
-    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Choice {
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> ScoredPlacement {
         let ModelJob { agent, model, extractor, rules, playfield, piece } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
+        let size = LaneBounds::<L>::new(rules.width, rules.height);
         let playfield: PlayfieldOf<C, N> = playfield.resized();
         let all = placements(rules, &playfield, piece);
         let num_features = extractor.num_features();
-        let mut rows = Rows::with_capacity(all.len() as usize, num_features);
+        let mut rows = PlacementRows::with_capacity(all.len() as usize, num_features);
         extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
         let afterstates = all.iter().map(|placement| land(rules, &playfield, piece, placement).1.afterstate);
         let outputs = model.outputs(&rows.features, afterstates);
         let first = all.nth(0).expect("a piece that can be played");
-        let mut best = Choice { placement: first, score: f64::NEG_INFINITY };
+        let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {
             if rows.terminal[n] && agent.terminal == TerminalPolicy::Avoid {
                 continue;
@@ -296,7 +305,7 @@ impl Job for ModelJob<'_> {
             let features = &rows.features[n * num_features..][..num_features];
             let score = agent.sum(features.iter().copied().map(f64::from)) + f64::from(output);
             if score > best.score {
-                best = Choice { placement, score };
+                best = ScoredPlacement { placement, score };
             }
         }
         best

@@ -21,7 +21,7 @@ use super::worth::Worth;
 use super::{AgentRng, Sight};
 use crate::engine::rng::below;
 use crate::engine::{Column, Placement, PlayfieldOf, Rules, Tetromino, is_blocked, place, placements};
-use crate::features::kernel::{Job, Kernel, Lanes, dispatch};
+use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
 /// Pieces after which a playout is cut. Hardly any gets there: most place a few more pieces than a playfield holds.
 const LONGEST_PLAYOUT: u64 = 10_000;
@@ -105,7 +105,7 @@ struct Playouts<'a> {
     rng: &'a mut AgentRng,
 }
 
-impl Job for Playouts<'_> {
+impl LaneWork for Playouts<'_> {
     type Output = Tally;
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! What differs between features is said here; names are for callers, and nothing below compares them.
 
 use super::kernel::ground::Basis;
-use super::kernel::slots::Kind;
+use super::kernel::slots::KernelFeature;
 use super::kernel::surface::Aspect;
 use super::seen::Seen;
 use super::{bertsekas, dellacherie, lab, lee, leiden, surface, survey, thiery};
@@ -38,7 +38,7 @@ pub struct Feature {
     /// How it is measured.
     pub measure: Measure,
     /// What the kernels measure for it, given its index; `None` if they do not know it.
-    pub kernel: Option<fn(u8) -> Kind>,
+    pub kernel: Option<fn(u8) -> KernelFeature>,
 }
 
 impl Feature {
@@ -104,42 +104,42 @@ pub static FEATURES: &[Feature] = &[
         formula: "row of the piece's lowest cell + (piece height - 1) / 2, before clearing, floor row 0",
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::landing_height),
-        kernel: Some(|_| Kind::Basis(Basis::LandingHeight)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::LandingHeight)),
     },
     Feature {
         name: "eroded_piece_cells",
         formula: "lines cleared x cells of the landed piece that vanished",
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::eroded_piece_cells),
-        kernel: Some(|_| Kind::Basis(Basis::ErodedPieceCells)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::ErodedPieceCells)),
     },
     Feature {
         name: "lines_cleared",
         formula: "lines cleared by the landing",
         source: "El-Ashi 2011; Lee 2013; course notebook",
         measure: Measure::Landing(lee::lines_cleared),
-        kernel: Some(|_| Kind::Basis(Basis::LinesCleared)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::LinesCleared)),
     },
     Feature {
         name: "row_transitions",
         formula: "changes full/empty along all rows, walls full",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::row_transitions),
-        kernel: Some(|_| Kind::Basis(Basis::RowTransitions)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::RowTransitions)),
     },
     Feature {
         name: "column_transitions",
         formula: "changes full/empty along all columns, floor full, sky empty",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::column_transitions),
-        kernel: Some(|_| Kind::Basis(Basis::ColumnTransitions)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::ColumnTransitions)),
     },
     Feature {
         name: "holes",
         formula: "empty cells with a full cell above them in the column",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::holes),
-        kernel: Some(|_| Kind::Basis(Basis::Holes)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::Holes)),
     },
     Feature {
         name: "cumulative_wells",
@@ -147,49 +147,49 @@ pub static FEATURES: &[Feature] = &[
                   down to the first full one",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::cumulative_wells),
-        kernel: Some(|_| Kind::Basis(Basis::CumulativeWells)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::CumulativeWells)),
     },
     Feature {
         name: "hole_depth",
         formula: "full cells with an empty cell below them in the column",
         source: THIERY,
         measure: Measure::Playfield(thiery::hole_depth),
-        kernel: Some(|_| Kind::Basis(Basis::HoleDepth)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::HoleDepth)),
     },
     Feature {
         name: "rows_with_holes",
         formula: "rows with at least one hole",
         source: THIERY,
         measure: Measure::Playfield(thiery::rows_with_holes),
-        kernel: Some(|_| Kind::Basis(Basis::RowsWithHoles)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::RowsWithHoles)),
     },
     Feature {
         name: "pattern_diversity",
         formula: "how many of -2, -1, 0, 1, 2 occur among the steps from a column's height to the next",
         source: GABILLON,
         measure: Measure::Playfield(thiery::pattern_diversity),
-        kernel: Some(|_| Kind::Basis(Basis::PatternDiversity)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::PatternDiversity)),
     },
     Feature {
         name: "total_height",
         formula: "sum of the column heights",
         source: LEE,
         measure: Measure::Playfield(lee::total_height),
-        kernel: Some(|_| Kind::Basis(Basis::TotalHeight)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::TotalHeight)),
     },
     Feature {
         name: "max_height",
         formula: "height of the highest column",
         source: BERTSEKAS,
         measure: Measure::Playfield(bertsekas::max_height),
-        kernel: Some(|_| Kind::Basis(Basis::MaxHeight)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::MaxHeight)),
     },
     Feature {
         name: "bumpiness",
         formula: "sum of the height differences between neighbouring columns, without signs",
         source: LEE,
         measure: Measure::Playfield(lee::bumpiness),
-        kernel: Some(|_| Kind::Basis(Basis::Bumpiness)),
+        kernel: Some(|_| KernelFeature::Basis(Basis::Bumpiness)),
     },
     Feature {
         name: "full_rows",
@@ -203,14 +203,14 @@ pub static FEATURES: &[Feature] = &[
         formula: "row just above the highest full cell of column i, 0 if empty",
         source: BERTSEKAS,
         measure: Measure::Column(bertsekas::column_height),
-        kernel: Some(Kind::Height),
+        kernel: Some(KernelFeature::Height),
     },
     Feature {
         name: "height_difference",
         formula: "difference between the heights of columns i and i + 1, without its sign",
         source: BERTSEKAS,
         measure: Measure::Pair(bertsekas::height_difference),
-        kernel: Some(Kind::Step),
+        kernel: Some(KernelFeature::Step),
     },
     Feature {
         name: "landing_height_lab",
@@ -337,21 +337,21 @@ pub static FEATURES: &[Feature] = &[
                   touches the surface, whatever the height of the playfield",
         source: TETRION,
         measure: Measure::Search(surface::accommodated),
-        kernel: Some(|_| Kind::Aspect(Aspect::Accommodated)),
+        kernel: Some(|_| KernelFeature::Aspect(Aspect::Accommodated)),
     },
     Feature {
         name: "readiness",
         formula: "1 if tetromino i of I O T Z S J L fits somewhere as in accommodated, else 0",
         source: TETRION,
         measure: Measure::Seven(surface::readiness),
-        kernel: Some(|i| Kind::Aspect(Aspect::Readiness(i))),
+        kernel: Some(|i| KernelFeature::Aspect(Aspect::Readiness(i))),
     },
     Feature {
         name: "fits",
         formula: "in how many ways the seven tetrominoes fit as in accommodated: pairs of an orientation and a column",
         source: TETRION,
         measure: Measure::Search(surface::fits),
-        kernel: Some(|_| Kind::Aspect(Aspect::Fits)),
+        kernel: Some(|_| KernelFeature::Aspect(Aspect::Fits)),
     },
     Feature {
         name: "fits_of",
@@ -359,7 +359,7 @@ pub static FEATURES: &[Feature] = &[
                   column",
         source: TETRION,
         measure: Measure::Seven(surface::fits_of),
-        kernel: Some(|i| Kind::Aspect(Aspect::FitsOf(i))),
+        kernel: Some(|i| KernelFeature::Aspect(Aspect::FitsOf(i))),
     },
     Feature {
         name: "steps",
@@ -367,14 +367,14 @@ pub static FEATURES: &[Feature] = &[
                   further down, for i = 6 also further up",
         source: TETRION,
         measure: Measure::Seven(surface::steps),
-        kernel: Some(|i| Kind::Aspect(Aspect::Steps(i))),
+        kernel: Some(|i| KernelFeature::Aspect(Aspect::Steps(i))),
     },
     Feature {
         name: "weighted_holes",
         formula: "for every hole, the rows from it up to the top of its column: column height - row of the hole",
         source: TETRION,
         measure: Measure::Playfield(surface::weighted_holes),
-        kernel: Some(|_| Kind::Aspect(Aspect::WeightedHoles)),
+        kernel: Some(|_| KernelFeature::Aspect(Aspect::WeightedHoles)),
     },
     Feature {
         name: "deep_wells",
@@ -382,7 +382,7 @@ pub static FEATURES: &[Feature] = &[
                   high",
         source: TETRION,
         measure: Measure::Playfield(surface::deep_wells),
-        kernel: Some(|_| Kind::Aspect(Aspect::DeepWells)),
+        kernel: Some(|_| KernelFeature::Aspect(Aspect::DeepWells)),
     },
     Feature {
         name: "surface_parity",
@@ -390,6 +390,6 @@ pub static FEATURES: &[Feature] = &[
                   are out of balance under the surface",
         source: TETRION,
         measure: Measure::Playfield(surface::surface_parity),
-        kernel: Some(|_| Kind::Aspect(Aspect::SurfaceParity)),
+        kernel: Some(|_| KernelFeature::Aspect(Aspect::SurfaceParity)),
     },
 ];

@@ -17,7 +17,7 @@
 //! The elite of 20 weights is often 10 vectors, whose covariance is singular: a Cholesky factor does not
 //! exist. None is needed. If r_1 .. r_k are the elite's deviations from their mean over sqrt(k), the covariance
 //! is the sum of r_i r_i', and mean + sum of z_i r_i with standard normal z_i has exactly that distribution.
-//! So the distribution *is* its [`Spread::Full`] rows, and it needs no inverse, no root and no nudge.
+//! So the distribution *is* its [`Variance::Full`] rows, and it needs no inverse, no root and no nudge.
 
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ pub const CEM_PRESETS: [(&str, CemPreset); 4] = [
 /// The distribution a search draws from, apart from its mean and the noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spread {
+pub enum Variance {
     /// The variance of each weight.
     Diagonal(Vec<f64>),
     /// Rows whose outer products add up to the covariance.
@@ -132,7 +132,7 @@ pub struct CemState {
     /// Centre of the distribution.
     pub mean: Vec<f64>,
     /// Its shape, before noise.
-    pub spread: Spread,
+    pub spread: Variance,
     /// The best-scored candidate so far; of equals the latest generation's.
     pub best: Option<Best>,
     /// Scores of the whole population, while a second look at part of it is under way.
@@ -312,8 +312,8 @@ impl Cem {
         }
         let std = config.initial_std;
         let spread = match config.covariance {
-            Covariance::Diagonal => Spread::Diagonal(vec![std * std; num_weights]),
-            Covariance::Full => Spread::Full(
+            Covariance::Diagonal => Variance::Diagonal(vec![std * std; num_weights]),
+            Covariance::Full => Variance::Full(
                 (0..num_weights)
                     .map(|i| (0..num_weights).map(|j| if i == j { std } else { 0.0 }).collect())
                     .collect(),
@@ -334,13 +334,13 @@ impl Cem {
         super::check_count("state.mean", num_weights, 1..=MAX_POPULATION)?;
         super::check_vector("state.mean", &state.mean, num_weights)?;
         match (&state.spread, config.covariance) {
-            (Spread::Diagonal(variance), Covariance::Diagonal) => {
+            (Variance::Diagonal(variance), Covariance::Diagonal) => {
                 super::check_vector("state.spread", variance, num_weights)?;
                 if let Some(negative) = variance.iter().find(|&&variance| variance < 0.0) {
                     return Err(super::invalid("state.spread", format!("holds a variance of {negative}")));
                 }
             }
-            (Spread::Full(rows), Covariance::Full) => {
+            (Variance::Full(rows), Covariance::Full) => {
                 super::check_count("state.spread", rows.len(), 1..=MAX_POPULATION)?;
                 rows.iter().try_for_each(|row| super::check_vector("state.spread", row, num_weights))?;
             }
@@ -376,12 +376,12 @@ impl Cem {
         let mut draw = || {
             let mut weights = mean.clone();
             match spread {
-                Spread::Diagonal(variance) => {
+                Variance::Diagonal(variance) => {
                     for (weight, variance) in weights.iter_mut().zip(variance) {
                         *weight += (variance + noise).sqrt() * draws.normal();
                     }
                 }
-                Spread::Full(rows) => {
+                Variance::Full(rows) => {
                     for row in rows {
                         let z = draws.normal();
                         weights.iter_mut().zip(row).for_each(|(weight, deviation)| *weight += z * deviation);
@@ -442,8 +442,8 @@ impl Optimizer for Cem {
         let state = &mut self.state;
         super::keep_best(&mut state.best, best_score, state.generation, &elite.best);
         state.spread = match self.config.covariance {
-            Covariance::Diagonal => Spread::Diagonal(elite.std.iter().map(|std| std * std).collect()),
-            Covariance::Full => Spread::Full(deviations(&candidates, &elite)),
+            Covariance::Diagonal => Variance::Diagonal(elite.std.iter().map(|std| std * std).collect()),
+            Covariance::Full => Variance::Full(deviations(&candidates, &elite)),
         };
         state.mean.clone_from(&elite.mean);
         let generation = state.generation;

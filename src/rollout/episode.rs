@@ -12,7 +12,9 @@ use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
     ActionModel, Column, Dealer, FallingPiece, Game, Placement, PlayfieldOf, Rules, Tetromino, TopOut,
 };
-use crate::features::kernel::{Ahead, Chooser, Foresight, Job, Lanes, Scorer, Size, dispatch, rows_for};
+use crate::features::kernel::{
+    Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
+};
 
 /// An episode that is being played.
 #[derive(Clone, Debug)]
@@ -226,10 +228,10 @@ trait Player: Copy {
     /// The rows that the pieces need which it places in thought.
     fn rows_ahead(self) -> u32;
     /// Prepares it for some rules and one size.
-    fn on<L: Lanes>(self, rules: &Rules, size: Size<L>) -> impl Placer<L>;
+    fn on<L: Lanes>(self, rules: &Rules, size: LaneBounds<L>) -> impl Placer<L>;
 }
 
-/// One that is prepared for a size. Its function must be `#[inline(always)]`, as that of a [`Job`].
+/// One that is prepared for a size. Its function must be `#[inline(always)]`, as that of a [`LaneWork`].
 trait Placer<L: Lanes> {
     /// Places the piece that was dealt last.
     fn place<const N: usize>(
@@ -247,7 +249,7 @@ impl Player for &Scorer {
     }
 
     #[inline(always)]
-    fn on<L: Lanes>(self, _: &Rules, size: Size<L>) -> impl Placer<L> {
+    fn on<L: Lanes>(self, _: &Rules, size: LaneBounds<L>) -> impl Placer<L> {
         Scorer::on(self, size)
     }
 }
@@ -278,7 +280,7 @@ impl Player for Foreseeing<'_> {
     }
 
     #[inline(always)]
-    fn on<L: Lanes>(self, rules: &Rules, size: Size<L>) -> impl Placer<L> {
+    fn on<L: Lanes>(self, rules: &Rules, size: LaneBounds<L>) -> impl Placer<L> {
         Foresight::new(self.scorer.on(size), rules, self.agent.expectation(), self.agent.lost())
     }
 }
@@ -310,7 +312,7 @@ struct Slice<'a, P> {
     rows: u8,
 }
 
-impl<P: Player> Job for Slice<'_, P> {
+impl<P: Player> LaneWork for Slice<'_, P> {
     type Output = ();
 
     #[inline(always)]
@@ -321,7 +323,7 @@ impl<P: Player> Job for Slice<'_, P> {
         let is_lowered = rows < rules.height;
         let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
         let lowered = Rules { height: rows, top_out, ..*rules };
-        let placer = player.on(&lowered, Size::<L>::lowered(rules.width, rules.height, rows));
+        let placer = player.on(&lowered, LaneBounds::<L>::lowered(rules.width, rules.height, rows));
         let highest = if is_lowered { u32::from(rows) - 4 - player.rows_ahead() } else { u32::MAX };
         let lowest = lowest_stack(rules, rows, player.rows_ahead());
         while game.pieces < end {

@@ -10,7 +10,7 @@ use prost::{Message, Name};
 use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
-use crate::render::{self, Scene};
+use crate::render::{self, View};
 use crate::wire::dm_env_rpc;
 use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::positions::Positions;
@@ -251,7 +251,7 @@ impl SessionState {
             let playfield = self.batch.playfield(env_id);
             let statistics = self.batch.statistics(env_id);
             let pieces = self.batch.pieces(env_id);
-            let scene = Scene {
+            let view = View {
                 playfield: &playfield,
                 falling: self.batch.falling(env_id),
                 pieces: &pieces,
@@ -259,7 +259,7 @@ impl SessionState {
                 num_pieces: statistics.pieces,
                 ended: self.batch.has_ended(env_id),
             };
-            render::render(format, &scene)
+            render::render(format, &view)
         };
         let frames = self.each(env_ids, frame);
         room.keep();

@@ -1,7 +1,7 @@
 //! The cross-entropy method: what it finds, the path it takes, what it refuses.
 
 use tetrion::optimizers::cem::{
-    CEM_PRESETS, Cem, CemConfig, CemPreset, CemState, Covariance, Noise, Spread, elite_statistics,
+    CEM_PRESETS, Cem, CemConfig, CemPreset, CemState, Covariance, Noise, Variance, elite_statistics,
 };
 use tetrion::optimizers::{Config, Generation, Look, Optimizer, State, TellError};
 
@@ -359,8 +359,8 @@ fn refuses_states_of_another_search() {
     check(|s| s.mean.clear(), "state.mean is 0, not between 1 and 1000000");
     check(|s| s.mean[1] = f64::NAN, "state.mean holds NaN");
     check(|s| s.mean.push(0.0), "state.spread has 3 numbers, not 4");
-    check(|s| s.spread = Spread::Diagonal(vec![1.0, -2.0, 1.0]), "state.spread holds a variance of -2");
-    check(|s| s.spread = Spread::Full(vec![vec![0.0; 3]]), "state.spread does not fit covariance Diagonal");
+    check(|s| s.spread = Variance::Diagonal(vec![1.0, -2.0, 1.0]), "state.spread holds a variance of -2");
+    check(|s| s.spread = Variance::Full(vec![vec![0.0; 3]]), "state.spread does not fit covariance Diagonal");
     check(|s| s.first_scores = Some(vec![]), "state.first_scores waits for a second look, there is none");
     let genetic = Config::Genetic(Default::default());
     let cem = Config::Cem(quiet());

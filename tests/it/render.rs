@@ -1,7 +1,7 @@
 //! Pictures, to the character.
 
 use tetrion::engine::{FallingPiece, Playfield, Tetromino};
-use tetrion::render::{Format, Scene, max_bytes, render};
+use tetrion::render::{Format, View, max_bytes, render};
 
 fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
     Playfield::from_drawing(width, height, drawing).unwrap()
@@ -10,7 +10,7 @@ fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
 #[track_caller]
 fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
     let scene =
-        Scene { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0, ended: false };
+        View { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0, ended: false };
     let text = render(format, &scene);
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
@@ -73,7 +73,7 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     // The piece that would have come next is known, unless an explicit sequence has run out.
     let pieces: [&[Tetromino]; 2] = [&[Tetromino::O], &[]];
     let [lost, run_out] = pieces.map(|pieces| {
-        let scene = Scene { playfield: &lost, falling: None, pieces, lines: 3, num_pieces: 7, ended: true };
+        let scene = View { playfield: &lost, falling: None, pieces, lines: 3, num_pieces: 7, ended: true };
         render(Format::Leiden, &scene)
     });
     let expected = [
@@ -110,7 +110,7 @@ fn the_notebooks_pictures_come_out() {
 fn ansi_shows_the_pieces_and_the_counts_beside_it() {
     let playfield = drawn(4, 5, "#..#/####");
     let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
-    let scene = Scene {
+    let scene = View {
         playfield: &playfield,
         falling: None,
         pieces: &pieces,
@@ -126,7 +126,7 @@ fn ansi_shows_the_pieces_and_the_counts_beside_it() {
         |\x1b[47m[][][][]\x1b[0m|\n\
         +--------+";
     assert_eq!(render(Format::Ansi, &scene), expected);
-    let ended = Scene { pieces: &[], ..scene };
+    let ended = View { pieces: &[], ..scene };
     assert!(
         render(Format::Ansi, &ended).starts_with("+--------+\n|        |\n|        |\n|        |  lines")
     );
@@ -137,7 +137,7 @@ fn a_falling_piece_is_in_every_picture() {
     let playfield = drawn(5, 4, "#...#/##.##");
     // A T that points to the right, its uppermost cell above the playfield.
     let falling = FallingPiece { tetromino: Tetromino::T, turns: 1, column: 2, row: 3 };
-    let scene = Scene {
+    let scene = View {
         playfield: &playfield,
         falling: Some(falling),
         pieces: &[Tetromino::T],
@@ -164,7 +164,7 @@ fn a_falling_piece_is_in_every_picture() {
         +----------+";
     assert_eq!(render(Format::Ansi, &scene), expected);
     // One that comes to lie on full cells, as the piece after a lost game may, hides them.
-    let lost = Scene { falling: Some(FallingPiece { row: 1, ..falling }), ..scene };
+    let lost = View { falling: Some(FallingPiece { row: 1, ..falling }), ..scene };
     assert_eq!(render(Format::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
 }
 
@@ -178,7 +178,7 @@ fn no_picture_is_larger_than_the_largest() {
         let full = vec![u32::MAX; height.into()];
         for rows in [striped, full, vec![0; height.into()]] {
             let playfield = Playfield::from_rows(width, height, rows);
-            let scene = Scene {
+            let scene = View {
                 playfield: &playfield,
                 falling,
                 pieces: &pieces,

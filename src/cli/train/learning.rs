@@ -27,7 +27,7 @@ use crate::cli::numbers::{grouped, short};
 use crate::cli::plot::{Chart, Line, Point};
 use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
 use crate::cli::weights::{ScoreNote, Weights};
-use crate::client::session::{Placements, PlacementsRequest};
+use crate::client::session::{PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, EvaluationRequest, Features, ModelShape, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, word};
@@ -219,7 +219,7 @@ impl Learning {
     }
 
     /// Asks for the placements of all seven tetrominoes in some games.
-    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Placements>> {
+    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<PlacementList>> {
         let client = self.client.clone();
         let (rules, height) = (self.settings.rules_choice(), self.settings.height);
         let num_features = self.settings.feature_names.len();
@@ -246,7 +246,7 @@ impl Learning {
     /// the answer; `draw` counts the pieces of the generation.
     fn step(
         &mut self,
-        placements: &Placements,
+        placements: &PlacementList,
         at: usize,
         game: usize,
         (seed, draw): (u64, u64),
@@ -384,7 +384,7 @@ fn below(word: u64, bound: usize) -> usize {
 
 /// Whether an answer has all rows that it says it has, so that none need be looked for in vain.
 fn check_shapes(
-    placements: &Placements,
+    placements: &PlacementList,
     positions: usize,
     num_features: usize,
     height: usize,

@@ -85,7 +85,7 @@ pub struct Finals {
 
 /// The placements of the current pieces: rows of all environments of a call, those of the first one first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placements {
+pub struct PlacementList {
     /// The rows of environment i are those from entry i up to entry i + 1.
     pub row_offsets: Vec<u32>,
     /// The actions to step with.
@@ -110,9 +110,9 @@ pub struct Placements {
     pub preclear_boards: Array<u32>,
 }
 
-impl Placements {
-    pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<Placements, ClientError> {
-        Ok(Placements {
+impl PlacementList {
+    pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {
+        Ok(PlacementList {
             row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
             actions: decode(answer.actions.as_ref(), "actions")?.elements,
             rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,

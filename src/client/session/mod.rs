@@ -11,7 +11,7 @@ mod call;
 mod request;
 mod stream;
 
-pub use answer::{Columns, Finals, Placements, Shown, Stepped};
+pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use request::{AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
@@ -92,7 +92,7 @@ impl Client {
         (playfields, height): (&[u32], u32),
         pieces: &[u8],
         wanted: &PlacementsRequest,
-    ) -> Result<Placements, ClientError> {
+    ) -> Result<PlacementList, ClientError> {
         let (count, width) = (pieces.len() as u32, rules.width.unwrap_or(0));
         let boards = if width > 16 {
             tensor::encode(vec![count, height], playfields)
@@ -112,7 +112,7 @@ impl Client {
             client.enumerate_placements(request).await
         })
         .await?;
-        Placements::decode(answer)
+        PlacementList::decode(answer)
     }
 }
 
@@ -220,13 +220,13 @@ impl Session {
         &self,
         env_ids: &[u32],
         wanted: &PlacementsRequest,
-    ) -> Result<Placements, ClientError> {
+    ) -> Result<PlacementList, ClientError> {
         let envs = pb::SessionEnvs { session: self.name.clone(), env_ids: env_ids.to_vec() };
         let request = wanted.encode(pb::enumerate_placements_request::Source::SessionEnvs(envs));
         let answer = self
             .call(request, async |mut client, request| client.enumerate_placements(request).await)
             .await?;
-        Placements::decode(answer)
+        PlacementList::decode(answer)
     }
 
     /// Renews the lease, and gets the number of the last call that changed something. After a [`StepStream`] broke with

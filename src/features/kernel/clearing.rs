@@ -8,10 +8,10 @@
 //! This is for placements that lie within the playfield and for features of its cells. What sticks out, and sets with
 //! features of the surface, are measured one by one: see [`Scorer::score`].
 
-use super::ground::{Basis, NUM_BASIS, Needs, Size, Values, difference_set, wells};
+use super::ground::{Basis, LaneBounds, NUM_BASIS, Needs, Values, difference_set, wells};
 use super::lanes::{Apart, Doubles, Lanes, small};
 use super::scorer::Scorer;
-use super::slots::Kind;
+use super::slots::KernelFeature;
 use crate::engine::{Column, Placement, PlayfieldOf, Shape, Tetromino};
 
 /// Some placements on one playfield, up to one a lane.
@@ -66,7 +66,7 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
     pub fn take_scored(
         &mut self,
         scorer: &Scorer,
-        size: &Size<L>,
+        size: &LaneBounds<L>,
         playfield: &PlayfieldOf<L::Word, N>,
     ) -> impl Iterator<Item = (Tetromino, Placement, f64)> {
         let count = self.count;
@@ -83,7 +83,7 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
 /// The scores of all placements that were added.
 struct ScoreTogether<'a, L: Lanes, const N: usize> {
     scorer: &'a Scorer,
-    size: &'a Size<L>,
+    size: &'a LaneBounds<L>,
     playfield: &'a PlayfieldOf<L::Word, N>,
     clearing: &'a mut Clearing<L, N>,
 }
@@ -163,21 +163,21 @@ struct Stage<L: Lanes, const N: usize> {
 impl<L: Lanes, const N: usize> Stage<L, N> {
     /// One feature.
     #[inline(always)]
-    fn lanes(&self, kind: Kind) -> L {
+    fn lanes(&self, kind: KernelFeature) -> L {
         match kind {
-            Kind::Basis(basis) => self.values[basis as usize],
-            Kind::Height(column) => self.heights[usize::from(column)],
-            Kind::Step(column) => {
+            KernelFeature::Basis(basis) => self.values[basis as usize],
+            KernelFeature::Height(column) => self.heights[usize::from(column)],
+            KernelFeature::Step(column) => {
                 let column = usize::from(column);
                 distance(self.heights[column], self.heights[column + 1])
             }
-            Kind::Aspect(_) => unreachable!("features of the surface are measured one by one"),
+            KernelFeature::Aspect(_) => unreachable!("features of the surface are measured one by one"),
         }
     }
 
     /// Measures the cells, given by their columns: the definitions of the features, column by column.
     #[inline(always)]
-    fn measure(&mut self, size: &Size<L>, columns: &[L; N], needs: Needs) {
+    fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: Needs) {
         let (zero, one, two) = (small::<L>(0), small::<L>(1), small::<L>(2));
         let width = size.width as usize;
         let wall = L::splat(size.wall);

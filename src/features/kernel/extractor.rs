@@ -1,8 +1,8 @@
 //! The feature vectors of every placement, as rows of a matrix.
 
-use super::ground::{Basis, Ground, Size};
+use super::ground::{Basis, Ground, LaneBounds};
 use super::lanes::Lanes;
-use super::slots::{Beyond, Kind, Slots};
+use super::slots::{Beyond, KernelFeature, Slots};
 use super::sweep::sweep;
 use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
 use crate::features::sets::FeatureSet;
@@ -15,7 +15,7 @@ pub struct Extractor {
 
 /// What placements lead to, one row each, in ascending action order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+pub struct PlacementRows {
     /// Feature vectors, row-major.
     pub features: Vec<f32>,
     /// The row of the piece's lowest cells.
@@ -26,10 +26,10 @@ pub struct Rows {
     pub terminal: Vec<bool>,
 }
 
-impl Rows {
+impl PlacementRows {
     /// No rows yet, with room for `num_rows`.
-    pub fn with_capacity(num_rows: usize, num_features: usize) -> Rows {
-        Rows {
+    pub fn with_capacity(num_rows: usize, num_features: usize) -> PlacementRows {
+        PlacementRows {
             features: Vec::with_capacity(num_rows * num_features),
             landing_rows: Vec::with_capacity(num_rows),
             lines: Vec::with_capacity(num_rows),
@@ -54,7 +54,7 @@ impl Extractor {
     #[inline(always)]
     pub fn append_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
-        size: &Size<L>,
+        size: &LaneBounds<L>,
         playfield: &PlayfieldOf<C, N>,
         out: &mut Vec<f32>,
     ) {
@@ -68,11 +68,11 @@ impl Extractor {
     #[inline(always)]
     pub fn append<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
-        size: &Size<L>,
+        size: &LaneBounds<L>,
         playfield: &PlayfieldOf<C, N>,
         shapes: &[Shape],
         top_out: TopOut,
-        rows: &mut Rows,
+        rows: &mut PlacementRows,
     ) {
         let num_features = self.slots.slots.len();
         let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
@@ -96,7 +96,7 @@ impl Extractor {
             self.slots.measure_beyond(&swept, &ground, &surface, shape, &mut beyond);
             for (slot, at) in self.slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &beyond).store(&mut lanes);
-                let unit = if slot.kind == Kind::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
+                let unit = if slot.kind == KernelFeature::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
                 for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;
                 }

@@ -49,7 +49,7 @@ pub struct Needs {
 
 /// What depends only on the size of the playfield.
 #[derive(Clone, Copy, Debug)]
-pub struct Size<L: Words> {
+pub struct LaneBounds<L: Words> {
     pub(super) width: u32,
     pub(super) height: u32,
     /// Rows above `height` that the sweep skips: they are empty, with a wall on either side.
@@ -62,11 +62,11 @@ pub struct Size<L: Words> {
     pairs: L,
 }
 
-impl<L: Lanes> Size<L> {
+impl<L: Lanes> LaneBounds<L> {
     /// The size of a playfield that fits into the lanes.
     #[inline(always)]
     pub fn new(width: u8, height: u8) -> Self {
-        Size::lowered(width, height, height)
+        LaneBounds::lowered(width, height, height)
     }
 
     /// Columns and rows, without the hidden rows.
@@ -102,7 +102,7 @@ impl<L: Lanes> Size<L> {
         let (width, height) = (u32::from(width), u32::from(height));
         let wall = L::Word::below(height);
         let inside = lanes_below(width);
-        Size {
+        LaneBounds {
             width,
             height,
             hidden_rows,
@@ -147,7 +147,7 @@ pub(super) fn difference_set<L: Words>(difference: L) -> L {
 /// What all placements on one playfield share.
 #[derive(Clone, Copy)]
 pub struct Ground<L: Words> {
-    pub(super) size: Size<L>,
+    pub(super) size: LaneBounds<L>,
     /// Column x - 1 + i, for i in 0..6; walls where there is no column.
     pub(super) cells: [L; 6],
     /// Height of column x + j, for j in 0..4.
@@ -204,17 +204,17 @@ impl<L: Words> Default for MeasuredCells<L> {
 impl<L: Lanes> Ground<L> {
     /// Measures a playfield: `words` are its columns, empty beyond its width.
     #[inline(always)]
-    pub fn new(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+    pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
         if L::SHARED { Ground::look_shared(size, words, needs) } else { Ground::look(size, words, needs) }
     }
 
     #[inline(never)]
-    fn look_shared(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+    fn look_shared(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
         Ground::look(size, words, needs)
     }
 
     #[inline(always)]
-    fn look(size: &Size<L>, words: &[L::Word], needs: Needs) -> Self {
+    fn look(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
         let zero = small::<L>(0);
         let ones = L::splat(!L::Word::EMPTY);
         let wall = L::splat(size.wall);
@@ -299,7 +299,7 @@ impl<L: Lanes> Ground<L> {
     pub fn widened(&self) -> Ground<L::Wide> {
         let Ground { size, cells, heights, buried, wells, steps, whole, .. } = self;
         let mut wide = Ground {
-            size: Size {
+            size: LaneBounds {
                 width: size.width,
                 height: size.height,
                 hidden_rows: size.hidden_rows,

@@ -117,7 +117,7 @@ pub trait Lanes: Words {
     fn estimate_product(self, other: Self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
-/// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`Job`](super::Job).
+/// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`LaneWork`](super::LaneWork).
 pub trait Apart {
     /// Does it.
     fn run(self);

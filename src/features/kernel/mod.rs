@@ -1,6 +1,6 @@
 //! The fast path: all placements of one orientation measured at once, on whichever vectors the machine has.
 //!
-//! A [`Job`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the lanes
+//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the lanes
 //! of a [`Kernel`], once for the whole job: inside, everything is inlined into one function compiled for that machine.
 //! Whatever the kernel, the bits are the same; the choice is only about time. This module knows the engine and nothing
 //! of agents, games or requests.
@@ -38,11 +38,11 @@ mod spots;
 pub(super) mod surface;
 mod sweep;
 
-pub use extractor::{Extractor, Rows};
+pub use extractor::{Extractor, PlacementRows};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
-pub use ground::Size;
+pub use ground::LaneBounds;
 pub use lanes::{Apart, Doubles, Lanes, Words};
-pub use scorer::{Choice, Chooser, Scorer, TerminalPolicy};
+pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalPolicy};
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, Array};
@@ -109,7 +109,7 @@ impl Kernel {
 /// Work on one playfield size, written for any lanes.
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
-pub trait Job {
+pub trait LaneWork {
     /// What comes out.
     type Output;
     /// Does it.
@@ -120,7 +120,7 @@ pub trait Job {
 ///
 /// # Panics
 /// When this machine cannot run the kernel.
-pub fn dispatch<J: Job>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
+pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
     assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
     let low = LowPlayfield::fits(width, height);
     let compact = CompactPlayfield::fits(width, height);
@@ -162,7 +162,7 @@ pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_low_avx2<J: Job>(job: J) -> J::Output {
+fn run_low_avx2<J: LaneWork>(job: J) -> J::Output {
     job.run::<u16, 16, avx2_low::Avx2Low>()
 }
 
@@ -170,13 +170,13 @@ fn run_low_avx2<J: Job>(job: J) -> J::Output {
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
-fn run_low_avx512<J: Job>(job: J) -> J::Output {
+fn run_low_avx512<J: LaneWork>(job: J) -> J::Output {
     job.run::<u16, 16, avx512_low::Avx512Low>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx2<J: Job>(job: J) -> J::Output {
+fn run_avx2<J: LaneWork>(job: J) -> J::Output {
     job.run::<u32, 16, avx2::Avx2>()
 }
 
@@ -184,12 +184,12 @@ fn run_avx2<J: Job>(job: J) -> J::Output {
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
-fn run_avx512<J: Job>(job: J) -> J::Output {
+fn run_avx512<J: LaneWork>(job: J) -> J::Output {
     job.run::<u32, 16, avx512::Avx512>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_large_avx2<J: Job>(job: J) -> J::Output {
+fn run_large_avx2<J: LaneWork>(job: J) -> J::Output {
     job.run::<u64, 32, Array<u64, 32, avx2::Avx2Machine>>()
 }

@@ -11,7 +11,7 @@
 
 use super::candidates::Candidates;
 use super::clearing::Clearing;
-use super::ground::{Ground, Size};
+use super::ground::{Ground, LaneBounds};
 use super::lanes::{Apart, Floats, Lanes, Words, lanes_below};
 use super::scorer::{Chooser, Scorer, TerminalPolicy};
 use super::sweep::{Form, sweep_form};
@@ -164,7 +164,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
 #[inline(always)]
 fn settle<L: Lanes, const N: usize>(
     scorer: &Scorer,
-    size: &Size<L>,
+    size: &LaneBounds<L>,
     playfield: &PlayfieldOf<L::Word, N>,
     clearing: &mut Clearing<L, N>,
     bests: &mut [f64; 7],

@@ -13,12 +13,12 @@
 //! the next look at the playfield reads them all at once.
 
 use super::candidates::{Candidates, index};
-use super::ground::{Basis, Ground, Size};
+use super::ground::{Basis, Ground, LaneBounds};
 use super::lanes::{Doubles, Floats, Lanes, Words};
-use super::slots::{Beyond, Kind, Slot, Slots};
+use super::slots::{Beyond, KernelFeature, Slot, Slots};
 use super::surface::Surface;
 use super::sweep::{Sweep, sweep};
-use super::{Job, Kernel, dispatch};
+use super::{Kernel, LaneWork, dispatch};
 use crate::engine::{
     Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
 };
@@ -54,11 +54,11 @@ pub struct Scorer {
 /// A feature in the sum; landing height is kept in halves, so its weight is halved here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
-    pub(super) kind: Kind,
+    pub(super) kind: KernelFeature,
     /// Whether it is taken before clearing.
     pub(super) preclear: bool,
     /// What it is multiplied by.
-    pub(super) factor: Option<Kind>,
+    pub(super) factor: Option<KernelFeature>,
     pub(super) weight: f64,
     /// The same weight on the scale of the estimates.
     scaled: f32,
@@ -66,7 +66,7 @@ pub(super) struct Term {
 
 /// A placement that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
+pub struct ScoredPlacement {
     /// Which.
     pub placement: Placement,
     /// Its score; minus infinity when every placement ends the game.
@@ -92,17 +92,18 @@ impl Scorer {
         let terms: Vec<Term> = (slots.slots.iter())
             .zip(weights)
             .map(|(&Slot { kind, preclear, factor }, &weight)| {
-                let halves = kind == Kind::Basis(Basis::LandingHeight);
+                let halves = kind == KernelFeature::Basis(Basis::LandingHeight);
                 let weight = if halves { weight / 2.0 } else { weight };
                 Term { kind, preclear, factor, weight, scaled: (weight * scale) as f32 }
             })
             .collect();
         // The others are zero wherever nothing is cleared, and adding zero changes no sum.
-        let is_swept =
-            |term: &&Term| !matches!(term.kind, Kind::Basis(Basis::ErodedPieceCells | Basis::LinesCleared));
+        let is_swept = |term: &&Term| {
+            !matches!(term.kind, KernelFeature::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
+        };
         let sweep_terms: Vec<Term> = terms.iter().filter(is_swept).copied().collect();
         let basis_term = |term: &Term| match (term.kind, term.factor) {
-            (Kind::Basis(basis), None) => Some((basis, term.scaled)),
+            (KernelFeature::Basis(basis), None) => Some((basis, term.scaled)),
             _ => None,
         };
         let basis_terms = sweep_terms.iter().map(basis_term).collect();
@@ -127,7 +128,7 @@ impl Scorer {
         rules: &Rules,
         playfield: &Playfield,
         piece: Tetromino,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         let look = ChooseAfter { scorer: self, rules, playfield, first: None, piece };
         let (_, choice) = dispatch(kernel, rules.width, rules.height, look);
         choice.expect("a choice from where the game stands")
@@ -145,14 +146,14 @@ impl Scorer {
         playfield: &Playfield,
         first: (Tetromino, Placement),
         next: Tetromino,
-    ) -> (f64, Option<Choice>) {
+    ) -> (f64, Option<ScoredPlacement>) {
         let look = ChooseAfter { scorer: self, rules, playfield, first: Some(first), piece: next };
         dispatch(kernel, rules.width, rules.height, look)
     }
 
     /// Prepares for playfields of one size.
     #[inline(always)]
-    pub fn on<L: Lanes>(&self, size: Size<L>) -> Chooser<'_, L> {
+    pub fn on<L: Lanes>(&self, size: LaneBounds<L>) -> Chooser<'_, L> {
         // An estimate is off by at most this much: every weight, product and sum is rounded by at most half a unit in the
         // last place of the sum of all absolute values.
         let bounds = self.slots.slots.iter().map(|slot| slot.largest(&size));
@@ -166,7 +167,7 @@ impl Scorer {
     #[inline(always)]
     pub fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
-        size: &Size<L>,
+        size: &LaneBounds<L>,
         shape: &Shape,
         landing: &Landing<C, N>,
     ) -> f64 {
@@ -239,14 +240,14 @@ struct ChooseAfter<'a> {
     piece: Tetromino,
 }
 
-impl Job for ChooseAfter<'_> {
+impl LaneWork for ChooseAfter<'_> {
     /// The score of the given placement, 0 without one, and the choice.
-    type Output = (f64, Option<Choice>);
+    type Output = (f64, Option<ScoredPlacement>);
 
     #[inline(always)]
-    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, Option<Choice>) {
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> (f64, Option<ScoredPlacement>) {
         let ChooseAfter { scorer, rules, playfield, first, piece } = self;
-        let size = Size::<L>::new(rules.width, rules.height);
+        let size = LaneBounds::<L>::new(rules.width, rules.height);
         let mut playfield: PlayfieldOf<C, N> = playfield.resized();
         let mut score = 0.0;
         if let Some((first, placement)) = first {
@@ -269,7 +270,7 @@ impl Job for ChooseAfter<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a, L: Lanes> {
     pub(super) scorer: &'a Scorer,
-    pub(super) size: Size<L>,
+    pub(super) size: LaneBounds<L>,
     /// Scores whose estimates differ by more than this differ in the same direction.
     margin: f32,
 }
@@ -288,7 +289,7 @@ impl<L: Lanes> Chooser<'_, L> {
         playfield: &PlayfieldOf<L::Word, N>,
         shapes: &[Shape],
         top_out: TopOut,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         self.best(playfield, shapes, top_out, true)
     }
 
@@ -311,7 +312,7 @@ impl<L: Lanes> Chooser<'_, L> {
         shapes: &[Shape],
         top_out: TopOut,
         scored: bool,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         if L::SHARED {
             self.contest_shared(playfield, shapes, top_out, scored)
         } else {
@@ -326,7 +327,7 @@ impl<L: Lanes> Chooser<'_, L> {
         shapes: &[Shape],
         top_out: TopOut,
         scored: bool,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         self.contest(playfield, shapes, top_out, scored)
     }
 
@@ -337,7 +338,7 @@ impl<L: Lanes> Chooser<'_, L> {
         shapes: &[Shape],
         top_out: TopOut,
         scored: bool,
-    ) -> Choice {
+    ) -> ScoredPlacement {
         let scorer = self.scorer;
         let ground = Ground::<L>::new(&self.size, playfield.words(), scorer.slots.needs);
         let surface = self.size.surface(playfield.words(), scorer.slots.needs.surface);
@@ -347,7 +348,7 @@ impl<L: Lanes> Chooser<'_, L> {
         // Placements that are measured whole.
         let mut apart = Candidates::default();
         let mut best =
-            Choice { placement: Placement { orientation: 0, column: 0 }, score: f64::NEG_INFINITY };
+            ScoredPlacement { placement: Placement { orientation: 0, column: 0 }, score: f64::NEG_INFINITY };
 
         // Two rounds in one loop, so that there is one copy of all that is inlined: the first estimates every placement, the
         // second scores the candidates.
@@ -366,7 +367,7 @@ impl<L: Lanes> Chooser<'_, L> {
                         let score = scores.lane(placement.column.into());
                         let is_first = index(placement) < index(best.placement);
                         if score > best.score || score == best.score && is_first {
-                            best = Choice { placement, score };
+                            best = ScoredPlacement { placement, score };
                         }
                     }
                     continue;
@@ -390,7 +391,7 @@ impl<L: Lanes> Chooser<'_, L> {
                 }
                 let score = scorer.score(&self.size, shape, &landing);
                 if score > best.score {
-                    best = Choice { placement, score };
+                    best = ScoredPlacement { placement, score };
                 }
             }
 
@@ -407,7 +408,7 @@ impl<L: Lanes> Chooser<'_, L> {
                 && best_estimate < limit
                 && let Some(placement) = candidates.only()
             {
-                return Choice { placement, ..best };
+                return ScoredPlacement { placement, ..best };
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ground::{Basis, Ground, MeasuredCells, Needs, Size};
+use super::ground::{Basis, Ground, LaneBounds, MeasuredCells, Needs};
 use super::lanes::Lanes;
 use super::surface::{Aspect, MeasuredSurface, Surface, SweptSurface};
 use super::sweep::Sweep;
@@ -33,8 +33,10 @@ impl Slots {
                 kind.add_needs(measured);
             }
         }
-        let uses_columns =
-            slots.iter().flat_map(Slot::kinds).any(|kind| matches!(kind, Kind::Height(_) | Kind::Step(_)));
+        let uses_columns = slots
+            .iter()
+            .flat_map(Slot::kinds)
+            .any(|kind| matches!(kind, KernelFeature::Height(_) | KernelFeature::Step(_)));
         Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
     }
 
@@ -61,7 +63,7 @@ impl Slots {
     #[inline(always)]
     pub fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
-        size: &Size<L>,
+        size: &LaneBounds<L>,
         landing: &Landing<C, N>,
     ) -> Measures<L, 2> {
         let playfields = [landing.locked.words(), landing.afterstate.words()];
@@ -83,7 +85,11 @@ impl Slots {
 
     /// Measures a playfield, given by its columns.
     #[inline(always)]
-    pub fn measure_playfield<L: Lanes>(size: &Size<L>, words: &[L::Word], needs: Needs) -> Measures<L, 1> {
+    pub fn measure_playfield<L: Lanes>(
+        size: &LaneBounds<L>,
+        words: &[L::Word],
+        needs: Needs,
+    ) -> Measures<L, 1> {
         let mut measures = Measures { cells: [MeasuredCells::default()], surfaces: [None] };
         measures.look(0, size, words, needs);
         measures
@@ -98,7 +104,7 @@ pub struct Measures<L: Lanes, const P: usize> {
 
 impl<L: Lanes, const P: usize> Measures<L, P> {
     #[inline(always)]
-    fn look(&mut self, at: usize, size: &Size<L>, words: &[L::Word], needs: Needs) {
+    fn look(&mut self, at: usize, size: &LaneBounds<L>, words: &[L::Word], needs: Needs) {
         self.cells[at] = *Ground::<L>::new(size, words, needs).whole();
         if let Some(surface) = size.surface(words, needs.surface) {
             self.surfaces[at] = Some(*surface.whole());
@@ -137,14 +143,14 @@ impl<L: Lanes> Beyond<'_, L> {
     }
 }
 
-impl Kind {
+impl KernelFeature {
     /// No value on a playfield of this size is larger; landing height in halves.
-    fn largest<L: Lanes>(self, size: &Size<L>) -> u32 {
+    fn largest<L: Lanes>(self, size: &LaneBounds<L>) -> u32 {
         let (width, height) = size.shown();
         match self {
-            Kind::Basis(basis) => size.largest(basis),
-            Kind::Height(_) | Kind::Step(_) => size.largest(Basis::MaxHeight),
-            Kind::Aspect(aspect) => aspect.largest(width, height),
+            KernelFeature::Basis(basis) => size.largest(basis),
+            KernelFeature::Height(_) | KernelFeature::Step(_) => size.largest(Basis::MaxHeight),
+            KernelFeature::Aspect(aspect) => aspect.largest(width, height),
         }
     }
 
@@ -158,12 +164,14 @@ impl Kind {
     ) -> u32 {
         let words = playfield.words();
         match self {
-            Kind::Basis(basis) => measures.cells[at].get(basis),
-            Kind::Height(column) => words[usize::from(column)].top(),
-            Kind::Step(column) => {
+            KernelFeature::Basis(basis) => measures.cells[at].get(basis),
+            KernelFeature::Height(column) => words[usize::from(column)].top(),
+            KernelFeature::Step(column) => {
                 words[usize::from(column)].top().abs_diff(words[usize::from(column) + 1].top())
             }
-            Kind::Aspect(aspect) => measures.surfaces[at].as_ref().map_or(0, |surface| surface.get(aspect)),
+            KernelFeature::Aspect(aspect) => {
+                measures.surfaces[at].as_ref().map_or(0, |surface| surface.get(aspect))
+            }
         }
     }
 
@@ -171,13 +179,13 @@ impl Kind {
     #[inline(always)]
     pub(super) fn lanes<L: Lanes>(self, swept: &Sweep<L>, beyond: &Beyond<'_, L>) -> L {
         match self {
-            Kind::Basis(basis) => swept.values[basis as usize],
-            Kind::Height(column) => beyond.height(column),
-            Kind::Step(column) => {
+            KernelFeature::Basis(basis) => swept.values[basis as usize],
+            KernelFeature::Height(column) => beyond.height(column),
+            KernelFeature::Step(column) => {
                 let (left, right) = (beyond.height(column), beyond.height(column + 1));
                 left.max(right).sub(left.min(right))
             }
-            Kind::Aspect(aspect) => beyond.aspect(aspect),
+            KernelFeature::Aspect(aspect) => beyond.aspect(aspect),
         }
     }
 }
@@ -185,31 +193,31 @@ impl Kind {
 /// A feature the kernel can compute, as a column of a feature set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    pub kind: Kind,
+    pub kind: KernelFeature,
     pub preclear: bool,
     /// What it is multiplied by. Neither of the two is a feature of landings.
-    pub factor: Option<Kind>,
+    pub factor: Option<KernelFeature>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum KernelFeature {
     Basis(Basis),
     Height(u8),
     Step(u8),
     Aspect(Aspect),
 }
 
-impl Kind {
+impl KernelFeature {
     fn add_needs(self, needs: &mut Needs) {
         match self {
-            Kind::Basis(Basis::RowTransitions) => needs.row_transitions = true,
-            Kind::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
-            Kind::Basis(Basis::TotalHeight | Basis::MaxHeight) => needs.heights = true,
-            Kind::Basis(Basis::CumulativeWells) => needs.wells = true,
-            Kind::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
-            Kind::Basis(Basis::PatternDiversity) => needs.diversity = true,
-            Kind::Basis(Basis::Bumpiness) => needs.bumpiness = true,
-            Kind::Aspect(aspect) => needs.surface.get_or_insert_default().add(aspect),
+            KernelFeature::Basis(Basis::RowTransitions) => needs.row_transitions = true,
+            KernelFeature::Basis(Basis::ColumnTransitions | Basis::HoleDepth) => needs.columns = true,
+            KernelFeature::Basis(Basis::TotalHeight | Basis::MaxHeight) => needs.heights = true,
+            KernelFeature::Basis(Basis::CumulativeWells) => needs.wells = true,
+            KernelFeature::Basis(Basis::RowsWithHoles) => needs.rows_with_holes = true,
+            KernelFeature::Basis(Basis::PatternDiversity) => needs.diversity = true,
+            KernelFeature::Basis(Basis::Bumpiness) => needs.bumpiness = true,
+            KernelFeature::Aspect(aspect) => needs.surface.get_or_insert_default().add(aspect),
             _ => {}
         }
     }
@@ -217,12 +225,12 @@ impl Kind {
 
 impl Slot {
     /// What is measured for it.
-    fn kinds(&self) -> impl Iterator<Item = Kind> {
+    fn kinds(&self) -> impl Iterator<Item = KernelFeature> {
         [Some(self.kind), self.factor].into_iter().flatten()
     }
 
     /// No value on a playfield of this size is larger; landing height in halves.
-    pub(super) fn largest<L: Lanes>(&self, size: &Size<L>) -> f64 {
+    pub(super) fn largest<L: Lanes>(&self, size: &LaneBounds<L>) -> f64 {
         self.kinds().map(|kind| f64::from(kind.largest(size))).product()
     }
 
@@ -264,13 +272,13 @@ impl Slot {
         landing: &Landing<C, N>,
     ) -> Option<f64> {
         match self.kind {
-            Kind::Basis(Basis::LandingHeight) => {
+            KernelFeature::Basis(Basis::LandingHeight) => {
                 Some(f64::from(landing.row) + (f64::from(shape.height) - 1.0) / 2.0)
             }
-            Kind::Basis(Basis::ErodedPieceCells) => {
+            KernelFeature::Basis(Basis::ErodedPieceCells) => {
                 Some(f64::from(landing.lines) * f64::from(landing.vanished_cells))
             }
-            Kind::Basis(Basis::LinesCleared) => Some(landing.lines.into()),
+            KernelFeature::Basis(Basis::LinesCleared) => Some(landing.lines.into()),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use tetrion::env::{
     PositionError, RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
 };
 use tetrion::features::FeatureSet;
-use tetrion::render::{Format, Scene, render};
+use tetrion::render::{Format, View, render};
 
 use super::model::sequence;
 use super::{letters, numbers, running, see};
@@ -25,7 +25,7 @@ fn frame(batch: &EnvBatch, format: Format) -> String {
     let falling = batch.falling(0);
     render(
         format,
-        &Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false },
+        &View { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false },
     )
 }
 

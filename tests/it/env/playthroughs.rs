@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tetrion::engine::{Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
-use tetrion::render::{Format, Scene, render};
+use tetrion::render::{Format, View, render};
 
 use super::{Dice, golden, letters, numbers, random_actions, running};
 
@@ -79,7 +79,7 @@ fn an_episode_by_keys() {
         let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
         let falling = batch.falling(0);
         let scene =
-            Scene { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false };
+            View { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false };
         render(Format::Ascii, &scene).replace('\n', "/")
     };
     writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();
