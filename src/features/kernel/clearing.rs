@@ -5,13 +5,15 @@
 //! them and a vector is a column: all of them are put down, cleared and measured at once, and nothing is added up across
 //! lanes. That takes about as long as it takes to measure one alone.
 //!
-//! This is for placements that lie within the playfield and for features of its cells. What sticks out, and sets with
-//! features of the surface, are measured one by one: see [`Scorer::score`].
+//! This is for placements that lie within the playfield, and for features of its cells and counts of its steps. What sticks
+//! out, and sets with other features of the surface, are measured one by one: see [`Scorer::score`].
 
 use super::ground::{Basis, LaneBounds, NUM_BASIS, Needs, Values, difference_set, wells};
 use super::lanes::{Apart, Doubles, Lanes, small};
 use super::scorer::Scorer;
 use super::slots::KernelFeature;
+use super::spots::step;
+use super::surface::Aspect;
 use crate::engine::{Column, Placement, PlayfieldOf, Shape, Tetromino};
 
 /// Some placements on one playfield, up to one a lane.
@@ -108,7 +110,7 @@ impl<L: Lanes, const N: usize> Apart for ScoreTogether<'_, L, N> {
         }
 
         // Before clearing and after.
-        let mut stages = [Stage { values: [zero; NUM_BASIS], heights: [zero; N] }; 2];
+        let mut stages = [Stage { values: [zero; NUM_BASIS], heights: [zero; N], steps: [zero; 7] }; 2];
         for (at, needs) in scorer.slots.stage_needs().into_iter().enumerate() {
             let stage = &mut stages[at];
             if let Some(needs) = needs {
@@ -158,6 +160,8 @@ fn clear<L: Lanes>(columns: &mut [L], full: L) {
 struct Stage<L: Lanes, const N: usize> {
     values: Values<L>,
     heights: [L; N],
+    /// How many steps there are of each number.
+    steps: [L; 7],
 }
 
 impl<L: Lanes, const N: usize> Stage<L, N> {
@@ -171,7 +175,8 @@ impl<L: Lanes, const N: usize> Stage<L, N> {
                 let column = usize::from(column);
                 distance(self.heights[column], self.heights[column + 1])
             }
-            KernelFeature::Aspect(_) => unreachable!("features of the surface are measured one by one"),
+            KernelFeature::Aspect(Aspect::Steps(step)) => self.steps[usize::from(step)],
+            KernelFeature::Aspect(_) => unreachable!("other features of the surface are measured one by one"),
         }
     }
 
@@ -181,7 +186,7 @@ impl<L: Lanes, const N: usize> Stage<L, N> {
         let (zero, one, two) = (small::<L>(0), small::<L>(1), small::<L>(2));
         let width = size.width as usize;
         let wall = L::splat(size.wall);
-        let Stage { values, heights } = self;
+        let Stage { values, heights, steps } = self;
         let columns = &columns[..width];
         let heights = &mut heights[..width];
 
@@ -242,6 +247,14 @@ impl<L: Lanes, const N: usize> Stage<L, N> {
                 sum = sum.add(distance(pair[0], pair[1]));
             }
             values[Basis::Bumpiness as usize] = sum;
+        }
+        if needs.surface.is_some() {
+            for pair in heights.windows(2) {
+                let found = step(pair[0], pair[1]);
+                for (number, count) in steps.iter_mut().enumerate() {
+                    *count = count.add(found.and(small(1 << number)).min(one));
+                }
+            }
         }
         if needs.diversity {
             let mut set = zero;

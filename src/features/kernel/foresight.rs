@@ -323,7 +323,8 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
         };
         let mut bests = [f64::NEG_INFINITY; 7];
         // Placements that clear lines are measured together, where nothing but a landing that sticks out ends the game.
-        let clear_together = rules.top_out == TopOut::Overflow && surface.is_none();
+        let can_together = scorer.slots.needs.surface.is_none_or(|needs| needs.are_steps());
+        let clear_together = rules.top_out == TopOut::Overflow && can_together;
         let mut clearing = Clearing::<L, N>::none();
         for piece in Tetromino::ALL {
             if odds.of(piece) == 0 || is_blocked(rules, playfield, piece) {

@@ -45,10 +45,16 @@ pub const FITTING_AT_LEAST: [u32; 3] = {
     [one, two, three]
 };
 
+/// The step from one height to another as a number: 0 for -3 or less, 6 for 3 or more.
+#[inline(always)]
+pub fn step_number<L: Lanes>(from: L, to: L) -> L {
+    to.add(small(3)).sub(from).max(small(0)).min(small(6))
+}
+
 /// The step from one height to another as a bit.
 #[inline(always)]
 pub fn step<L: Lanes>(from: L, to: L) -> L {
-    L::place(1, to.add(small(3)).sub(from).max(small(0)).min(small(6)))
+    L::place(1, step_number(from, to))
 }
 
 /// The spots that end with the last of three neighbouring steps.

@@ -5,11 +5,13 @@
 //! with a correction for what changes under and beside the piece. A piece of K columns changes K + 1 steps, and with them the
 //! [spots](super::spots) at K + 3; those are counted again.
 //!
+//! The seven counts of steps lie four bits wide in two words, so that a few additions move all of them: see [`packed`].
+//!
 //! Sets without these features do none of this work, and have none of its code in their way: what does it are functions of
 //! their own.
 
 use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
-use super::spots::{FITTING, FITTING_AT_LEAST, NUM_SPOTS, Tally, spots, step};
+use super::spots::{FITTING, FITTING_AT_LEAST, NUM_SPOTS, Tally, spots, step, step_number};
 use crate::engine::{Column, Shape};
 
 /// The features measured here.
@@ -47,6 +49,7 @@ pub struct SurfaceNeeds {
     spots: bool,
     /// How many there are of each spot, too.
     counts: bool,
+    steps: bool,
     weighted_holes: bool,
     deep_wells: bool,
     parity: bool,
@@ -57,11 +60,19 @@ impl SurfaceNeeds {
     pub fn add(&mut self, aspect: Aspect) {
         match aspect {
             Aspect::Accommodated | Aspect::Readiness(_) => self.spots = true,
-            Aspect::Fits | Aspect::FitsOf(_) | Aspect::Steps(_) => (self.spots, self.counts) = (true, true),
+            Aspect::Fits | Aspect::FitsOf(_) => (self.spots, self.counts) = (true, true),
+            Aspect::Steps(_) => self.steps = true,
             Aspect::WeightedHoles => self.weighted_holes = true,
             Aspect::DeepWells => self.deep_wells = true,
             Aspect::SurfaceParity => self.parity = true,
         }
+    }
+}
+
+impl SurfaceNeeds {
+    /// Whether the counts of steps are all that is needed.
+    pub fn are_steps(self) -> bool {
+        self == SurfaceNeeds { steps: true, ..SurfaceNeeds::default() }
     }
 }
 
@@ -76,6 +87,8 @@ pub struct Surface<L: Lanes> {
     steps: [L; 9],
     /// The spots that end with the step from column x - 1 + i to the next.
     spots: [L; 7],
+    /// The steps that a piece of K columns changes, packed, at K - 1.
+    replaced: [[L; 2]; 4],
     /// What is not among the spots up to (x - 2, x - 1), and not among those from (x, x + 1) on.
     left_missing: L,
     right_missing: L,
@@ -142,6 +155,25 @@ fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     }
 }
 
+/// Steps by their numbers, 0 to 6, packed into two words: the first counts those with the numbers 0 to 3, the second the
+/// others, each in four bits. Sums of up to fifteen do not run over.
+#[inline(always)]
+fn packed<L: Lanes>(number: L) -> [L; 2] {
+    let one = L::place(1, number.and(small(3)).up::<2>());
+    let second = small::<L>(0).sub(number.down::<2>());
+    [one.and_not(second), one.and(second)]
+}
+
+/// Adds two pairs of packed counts.
+#[inline(always)]
+fn sum_packed<L: Lanes>(one: [L; 2], other: [L; 2]) -> [L; 2] {
+    [one[0].add(other[0]), one[1].add(other[1])]
+}
+
+/// What is added to packed counts, so that what is subtracted borrows nothing: [`BORROWED`] each.
+const NOTHING_OWED: u32 = 0x8888;
+const BORROWED: u32 = 8;
+
 /// The rows beyond two by which a column lies under the lower of its neighbours.
 #[inline(always)]
 fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
@@ -159,6 +191,7 @@ impl<L: Lanes> Surface<L> {
             heights: [zero; 8],
             steps: [zero; 9],
             spots: [zero; 7],
+            replaced: [[zero; 2]; 4],
             left_missing: zero,
             right_missing: zero,
             holes: [zero; 4],
@@ -184,6 +217,7 @@ impl<L: Lanes> Surface<L> {
             spots: zero,
             more: Tally::none(),
             less: Tally::none(),
+            steps: [zero; 2],
             weighted_holes: zero,
             deep_wells: zero,
             parity: zero,
@@ -226,13 +260,26 @@ impl<L: Lanes> Apart for LookAtSurface<'_, L> {
                 whole.fits_of[0] = surface.width;
                 for spot in 0..NUM_SPOTS {
                     let count = found.and(small(1 << spot)).nonzero().count_ones();
-                    if let Some(steps) = whole.steps.get_mut(spot) {
-                        *steps = count;
-                    }
                     for (fits, fitting) in whole.fits_of.iter_mut().zip(FITTING) {
                         *fits += (fitting >> spot & 1) * count;
                     }
                 }
+            }
+        }
+        if needs.steps {
+            let number = step_number(walled, walled.next::<1>(endless));
+            let in_pairs = packed(number).map(|counts| counts.and(pairs));
+            for (step, count) in whole.steps.iter_mut().enumerate() {
+                let word = in_pairs[step / 4];
+                *count = word.and(small(15 << (4 * (step % 4)))).nonzero().count_ones();
+            }
+            let mut sum = sum_packed(in_pairs, in_pairs.map(|counts| counts.previous::<1>(zero)));
+            surface.replaced[0] = sum;
+            let mut following = in_pairs;
+            for replaced in &mut surface.replaced[1..] {
+                following = following.map(|counts| counts.next::<1>(zero));
+                sum = sum_packed(sum, following);
+                *replaced = sum;
             }
         }
         if needs.weighted_holes {
@@ -275,6 +322,8 @@ pub struct SweptSurface<'a, L: Lanes> {
     /// How many of each there are more than on the playfield itself, and how many less.
     more: Tally<L>,
     less: Tally<L>,
+    /// How many steps there are more, packed, and [`BORROWED`] on top.
+    steps: [L; 2],
     /// What is added to those of the playfield itself.
     weighted_holes: L,
     deep_wells: L,
@@ -293,7 +342,16 @@ impl<L: Lanes> SweptSurface<'_, L> {
             }
             Aspect::Fits => FITTING_AT_LEAST,
             Aspect::FitsOf(tetromino) => [FITTING[usize::from(tetromino)], 0, 0],
-            Aspect::Steps(step) => [1 << step, 0, 0],
+            Aspect::Steps(step) => {
+                let word = self.steps[usize::from(step / 4)];
+                let moved = match step % 4 {
+                    0 => word,
+                    1 => word.down::<4>(),
+                    2 => word.down::<8>(),
+                    _ => word.down::<12>(),
+                };
+                return moved.and(small(15)).add(small(whole.steps[usize::from(step)])).sub(small(BORROWED));
+            }
             Aspect::WeightedHoles => return small::<L>(whole.weighted_holes).add(self.weighted_holes),
             Aspect::DeepWells => return small::<L>(whole.deep_wells).add(self.deep_wells),
             Aspect::SurfaceParity => {
@@ -386,6 +444,22 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
                 }
             }
             (swept.spots, swept.more, swept.less) = (occurring, more, less);
+        }
+        if needs.steps {
+            // Those within the shape are the same in all lanes.
+            let mut within = [NOTHING_OWED; 2];
+            for j in 1..width {
+                let up = i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]);
+                let number = up.clamp(-3, 3) + 3;
+                within[number as usize / 4] += 1 << (4 * (number % 4));
+            }
+            let no_right = !lanes_below(surface.width - width as u32);
+            let left = packed(step_number(heights[1], heights[2])).map(|counts| counts.select(1, zero));
+            let right = packed(step_number(heights[width + 1], heights[width + 2]))
+                .map(|counts| counts.select(no_right, zero));
+            let again = sum_packed(within.map(small), sum_packed(left, right));
+            let replaced = surface.replaced[width - 1];
+            swept.steps = [again[0].sub(replaced[0]), again[1].sub(replaced[1])];
         }
         if needs.weighted_holes {
             let mut added = zero;
