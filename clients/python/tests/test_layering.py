@@ -8,13 +8,16 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 
 # From the lowest layer up. A file imports files of its own layer and of those below.
 LAYERS = {
-    "values": ["errors", "names", "arguments", "draws", "tls", "versions"],
+    "values": ["errors", "names", "arguments", "draws", "font", "scenes", "tls", "versions"],
     "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
+    "pictures": ["pictures", "replay", "viewer"],
     "connection": ["server", "connection"],
-    "sessions and evaluations": ["journal", "link", "calls", "stream", "session", "evaluation_run", "sharding"],
+    "sessions": ["journal", "link", "calls", "stream", "session"],
+    "recordings": ["episode_log", "replayer", "recording", "recorder"],
+    "evaluations": ["results", "evaluation_run", "evaluation_recordings", "sharding"],
     "clients": ["client", "servers", "ray"],
     "searches": ["search", "cem", "genetic", "training"],
-    "environments": ["spaces", "flat", "rendering", "remote", "env", "vector_env", "keypress", "sb3"],
+    "environments": ["spaces", "flat", "rendering", "remote", "env", "vector_env", "keypress", "record_games", "sb3"],
     "package": ["__init__", "__main__"],
 }
 LAYER_OF = {name: number for number, names in enumerate(LAYERS.values()) for name in names}

@@ -16,6 +16,8 @@ Both start a server of their own if they get no address. The package has:
   as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. `Agent` and `Expectation` are messages: a
   controller or an agent with its parameters, and how one weighs what the next pieces can reach. `Mlp` and `NTuple` (of
   `TuplePattern`s) are models beside the weights; `tetrion.models.scores` computes them here, bit for bit.
+- `Recording`, a game in a file, which notebooks show with controls; `Recorder` makes them of any session or environment,
+  `RecordGames` and `RecordVectorGames` write those of an environment; a `Replay` walks through one, `Scene` by `Scene`.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
@@ -62,12 +64,18 @@ from tetrion.errors import (
 from tetrion.evaluation import EvaluationOptions, SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener, Planes
-from tetrion.games import Evaluation, Games
+from tetrion.games import Games
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.models import Mlp, NTuple, TuplePattern
 from tetrion.placements import Placements
+from tetrion.record_games import RecordGames, RecordVectorGames
+from tetrion.recorder import Recorder
+from tetrion.recording import Recording
+from tetrion.replay import Replay
 from tetrion.requests import Drawing, Packed
+from tetrion.results import Evaluation
+from tetrion.scenes import Scene
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
 from tetrion.servers import Servers
 from tetrion.session import Session
@@ -112,9 +120,15 @@ __all__ = [
     "Packed",
     "Placements",
     "Planes",
+    "RecordGames",
+    "RecordVectorGames",
+    "Recorder",
+    "Recording",
+    "Replay",
     "RequestTooLarge",
     "ResetNeeded",
     "ResponseTooLarge",
+    "Scene",
     "SeedRange",
     "SequenceMismatch",
     "Server",

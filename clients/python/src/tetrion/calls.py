@@ -59,7 +59,15 @@ class Calls(ABC):
             actions: Integers [B].
             env_ids: Which environments, in the order of the actions; all if left out.
         """
+        self._save_unsaved()
         return self._answers.stepped(self._call("step", self._step_request(actions, env_ids)))
+
+    def _save_unsaved(self) -> None:
+        """Takes the snapshots that listeners want before the next action."""
+        for listener in self._link.listeners:
+            if listener.unsaved:
+                due = sorted(listener.unsaved)
+                listener.keep(due, self.save(due))
 
     def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
         tensor = from_numpy(actions, np.int32, "actions")
@@ -68,7 +76,10 @@ class Calls(ABC):
     def save(self, env_ids: EnvIds = None) -> list[bytes]:
         """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
         request = pb.SaveStateRequest(env_ids=ids(env_ids))
-        return list(self._call("save_state", request).states)
+        states = list(self._call("save_state", request).states)
+        for listener in self._link.listeners:
+            listener.saved(request.env_ids or range(len(states)), states)
+        return states
 
     def restore(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Puts environments into given positions.

@@ -13,8 +13,8 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion.connection import Connection, ConnectionSettings
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
+from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
-from tetrion.games import Evaluation
 from tetrion.placements import Placements
 from tetrion.progress import Bar, Progress
 from tetrion.requests import (
@@ -26,6 +26,7 @@ from tetrion.requests import (
     positions_message,
     rules_message,
 )
+from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.session import Session
 
@@ -207,6 +208,7 @@ class Client:
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games and waits for all of them.
@@ -215,6 +217,8 @@ class Client:
             controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called with the progress, once every `progress_interval`.
+            record: Which games of each policy are in `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
+                first N, or several of these; by default none. The server plays them again to say what was done.
             **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
                 `EvaluationOptions`.
 
@@ -223,7 +227,10 @@ class Client:
                 `seeds` and `piece_sequences` are given; an `expectation` or a `model` comes without `weights`, or an
                 `expectation` with a `lookahead`.
         """
-        return self.start_evaluation(controllers, progress=progress, on_progress=on_progress, **options).result()
+        words = words_of(record, omit_results=options.get("omit_results", False))
+        request = evaluation_request(controllers, **options)
+        result = EvaluationRun(self.connection, request, Bar() if progress else on_progress).result()
+        return with_recordings(self.connection, self._create, request, result, words)
 
     def start_evaluation(
         self,

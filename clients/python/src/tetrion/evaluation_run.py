@@ -11,8 +11,9 @@ import numpy.typing as npt
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.connection import Connection, Patience
 from tetrion.errors import ServerUnavailable, VersionMismatch
-from tetrion.games import COLUMNS, Evaluation, Games
+from tetrion.games import COLUMNS, Games
 from tetrion.progress import Progress
+from tetrion.results import Evaluation
 from tetrion.summary import summarize
 from tetrion.tensors import from_numpy, to_numpy
 

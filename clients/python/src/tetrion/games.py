@@ -70,24 +70,3 @@ _NO_GAMES = pb.EvaluationResults(
         for dtype in [np.uint32 if field.name.endswith("_indices") else np.uint64]
     }
 )
-
-
-@dataclass(frozen=True)
-class Evaluation(Games):
-    """All games of an evaluation, in the order of policy, seed and episode, and their summary.
-
-    Attributes:
-        started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
-        summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
-            `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
-            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. `lines`, `pieces` and
-            `score` each have `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
-    """
-
-    started: pb.EvaluationStarted
-    summary: pb.EvaluationSummary
-
-    @property
-    def mean_lines(self) -> npt.NDArray[np.float64]:
-        """Mean lines a game of each policy that played, float64 [P]."""
-        return np.array([policy.lines.mean for policy in self.summary.policies])

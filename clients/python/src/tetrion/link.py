@@ -9,7 +9,7 @@ with other numbers on the server; the link translates, so its callers notice onl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.connection import Connection, Patience
@@ -28,6 +28,25 @@ METHODS = {
 NUMBERED = frozenset({"reset", "step", "restore_state"})
 
 
+class Listener(Protocol):
+    """What wants to know of the calls that change a session.
+
+    Attributes:
+        unsaved: Environments whose snapshots it wants before their next action.
+    """
+
+    unsaved: set[int]
+
+    def heard(self, kind: str, request: Any, response: Any) -> None:
+        """Listens to a call that changed the session, and its answer."""
+
+    def keep(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
+        """Takes the snapshots that it wanted."""
+
+    def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
+        """Hears of snapshots that were taken."""
+
+
 class Link:
     """The link to one session. For one thread.
 
@@ -35,6 +54,7 @@ class Link:
         connection: The connection to the server.
         message: The session as the server describes it.
         sequence: The number of the last numbered call. Those sent ahead count.
+        listeners: What hears of every numbered call once it is answered, in order.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None) -> None:
@@ -42,6 +62,7 @@ class Link:
         self.connection = connection
         self.message = message
         self.sequence = message.sequence
+        self.listeners: list[Listener] = []
         self._journal = journal
         # The server's numbers are smaller than ours by this, once it has seen the session made anew.
         self._offset = 0
@@ -72,7 +93,7 @@ class Link:
             return self.ask(METHODS[kind], request)
         response = self.ask(METHODS[kind], request, self.sequence + 1)
         self.sequence = response.sequence
-        if self.record(Entry(self.sequence, kind, request)):
+        if self.record(Entry(self.sequence, kind, request), response):
             self.keep_snapshots(self.ask("SaveState", pb.SaveStateRequest()))
         return response
 
@@ -110,8 +131,10 @@ class Link:
         if self._offset and hasattr(response, "sequence"):
             response.sequence += self._offset
 
-    def record(self, entry: Entry) -> bool:
+    def record(self, entry: Entry, response: Any) -> bool:
         """Records a numbered call that was answered. Returns whether snapshots are due, once until they are kept."""
+        for listener in self.listeners:
+            listener.heard(entry.kind, entry.request, response)
         if self._journal is None:
             return False
         self._journal.add(entry)

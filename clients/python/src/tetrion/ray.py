@@ -45,8 +45,9 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions
-from tetrion.games import COLUMNS, Evaluation, Games
+from tetrion.games import COLUMNS, Games
 from tetrion.progress import Bar, Progress
+from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
 

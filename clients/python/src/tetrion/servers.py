@@ -21,9 +21,11 @@ from tetrion.client import Client
 from tetrion.connection import Connection, ConnectionSettings, Patience
 from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
+from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
-from tetrion.games import Evaluation, Games
+from tetrion.games import Games
 from tetrion.progress import Bar, Progress
+from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.session import Session
 from tetrion.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
@@ -111,6 +113,7 @@ class Servers(Client):
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
@@ -118,6 +121,7 @@ class Servers(Client):
         It cuts the evaluation into shards, one call each. `start_evaluation` and `evaluate_stream` are single calls, to one
         server.
         """
+        words = words_of(record, omit_results=options.get("omit_results", False))
         request = evaluation_request(controllers, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = self._started(request)
@@ -156,7 +160,8 @@ class Servers(Client):
                 stop.set()
                 raise
         watched.end()
-        return joined(started, parts, omit_results=request.omit_results)
+        result = joined(started, parts, omit_results=request.omit_results)
+        return with_recordings(self.connection, self._create, request, result, words)
 
     def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
         """What the whole request comes to. A server checks it, and stops when the call ends."""

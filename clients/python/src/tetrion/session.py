@@ -12,7 +12,7 @@ from tetrion.calls import Calls, EnvIds, ids
 from tetrion.connection import Connection
 from tetrion.errors import ServerUnavailable
 from tetrion.journal import Journal
-from tetrion.link import Link
+from tetrion.link import Link, Listener
 from tetrion.requests import enum_value
 from tetrion.stream import StepStream
 
@@ -101,6 +101,15 @@ class Session(Calls):
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""
         return StepStream(self._link)
+
+    def listen(self, listener: Listener) -> None:
+        """Tells a listener of every call that changes the session from now on, whichever stream it goes through."""
+        self._link.listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Tells it no more."""
+        with contextlib.suppress(ValueError):
+            self._link.listeners.remove(listener)
 
     def render(self, env_ids: EnvIds = None, *, format: str = "ascii") -> list[str]:
         """Draws environments as text.

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from google.protobuf.duration_pb2 import Duration
 
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.games import COLUMNS, Evaluation, Games
+from tetrion.games import COLUMNS, Games
 from tetrion.progress import Progress
+from tetrion.results import Evaluation
 from tetrion.summary import summarize
 
 # Shards at a time for each server: while one ends, the other keeps the cores busy.

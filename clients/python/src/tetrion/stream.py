@@ -110,7 +110,7 @@ class StepStream(Calls):
             if sent.number and not isinstance(response, SequenceMismatch):
                 # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
                 self._link.sequence = sent.number - 1
-        elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request)):
+        elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request), response):
             # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
             self._send("save_state", pb.SaveStateRequest(), own=True)
 
@@ -192,6 +192,8 @@ class StepStream(Calls):
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns the answer."""
+        if not self.in_flight:
+            self._save_unsaved()
         self._send("step", self._step_request(actions, env_ids))
 
     def receive_step(self) -> Stepped:

@@ -22,11 +22,11 @@ from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
 from tetrion.cem import Cem, CemConfig
 from tetrion.draws import GAME, word
 from tetrion.evaluation import Controllers, EvaluationOptions, SeedRange, Seeds
-from tetrion.games import Evaluation
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
 from tetrion.progress import Progress
 from tetrion.requests import ExpectationLike, RulesLike, rules_message
+from tetrion.results import Evaluation
 from tetrion.search import Generation
 
 if TYPE_CHECKING:

@@ -1,0 +1,320 @@
+"""What a viewer draws of a game: cells that know which tetromino they came from, and the numbers beside the playfield.
+
+The server's playfield knows full and empty cells only. A `Course` follows a game step by step and works out from the
+playfields before and after a landing which cells the piece filled and which rows went. That takes no rules of the game: full
+rows vanish, and what lies above them moves down. Cells whose piece came to rest before the course began are of no tetromino.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+LETTERS = "IOTZSJL"
+# Their shapes, lying: drawings, whatever the rules make of them.
+LYING = (("####",), ("##", "##"), ("###", ".#."), ("##.", ".##"), (".##", "##."), ("#..", "###"), ("..#", "###"))
+# The keys that turn a piece, see `ActionModel` in the proto files.
+TURN_LEFT, TURN_RIGHT = 3, 4
+# What is in a cell, besides the number of a tetromino.
+EMPTY, GIVEN = -1, 7
+# How games end, and in words.
+TOPPED_OUT, OUT_OF_PIECES, INVALID_ACTION = "topped_out", "out_of_pieces", "invalid_action"
+ENDINGS = {
+    TOPPED_OUT: "topped out",
+    OUT_OF_PIECES: "out of pieces",
+    INVALID_ACTION: "ended by an action that does not exist",
+}
+
+Cell = tuple[int, int]
+Cells = tuple[Cell, ...]
+# The shape of a piece that an action places, by both numbers.
+Shapes = Mapping[tuple[int, int], Cells]
+
+
+class GameState(NamedTuple):
+    """What the server shows of a game at some step.
+
+    Attributes:
+        rows: The playfield, an integer a row; row 0 is the lowest, bit c is column c.
+        current: The current piece, 0 to 6 in IOTZSJL, -1 for none.
+        queue: The next ones, as far as there are some.
+        falling: Row and column of the cells of a piece that keys move; empty where they do not.
+        steps: Actions so far.
+        pieces: Pieces landed.
+        lines: Lines cleared.
+        score: Points.
+        landing_row: Where the lowest cell of the last piece came to rest.
+    """
+
+    rows: tuple[int, ...]
+    current: int
+    queue: tuple[int, ...]
+    falling: Cells
+    steps: int
+    pieces: int
+    lines: int
+    score: float
+    landing_row: int
+
+
+class Landing(NamedTuple):
+    """A piece that came to rest.
+
+    Attributes:
+        tetromino: 0 to 6 in IOTZSJL.
+        cells: Row and column of its cells in the playfield, before rows were cleared, by row, then by column.
+        cleared: The rows that it completed, as they were numbered before they went, the lowest first.
+        lines: How many the server counts.
+    """
+
+    tetromino: int
+    cells: Cells
+    cleared: tuple[int, ...]
+    lines: int
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A game at a glance. Row 0 is the lowest; pieces are numbers, 0 to 6 in IOTZSJL.
+
+    Attributes:
+        cells: int8 [height, width], the number of the tetromino that a cell came from; -1 is empty, 7 was full when the game
+            was first seen. Without the piece in play.
+        current: The piece in play; None once the game has ended.
+        falling: Row and column of its cells where keys move it; rows may lie above the playfield. Else empty.
+        ghost: Where it would come to rest. Else empty.
+        queue: The next pieces, as many as the rules show.
+        last: The cells of the last landed piece that are there still, after full rows have gone.
+        full_rows: Rows that are full and about to go.
+        steps: Actions so far.
+        pieces: Pieces landed so far.
+        lines: Lines cleared so far.
+        score: Points so far.
+        end: How the game ended: `topped_out`, `out_of_pieces`, `invalid_action`; None while it goes on.
+    """
+
+    cells: npt.NDArray[np.int8]
+    current: int | None
+    falling: Cells
+    ghost: Cells
+    queue: tuple[int, ...]
+    last: Cells
+    full_rows: tuple[int, ...]
+    steps: int
+    pieces: int
+    lines: int
+    score: float
+    end: str | None
+
+
+class Course:
+    """A game, followed step by step.
+
+    Attributes:
+        state: What the server shows now.
+        start: What it showed at the beginning.
+        action: The last action.
+        landing: The landing of the last step, if a piece landed in it.
+        end: How the game ended, once it has; see `Scene`.
+    """
+
+    def __init__(self, state: GameState, width: int, shapes: Shapes) -> None:
+        """A game that is seen for the first time.
+
+        Args:
+            state: What the server shows of it.
+            width: Columns of the playfield.
+            shapes: The orientation of each placement; empty where keys move the pieces.
+        """
+        self.state = self.start = state
+        self.action = -1
+        self.landing: Landing | None = None
+        self.end: str | None = None
+        self._width = width
+        self._shapes = shapes
+        self._last: Cells = ()
+        self._cells = np.where(_bits(state.rows, width), np.int8(GIVEN), np.int8(EMPTY))
+
+    def copy(self) -> Course:
+        """The same game, to go on from here more than once."""
+        twin = copy.copy(self)
+        twin._cells = self._cells.copy()
+        return twin
+
+    def step(self, action: int, state: GameState, end: str | None) -> None:
+        """Follows an action.
+
+        Args:
+            action: What was done.
+            state: What the server shows after it.
+            end: How the game ended, if it did.
+        """
+        before, self.action, self.state, self.end, self.landing = self.state, action, state, end, None
+        if state.pieces > before.pieces:
+            self._land(before, action, state)
+
+    def _land(self, before: GameState, action: int, state: GameState) -> None:
+        lines = state.lines - before.lines
+        shapes = self._landing_shapes(before, action)
+        cells, cleared = landed(before.rows, state.rows, self._width, lines, state.landing_row, shapes)
+        self.landing = Landing(before.current, cells, cleared, lines)
+        for row, column in cells:
+            self._cells[row, column] = before.current
+        kept = np.delete(self._cells, cleared, axis=0)
+        self._cells = np.vstack([kept, np.full((len(cleared), self._width), EMPTY, np.int8)])
+        self._last = tuple(
+            (row - sum(other < row for other in cleared), column) for row, column in cells if row not in cleared
+        )
+        # The server's playfield counts: what a landing does not explain came from somewhere else.
+        full = _bits(state.rows, self._width)
+        self._cells[~full] = EMPTY
+        self._cells[full & (self._cells == EMPTY)] = GIVEN
+
+    def _landing_shapes(self, before: GameState, action: int) -> Sequence[Cells]:
+        """The orientations in which the piece may land."""
+        if before.falling:
+            falling = shape(before.falling)
+            is_turn = action in (TURN_LEFT, TURN_RIGHT)
+            # A turn for which there is no room does nothing.
+            return (turned(falling, left=action == TURN_LEFT), falling) if is_turn else (falling,)
+        known = self._shapes.get((before.current, action))
+        return orientations(before.current) if known is None else (known,)
+
+    def scene(self) -> Scene:
+        """The game as it stands, with the numbers counted from its beginning."""
+        state, start = self.state, self.start
+        in_play = self.end is None and state.current >= 0
+        falling = state.falling if in_play else ()
+        return Scene(
+            cells=self._cells.copy(),
+            current=state.current if in_play else None,
+            falling=falling,
+            ghost=dropped(falling, self._cells),
+            queue=state.queue,
+            last=self._last,
+            full_rows=(),
+            steps=state.steps - start.steps,
+            pieces=state.pieces - start.pieces,
+            lines=state.lines - start.lines,
+            score=state.score - start.score,
+            end=self.end,
+        )
+
+
+def landed(
+    before: Sequence[int], after: Sequence[int], width: int, lines: int, landing_row: int, shapes: Sequence[Cells]
+) -> tuple[Cells, tuple[int, ...]]:
+    """The cells that a piece filled, and the rows that went.
+
+    Args:
+        before: The playfield before the landing, an integer a row.
+        after: The playfield after it.
+        width: Columns of the playfield.
+        lines: How many rows went.
+        landing_row: The row of the lowest cell of the piece, before rows went.
+        shapes: The orientations in which the piece may have landed, as `shape` has them.
+
+    Returns:
+        The cells by row, then by column, and the rows as they were numbered before they went, the lowest first; none of
+        either if nothing explains the playfields.
+    """
+    if lines == 0:
+        return _cells_of([new & ~old for old, new in zip(before, after, strict=True)]), ()
+    full = (1 << width) - 1
+    was_full = [row for row, bits in enumerate(before) if bits == full]
+    near = [row for row in range(max(landing_row, 0), min(landing_row + 4, len(before))) if before[row] != full]
+    for others in combinations(near, max(lines - len(was_full), 0)):
+        cleared = tuple(sorted([*was_full, *others]))
+        # The playfield with the piece and its full rows still there.
+        rest = iter(after)
+        locked = [full if row in cleared else next(rest) for row in range(len(before))]
+        if any(old & ~new for old, new in zip(before, locked, strict=True)):
+            continue
+        cells = _cells_of([new & ~old for old, new in zip(before, locked, strict=True)])
+        if cells and cells[0][0] == landing_row and _is_part(cells, shapes, len(before)):
+            return cells, cleared
+    return (), ()
+
+
+def _is_part(cells: Cells, shapes: Sequence[Cells], height: int) -> bool:
+    """Whether cells have one of the shapes, or are the part of one that is in the playfield."""
+    low, left = cells[0][0], min(column for _, column in cells)
+    return any(
+        tuple((row + low, column - shift + left) for row, column in whole if row + low < height) == cells
+        for whole in shapes
+        # The part in the playfield may lack the leftmost cell.
+        for shift in {column for _, column in whole}
+    )
+
+
+def shape(cells: Iterable[Cell]) -> Cells:
+    """Cells by row, then by column, moved to where the lowest row and the leftmost column are 0."""
+    some = list(cells)
+    low, left = min(row for row, _ in some), min(column for _, column in some)
+    return tuple(sorted((row - low, column - left) for row, column in some))
+
+
+def turned(cells: Cells, *, left: bool) -> Cells:
+    """A shape after a quarter turn: counter-clockwise to the left, else clockwise."""
+    return shape((column, -row) if left else (-column, row) for row, column in cells)
+
+
+@cache
+def orientations(tetromino: int) -> tuple[Cells, ...]:
+    """The shapes of a tetromino, whatever their numbers in the rules."""
+    drawing = reversed(LYING[tetromino])
+    found = [shape((row, column) for row, line in enumerate(drawing) for column, cell in enumerate(line) if cell == "#")]
+    for _ in range(3):
+        found.append(turned(found[-1], left=True))
+    return tuple(dict.fromkeys(found))
+
+
+def dropped(piece: Cells, cells: npt.NDArray[np.int8]) -> Cells:
+    """Where the cells of a piece come to rest if they fall straight down; none if they overlap the playfield."""
+    height, width = cells.shape
+
+    def fits(distance: int) -> bool:
+        return all(
+            row >= distance and 0 <= column < width and (row - distance >= height or cells[row - distance, column] == EMPTY)
+            for row, column in piece
+        )
+
+    if not piece or not fits(0):
+        return ()
+    distance = next(distance for distance in range(len(cells) + 4) if not fits(distance + 1))
+    return tuple((row - distance, column) for row, column in piece)
+
+
+def drawn(rows: Sequence[int], width: int) -> list[str]:
+    """A playfield as a drawing, the top row first, `#` full and `.` empty; without the empty rows at the top."""
+    lines = ["".join("#" if bits >> column & 1 else "." for column in range(width)) for bits in rows]
+    while lines and "#" not in lines[-1]:
+        lines.pop()
+    return lines[::-1]
+
+
+def letters(pieces: Sequence[int]) -> str:
+    """Pieces as their letters."""
+    return "".join(LETTERS[piece] for piece in pieces)
+
+
+def points(score: float) -> str:
+    """Points, with a digit behind the point where they are not whole."""
+    return f"{score:.0f}" if score == int(score) else f"{score:.1f}"
+
+
+def _bits(rows: Sequence[int], width: int) -> npt.NDArray[np.bool_]:
+    return (np.array(rows, np.int64)[:, None] >> np.arange(width) & 1).astype(np.bool_)
+
+
+def _cells_of(rows: Sequence[int]) -> Cells:
+    return tuple(
+        (row, column) for row, bits in enumerate(rows) if bits for column in range(bits.bit_length()) if bits >> column & 1
+    )

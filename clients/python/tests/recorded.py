@@ -1,0 +1,81 @@
+"""What tests of recordings share: random games, the program that replays their files, and a reader of its pictures."""
+
+import re
+import struct
+import subprocess
+import zlib
+
+import numpy as np
+
+from tetrion import pictures
+from tetrion.server import find_binary
+
+
+def program(*arguments):
+    """Runs the server program; returns its exit code and what it printed."""
+    command = [str(find_binary()), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_file(path):
+    """The program replays a file to what it says."""
+    code, printed = program("replay", path)
+    assert code == 0, printed
+    assert "the replay is as recorded" in printed
+
+
+def check_drawings(recording, folder):
+    """Every step looks as the program draws it, cell by cell: two programs agree which tetromino each came from."""
+    path = folder / "compared.json"
+    recording.save(path)
+    code, printed = program("export", path, "-o", folder / "compared.txt")
+    assert code == 0, printed
+    theirs = [re.findall(r"^\|(.*?)\|", step, re.M) for step in (folder / "compared.txt").read_text().split("step ")[1:]]
+    replay = recording.replay()
+    ours = [
+        re.findall(r"^\|(.*?)\|", pictures.text(replay.moment(step), recording.rules, None), re.M)
+        for step in range(len(replay) + 1)
+    ]
+    for step, (drawn, expected) in enumerate(zip(ours, theirs, strict=True)):
+        assert drawn == expected, f"step {step}"
+
+
+def random_actions(rng, masks):
+    """An allowed action of each row."""
+    return (rng.random(masks.shape) * masks).argmax(axis=1)
+
+
+def read_png(data):
+    """The pixels of a PNG with a palette of eight bits, uint8 [height, width, 3]."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    place, chunks = 8, {}
+    while place < len(data):
+        (size,) = struct.unpack(">I", data[place : place + 4])
+        kind = data[place + 4 : place + 8]
+        chunks[kind] = chunks.get(kind, b"") + data[place + 8 : place + 8 + size]
+        place += 12 + size
+    width, height, depth, colours = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (depth, colours) == (8, 3)
+    raw = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    above = np.zeros(width, np.int64)
+    rows = []
+    for line in raw:
+        row = unfiltered(line[0], line[1:].astype(np.int64), above)
+        rows.append(row)
+        above = row
+    return np.frombuffer(chunks[b"PLTE"], np.uint8).reshape(-1, 3)[np.array(rows)]
+
+
+def unfiltered(kind, line, above):
+    if kind == 0:
+        return line
+    if kind == 2:
+        return (line + above) % 256
+    row = line.copy()
+    for x in range(len(row)):
+        left, corner = (row[x - 1], above[x - 1]) if x else (0, 0)
+        guess = left + above[x] - corner
+        nearest = min((left, above[x], corner), key=lambda value: abs(guess - value))
+        row[x] = (row[x] + {1: left, 3: (left + above[x]) // 2, 4: nearest}[int(kind)]) % 256
+    return row
