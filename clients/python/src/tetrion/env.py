@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tetrion import arguments, rendering, spaces
 from tetrion.answers import Observed
 from tetrion.client import Client
-from tetrion.remote import RemoteEnv, picture
+from tetrion.remote import RemoteEnv
 from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observation = dict[str, Any]
@@ -109,6 +109,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         ttl: float = 3600.0,
         snapshot_every: int = 256,
         render_mode: str | None = None,
+        render_scale: float = 1.0,
+        render_palette: str = "usual",
     ) -> None:
         """Makes a session of one environment.
 
@@ -129,16 +131,21 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
             render_mode: `human` draws in the terminal at every step, `metadata["render_fps"]` times a second at most; `ansi`
-                gives coloured text, `rgb_array` a picture.
+                gives coloured text, `rgb_array` a picture. They show the playfield in the colours of the tetrominoes, the
+                current piece and the next ones, lines, pieces and points. After `restore_state` with a snapshot of
+                another environment or a drawing, cells that were full before are grey.
+            render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual`, or `colour-blind` for colours that people with any kind of colour blindness can tell
+                apart.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgument: There is no such render mode, the rules have no field of that name or are those of key presses,
-                or nothing is left to observe.
+            InvalidArgument: There is no such render mode or palette, the rules have no field of that name or are those of
+                key presses, or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
         """
-        self.render_mode = rendering.checked_mode(render_mode)
+        self._render_with(render_mode, render_scale, render_palette)
         self.metadata = dict(type(self).metadata)  # type: ignore[misc]
         self._make(
             address,
@@ -270,10 +277,10 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         """The current picture in the render mode; nothing for `human`, which has drawn it already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (16 height, 16 width, 3).
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
         """
         self._check_open("render")
-        frames = picture(self.session, self.render_mode)
+        frames = self._frames()
         return frames[0] if frames is not None else None
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import rendering
+from tetrion import pictures, rendering
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.client import Client
@@ -47,6 +47,18 @@ class RemoteEnv:
     # What a step is, and the environments for the other kind of rules.
     _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
     _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
+
+    def _render_with(self, render_mode: str | None, scale: float, palette: str) -> None:
+        """Chooses how games are shown, before the session is made.
+
+        Raises:
+            InvalidArgument: There is no such render mode or palette, or the scale is out of range.
+        """
+        self.render_mode = rendering.checked_mode(render_mode)
+        self._render_options = (
+            pictures.checked_scale("render_scale", scale),
+            pictures.checked_palette("render_palette", palette),
+        )
 
     def _make(self, address: str | Client | None, token: str | None, observe_mask: bool, **config: Any) -> None:
         """Makes the session.
@@ -78,12 +90,17 @@ class RemoteEnv:
             raise InvalidArgument("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
-        self._screen = rendering.Screen()
         self._begun = np.zeros(session.num_envs, np.bool_)
+        self._renderer: rendering.Renderer | None = None
+        if self.render_mode is not None:
+            scale, palette = self._render_options
+            self._renderer = rendering.Renderer(session, self._stream, self.render_mode, scale=scale, palette=palette)
         self.closed = False
 
     def _let_go(self) -> None:
         """Ends the session, and the connection if it is this environment's own."""
+        if getattr(self, "_renderer", None) is not None:
+            self._renderer.close()  # type: ignore[union-attr]
         if hasattr(self, "_stream"):
             self._stream.close()
         if hasattr(self, "session"):
@@ -104,14 +121,18 @@ class RemoteEnv:
 
     def _draw(self) -> None:
         """Draws the new state in the render mode `human`."""
-        if self.render_mode == "human":
-            self._screen.show(self.session, self.metadata["render_fps"])
+        if self.render_mode == "human" and self._renderer is not None:
+            self._renderer.show(self.metadata["render_fps"])
+
+    def _frames(self) -> list[str] | list[npt.NDArray[np.uint8]] | None:
+        """What `render` returns for each environment; None for `human`, which has drawn it already."""
+        return self._renderer.frames() if self._renderer is not None and self.render_mode != "human" else None
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for pickle and copy."""
         self._check_open("pickle or copy")
         state = self.__dict__.copy()
-        for name in ("session", "_stream", "_fields", "_screen", "_begun", "closed"):
+        for name in ("session", "_stream", "_fields", "_renderer", "_begun", "closed"):
             del state[name]
         if self._owns_client:
             # A copy gets a connection of its own. A client of the caller is shared, or pickled on its own terms.
@@ -149,11 +170,11 @@ class RemoteEnv:
         """
         if not self.closed:
             self.closed = True
-            _dropped.put((self._stream, self.session, self.client if self._owns_client else None))
+            _dropped.put((self._renderer, self._stream, self.session, self.client if self._owns_client else None))
 
 
 # A SimpleQueue, whose `put` may be interrupted by another `put`, as the garbage collector does.
-_dropped: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
+_dropped: queue.SimpleQueue[tuple[rendering.Renderer | None, StepStream, Session, Client | None]] = queue.SimpleQueue()
 
 
 def _with_room(make: Callable[[], Session]) -> Session:
@@ -189,18 +210,11 @@ def _collect_garbage() -> None:
 def _end_dropped() -> None:
     with contextlib.suppress(queue.Empty):
         while True:
-            stream, session, client = _dropped.get_nowait()
+            renderer, stream, session, client = _dropped.get_nowait()
             with contextlib.suppress(TetrionError):
+                if renderer is not None:
+                    renderer.close()
                 stream.close()
                 session.close()
             if client is not None:
                 client.close()
-
-
-def picture(session: Session, render_mode: str | None) -> list[str] | list[npt.NDArray[np.uint8]] | None:
-    """What `render` returns for each environment; None for `human`, which has drawn it already."""
-    if render_mode == "ansi":
-        return rendering.ansi(session)
-    if render_mode == "rgb_array":
-        return rendering.rgb(session)
-    return None

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from tetrion import rendering, spaces
 from tetrion.answers import Arrays, Final, Observed
 from tetrion.client import Client
-from tetrion.remote import RemoteEnv, picture
+from tetrion.remote import RemoteEnv
 from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observations = dict[str, npt.NDArray[np.generic]]
@@ -78,6 +78,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         ttl: float = 3600.0,
         snapshot_every: int = 256,
         render_mode: str | None = None,
+        render_scale: float = 1.0,
+        render_palette: str = "usual",
     ) -> None:
         """Makes a session of `num_envs` environments.
 
@@ -101,17 +103,19 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
             render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
-                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game.
+                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `TetrisEnv`.
+            render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual` or `colour-blind`.
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode or autoreset mode, `observe_mask` comes without `action_mask`, the
-                rules belong to the other kind of environments, or nothing is left to observe.
+            ValueError: There is no such render mode, palette or autoreset mode, `observe_mask` comes without `action_mask`,
+                the rules belong to the other kind of environments, or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
             ServerFull: The server has no room for so many environments.
         """
-        self.render_mode = rendering.checked_mode(render_mode)
+        self._render_with(render_mode, render_scale, render_palette)
         if observe_mask and not action_mask:
             raise ValueError("observe_mask=True needs action_mask=True")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -352,10 +356,10 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (16 height, 16 width, 3).
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
         """
         self._check_open("render")
-        frames = picture(self.session, self.render_mode)
+        frames = self._frames()
         return tuple(frames) if frames is not None else None
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -98,7 +98,23 @@ def test_videos_play_everywhere(client, tmp_path):
     (video,) = tmp_path.glob("videos/*.mp4")
     described = subprocess.run([ffmpeg, "-i", video], capture_output=True, text=True, check=False).stderr
     # yuv420p is what browsers and phones play, and it needs even sizes.
-    assert re.search(r"Video: h264.* yuv420p.* 80x112.* 10 fps", described), described
+    assert re.search(r"Video: h264.* yuv420p.* 204x166.* 10 fps", described), described
+
+
+def test_games_of_a_vec_env_are_recorded(client, tmp_path):
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    envs = TetrisVecEnv(2, client, rules={"width": 4, "height": 6}, max_episode_steps=3)
+    recorder = tetrion.Recorder(envs, player="SB3")
+    envs.seed(1)
+    envs.reset()
+    for _ in range(6):
+        envs.step(np.array([int(np.flatnonzero(mask)[0]) for mask in envs.action_masks()]))
+    recordings = recorder.take()
+    assert len(recordings) >= 4
+    assert all(recording.check() is None for recording in recordings)
+    envs.close()
 
 
 def test_a_session_is_a_vec_env(client):
