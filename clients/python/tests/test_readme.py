@@ -29,7 +29,9 @@ def addresses():
         server.close()
 
 
-def test_every_block_runs_as_it_stands(addresses, capsys):
+def test_every_block_runs_as_it_stands(addresses, capsys, tmp_path, monkeypatch):
+    # It writes files.
+    monkeypatch.chdir(tmp_path)
     secured, open_to_all = addresses
     names = {}
     printed = 0
