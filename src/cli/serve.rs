@@ -21,8 +21,8 @@ use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
     DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
     DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
-    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_SESSION_MEMORY, DEFAULT_TRAFFIC_MEMORY,
-    MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, default_connections_per_address,
+    DEFAULT_MAX_WATCHES, DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_SESSION_MEMORY,
+    DEFAULT_TRAFFIC_MEMORY, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, default_connections_per_address,
 };
 
 /// The options of `tetrion serve`.
@@ -47,6 +47,10 @@ pub struct ServeArgs {
     /// Memory for all sessions, in MiB: their environments, explicit piece sequences and kept answers
     #[arg(long, value_name = "MIB", default_value_t = DEFAULT_SESSION_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub session_memory: u64,
+
+    /// Callers that watch sessions at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES)]
+    pub max_watches: u32,
 
     /// Evaluations at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS)]
@@ -319,6 +323,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
             max_sessions: args.max_sessions,
             max_envs: args.max_envs,
             memory: args.session_memory << 20,
+            max_watches: args.max_watches,
         },
         evaluations: EvaluationCapacity {
             max_evaluations: args.max_evaluations,

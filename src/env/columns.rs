@@ -57,9 +57,10 @@ impl Visible {
     }
 }
 
-/// Which episode of which seed. The seed means nothing where an explicit sequence is dealt.
+/// Which episode of which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EpisodeIndex {
+pub struct EpisodeIndex {
+    /// The seed of the environment; it means nothing where an explicit sequence is dealt.
     pub env_seed: u64,
     /// Counted from 0.
     pub index: u64,

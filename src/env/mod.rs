@@ -41,6 +41,7 @@
 mod action_table;
 mod columns;
 mod config;
+mod glance;
 mod observe;
 mod refusals;
 mod rows;
@@ -50,8 +51,9 @@ mod snapshot;
 mod state;
 mod step;
 
-pub use columns::EpisodeStatistics;
+pub use columns::{EpisodeIndex, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
+pub use glance::{EpisodePhase, LandedPiece};
 pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,
@@ -284,6 +286,14 @@ impl EnvBatch {
         let rows = self.rows(env_ids)?;
         each_size!(&self.envs, envs => envs.check_started(rows))?;
         Ok(())
+    }
+
+    /// Checks that a list of environments is valid, whether or not an episode has begun in them.
+    ///
+    /// # Errors
+    /// [`EnvIdError`] if not.
+    pub fn check_env_ids(&self, env_ids: &[u32]) -> Result<(), EnvIdError> {
+        self.rows(Some(env_ids)).map(drop)
     }
 
     /// The playfield of an environment.

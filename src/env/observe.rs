@@ -273,7 +273,7 @@ impl Field {
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
     /// What came to rest, and the row and the column of its lower left corner.
-    fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
+    pub(super) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
             Rest::Placed { piece, action } => {
                 let placement = Placement::from_action(action.into(), rules.width);
@@ -357,7 +357,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// 0 for an explicit sequence, and before the first episode.
-    fn episode_seed(&self, i: usize) -> u64 {
+    pub(super) fn episode_seed(&self, i: usize) -> u64 {
         match self.phases[i] {
             Phase::NotStarted => 0,
             Phase::Running | Phase::Ended => self.dealers[i].seed().unwrap_or(0),

@@ -2,6 +2,9 @@
 
 use crate::engine::{Playfield, Tetromino};
 
+/// The row and the column of the four cells of a tetromino, by row, then by column. Rows may be above the playfield.
+pub type SceneCells = [(u8, u8); 4];
+
 /// What is in a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cell {
@@ -25,11 +28,20 @@ pub struct Cells {
 
 impl Cells {
     /// Those of a position.
-    pub(super) fn given(playfield: &Playfield) -> Cells {
+    pub fn given(playfield: &Playfield) -> Cells {
         let (width, height) = (playfield.width(), playfield.height());
         let cell = |row, column| if playfield.is_full(row, column) { Cell::Given } else { Cell::Empty };
         let row = |row| (0..width).map(move |column| cell(row, column));
         Cells { width, height, cells: (0..height).flat_map(row).collect() }
+    }
+
+    /// Those of a playfield of this size, row by row, the lowest first, each from the left.
+    ///
+    /// # Panics
+    /// When there are more cells or fewer.
+    pub fn new(width: u8, height: u8, cells: Vec<Cell>) -> Cells {
+        assert_eq!(cells.len(), usize::from(width) * usize::from(height), "{width} x {height}");
+        Cells { width, height, cells }
     }
 
     /// Columns.
@@ -57,20 +69,44 @@ impl Cells {
         usize::from(row) * usize::from(self.width) + usize::from(column)
     }
 
+    /// A tetromino comes to rest in four cells, and then rows go: those of these bits.
+    pub fn land(&mut self, tetromino: Tetromino, landed: &SceneCells, cleared_rows: u64) {
+        landed.iter().for_each(|&cell| self.fill(cell, tetromino));
+        for row in (0..self.height).rev().filter(|row| cleared_rows >> row & 1 == 1) {
+            let (start, end) = (self.index(row, 0), self.index(row + 1, 0));
+            self.cells.copy_within(end.., start);
+            let top = self.index(self.height - 1, 0);
+            self.cells[top..].fill(Cell::Empty);
+        }
+    }
+
+    /// Makes full what is full in a playfield of this size, and nothing else. Cells that are full already keep where they came
+    /// from; of the others that is not known.
+    pub fn agree(&mut self, playfield: &Playfield) {
+        for row in 0..self.height {
+            for column in 0..self.width {
+                let index = self.index(row, column);
+                match (playfield.is_full(row, column), self.cells[index]) {
+                    (false, _) => self.cells[index] = Cell::Empty,
+                    (true, Cell::Empty) => self.cells[index] = Cell::Given,
+                    (true, Cell::Of(_) | Cell::Given) => {}
+                }
+            }
+        }
+    }
+
     /// Fills a cell of a landed tetromino; what sticks out of the top is cut off.
-    pub(super) fn fill(&mut self, (row, column): (u8, u8), tetromino: Tetromino) {
+    fn fill(&mut self, (row, column): (u8, u8), tetromino: Tetromino) {
         if row < self.height {
             let index = self.index(row, column);
             self.cells[index] = Cell::Of(tetromino);
         }
     }
+}
 
-    /// Removes rows; what lies above each of them moves down by one. They are in ascending order.
-    pub(super) fn remove_rows(&mut self, rows: &[u8]) {
-        for &row in rows.iter().rev() {
-            self.cells.drain(self.index(row, 0)..self.index(row + 1, 0));
-        }
-        let len = usize::from(self.width) * usize::from(self.height);
-        self.cells.resize(len, Cell::Empty);
-    }
+/// The cells of a landed piece that are in a playfield of this height still, when these rows have gone.
+pub fn remaining(landed: &SceneCells, cleared_rows: u64, height: u8) -> Vec<(u8, u8)> {
+    let stays = |(row, _): &(u8, u8)| *row < height && cleared_rows >> row & 1 == 0;
+    let below = |row: u8| (cleared_rows & ((1 << row) - 1)).count_ones() as u8;
+    landed.iter().copied().filter(stays).map(|(row, column)| (row - below(row), column)).collect()
 }

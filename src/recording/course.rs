@@ -10,9 +10,9 @@ use crate::engine::{
 };
 use crate::env::InvalidActionPolicy;
 
-use super::cells::Cells;
+use super::cells::{Cells, SceneCells, remaining};
 use super::record::{Ending, Outcome, RecordingError, Setup};
-use super::scene::{CurrentPiece, Scene, SceneCells};
+use super::scene::{CurrentPiece, Scene};
 
 /// Why an action could not be done. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -161,13 +161,10 @@ impl Course {
 
     fn current(&self) -> Option<CurrentPiece> {
         let tetromino = self.piece()?;
-        let appears = || {
-            let shape = &self.rules.shapes(tetromino)[0];
-            let (column, row) = shape.spawn(self.rules.width, self.rules.height);
-            shape.cells_at(row, column)
-        };
-        let cells = self.falling.map_or_else(appears, |falling| falling.cells());
-        Some(CurrentPiece { tetromino, cells })
+        Some(match self.falling {
+            Some(falling) => CurrentPiece { tetromino, cells: falling.cells() },
+            None => CurrentPiece::appearing(tetromino, &self.rules),
+        })
     }
 
     /// Where a placement of the current piece comes to rest, before rows are cleared; none if it does not exist.
@@ -253,13 +250,10 @@ impl Course {
         let piece = self.visible.pop_front().expect("a piece that is in play");
         self.visible.extend(self.dealer.deal());
         let landed = shape.cells_at(row, column);
-        landed.iter().for_each(|&cell| self.cells.fill(cell, piece));
         let full = if landing.lines > 0 { landing.locked.full_rows() } else { 0 };
+        self.cells.land(piece, &landed, full);
         self.cleared = (0..rules.height).filter(|row| full >> row & 1 == 1).collect();
-        self.cells.remove_rows(&self.cleared);
-        let stays = |(row, _): &(u8, u8)| *row < rules.height && full >> row & 1 == 0;
-        let fallen = |(row, column): (u8, u8)| (row - (full & ((1 << row) - 1)).count_ones() as u8, column);
-        self.last = landed.into_iter().filter(stays).map(fallen).collect();
+        self.last = remaining(&landed, full, rules.height);
         self.playfield = landing.afterstate;
         let next = self.visible.front().copied();
         let landed = Landed { lines: landing.lines, terminal: landing.terminal };

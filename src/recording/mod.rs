@@ -20,9 +20,9 @@ mod replay;
 mod scene;
 mod timeline;
 
-pub use cells::{Cell, Cells};
+pub use cells::{Cell, Cells, SceneCells, remaining};
 pub use course::{ActionRefused, Course};
 pub use record::{Ending, Outcome, Pieces, Recording, RecordingError, Setup};
 pub use recorder::Recorder;
 pub use replay::{Difference, Replay};
-pub use scene::{CurrentPiece, Scene, SceneCells};
+pub use scene::{CurrentPiece, Scene};

@@ -1,12 +1,9 @@
 //! What a viewer draws of a game.
 
-use crate::engine::Tetromino;
+use crate::engine::{Rules, Tetromino};
 
-use super::cells::Cells;
+use super::cells::{Cells, SceneCells};
 use super::record::Ending;
-
-/// The row and the column of the four cells of a tetromino, by row, then by column. Rows may be above the playfield.
-pub type SceneCells = [(u8, u8); 4];
 
 /// A game at a glance.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,4 +39,13 @@ pub struct CurrentPiece {
     pub tetromino: Tetromino,
     /// Where it is: on its way down where keys move it, else where it appears. They may overlap full cells there.
     pub cells: SceneCells,
+}
+
+impl CurrentPiece {
+    /// A piece where it appears.
+    pub fn appearing(tetromino: Tetromino, rules: &Rules) -> CurrentPiece {
+        let shape = &rules.shapes(tetromino)[0];
+        let (column, row) = shape.spawn(rules.width, rules.height);
+        CurrentPiece { tetromino, cells: shape.cells_at(row, column) }
+    }
 }

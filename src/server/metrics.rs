@@ -30,6 +30,8 @@ pub(super) struct Activity {
     pub max_sessions: u32,
     pub environments: u32,
     pub max_environments: u32,
+    pub watches: u32,
+    pub max_watches: u32,
     pub evaluations: u32,
     pub max_evaluations: u32,
     /// Bytes of all sessions.
@@ -101,6 +103,8 @@ pub(super) fn render(activity: Activity) -> String {
     gauge!(names::SESSIONS_LIMIT).set(activity.max_sessions);
     gauge!(names::ENVIRONMENTS).set(activity.environments);
     gauge!(names::ENVIRONMENTS_LIMIT).set(activity.max_environments);
+    gauge!(names::WATCHES).set(activity.watches);
+    gauge!(names::WATCHES_LIMIT).set(activity.max_watches);
     gauge!(names::EVALUATIONS).set(activity.evaluations);
     gauge!(names::EVALUATIONS_LIMIT).set(activity.max_evaluations);
     gauge!(names::SESSION_BYTES).set(activity.session_bytes as f64);

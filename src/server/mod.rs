@@ -258,6 +258,8 @@ impl Services {
             max_sessions: limits.max_sessions,
             environments: self.store.num_envs(),
             max_environments: limits.max_envs,
+            watches: self.store.num_watches(),
+            max_watches: limits.max_watches,
             evaluations: self.evaluations.num_running(),
             max_evaluations: self.max_evaluations,
             pools: [threads("player", &self.players), threads("caller", &self.callers)],

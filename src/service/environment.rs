@@ -28,6 +28,7 @@ use super::metrics::Counters;
 use super::refusal::Refusal;
 use super::session_state::{SessionState, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
+use super::watching::Frames;
 
 /// The service: handlers around a store of sessions.
 #[derive(Clone, Debug)]
@@ -183,6 +184,18 @@ impl Desk {
         Ok(answer)
     }
 
+    async fn watch(&self, request: pb::WatchSessionRequest) -> Result<Frames, Refusal> {
+        let Environments { store, counters, .. } = &self.service;
+        Frames::begin(
+            store.clone(),
+            self.caller.clone(),
+            self.answers.clone(),
+            counters.frames.clone(),
+            request,
+        )
+        .await
+    }
+
     /// The response with a finished answer.
     fn respond<T: Message>(&self, answer: T) -> Result<Response<T>, Status> {
         self.answers.room(answer.encoded_len() as u64)?.keep();
@@ -212,6 +225,8 @@ impl Desk {
 impl EnvironmentService for Environments {
     type StepStreamStream =
         std::pin::Pin<Box<dyn Stream<Item = Result<pb::StepStreamResponse, Status>> + Send>>;
+
+    type WatchSessionStream = Frames;
 
     async fn get_server_info(
         &self,
@@ -358,6 +373,14 @@ impl EnvironmentService for Environments {
     ) -> Result<Response<pb::EnumeratePlacementsResponse>, Status> {
         let (desk, request) = self.desk(request);
         Ok(Response::new(desk.enumerate_placements(request).await?))
+    }
+
+    async fn watch_session(
+        &self,
+        request: Request<pb::WatchSessionRequest>,
+    ) -> Result<Response<Frames>, Status> {
+        let (desk, request) = self.desk(request);
+        Ok(Response::new(desk.watch(request).await?))
     }
 }
 

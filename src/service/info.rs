@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 15] = [
+const CAPABILITIES: [&str; 16] = [
     "balanced",
     "dm_env_rpc",
     "evaluation",
@@ -105,6 +105,7 @@ const CAPABILITIES: [&str; 15] = [
     "snapshots",
     "spawn_blocked",
     "step_stream",
+    "watch",
     "zstd",
 ];
 
@@ -186,6 +187,10 @@ impl ServerFacts {
             max_model_work: limits::MAX_MODEL_WORK,
             max_recorded_games: limits::MAX_RECORDED_GAMES,
             max_recorded_steps: limits::MAX_RECORDED_STEPS,
+            max_watches: store.max_watches,
+            max_watches_per_session: limits::MAX_WATCHES_PER_SESSION,
+            max_watched_envs: limits::MAX_WATCHED_ENVS,
+            max_frames_per_second: limits::MAX_FRAMES_PER_SECOND,
             max_evaluations,
             max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
             max_sessions_per_caller: caller

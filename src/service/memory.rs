@@ -84,6 +84,11 @@ impl Memory {
         self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
     }
 
+    /// Takes room for what is kept of watched environments: this many bytes.
+    pub fn room_to_watch(&self, bytes: u64) -> Result<Share, Refusal> {
+        self.budget.take(bytes).map_err(|spent| no_room("env_ids", bytes, spent))
+    }
+
     /// Replaces the kept answer: by one of this size in the room taken for it, or by none.
     pub fn keep(&mut self, kept: Option<(Share, u64)>) {
         self.kept = kept.map(|(mut room, bytes)| {

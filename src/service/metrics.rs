@@ -96,6 +96,12 @@ table! {
         "Steps of single environments.";
     PLACEMENTS: Counter "tetrion_placements_total" []
         "Placements in answers of EnumeratePlacements.";
+    WATCHES: Gauge "tetrion_watches" []
+        "Callers that watch sessions.";
+    WATCHES_LIMIT: Gauge "tetrion_watches_limit" []
+        "The limit on callers that watch sessions.";
+    FRAMES: Counter "tetrion_frames_total" []
+        "Frames that were sent to callers that watch sessions.";
     EVALUATIONS: Gauge "tetrion_evaluations" []
         "Evaluations that run.";
     EVALUATIONS_LIMIT: Gauge "tetrion_evaluations_limit" []
@@ -146,6 +152,7 @@ pub fn describe() {
 pub(super) struct Counters {
     pub steps: Counter,
     pub placements: Counter,
+    pub frames: Counter,
     pub sessions_created: Counter,
     pub sessions_deleted: Counter,
     pub sessions_expired: Counter,
@@ -156,6 +163,7 @@ impl Counters {
         Counters {
             steps: counter!(STEPS),
             placements: counter!(PLACEMENTS),
+            frames: counter!(FRAMES),
             sessions_created: counter!(SESSIONS_CREATED),
             sessions_deleted: counter!(SESSIONS_ENDED, "cause" => "deleted"),
             sessions_expired: counter!(SESSIONS_ENDED, "cause" => "expired"),

@@ -7,6 +7,7 @@
 //!   evaluations.
 //! * [`sessions`] has the table of sessions; `session_state` is what one of them does, `memory` what it takes, `sequence` its last
 //!   answer.
+//! * `watching` shows sessions to callers that watch them; `watched` is what a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] reports what this server is, can do and allows.
@@ -43,6 +44,8 @@ mod memory;
 mod places;
 mod sequence;
 mod session_state;
+mod watched;
+mod watching;
 mod world;
 
 pub use caller::{Caller, CallerLimits};

@@ -78,6 +78,14 @@ pub enum Refusal {
         /// The limit, as its operator finds it.
         limit: &'static str,
     },
+    /// As many callers watch as may.
+    #[error("{scope} has reached its limit on watches, {limit}")]
+    WatchLimit {
+        /// The owner of the limit.
+        scope: Scope,
+        /// The limit.
+        limit: u32,
+    },
     /// The answer of the evaluation lay unread for so long that it lost its place.
     #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
     AnswerUnread(Duration),
@@ -202,6 +210,8 @@ pub enum Refusal {
 pub enum Scope {
     /// The server: other callers may have taken all of it.
     Server,
+    /// The session.
+    Session,
     /// The caller: a connection, where tokens have no names.
     Connection,
     /// The caller: a token with this name.
@@ -212,6 +222,7 @@ impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Scope::Server => f.write_str("the server"),
+            Scope::Session => f.write_str("the session"),
             Scope::Connection => f.write_str("this connection"),
             Scope::Token(name) => write!(f, "the token {name:?}"),
         }

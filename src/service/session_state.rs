@@ -24,6 +24,7 @@ use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::memory::Memory;
 use super::refusal::Refusal;
 use super::sequence::Sequence;
+use super::watched::{Watch, Watched};
 use super::world::World;
 
 /// About how long the calls of a session take for each environment, in nanoseconds of one core.
@@ -50,6 +51,11 @@ impl Costs {
     /// The cost of a call that draws environments.
     pub fn of_render(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 500 + 4 * self.cells)
+    }
+
+    /// Cells of one playfield.
+    pub fn cells(&self) -> u64 {
+        self.cells
     }
 
     /// The cost of reading the current pieces and playfields of environments.
@@ -87,6 +93,7 @@ pub(super) struct SessionState {
     /// The state of the first environment as a world of dm_env_rpc.
     world: World,
     memory: Memory,
+    watched: Watched,
 }
 
 /// What a call changes, and what its answer is made of.
@@ -94,6 +101,7 @@ struct Parts<'a> {
     batch: &'a mut EnvBatch,
     layout: &'a Layout,
     memory: &'a mut Memory,
+    watched: &'a mut Watched,
 }
 
 impl SessionState {
@@ -126,7 +134,8 @@ impl SessionState {
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        Ok(SessionState { batch, sequence, layout, max_response_bytes, world: World::default(), memory })
+        let (world, watched) = (World::default(), Watched::default());
+        Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched })
     }
 
     /// About how long its calls take.
@@ -180,7 +189,7 @@ impl SessionState {
         answers: &Answers,
     ) -> Result<pb::ResetResponse, Refusal> {
         let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
-            let (Parts { batch, layout, memory }, env_ids) = (parts, listed(&request.env_ids));
+            let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
                 ([], []) => batch.reset(env_ids, Episodes::Next)?,
@@ -199,6 +208,7 @@ impl SessionState {
                     ));
                 }
             }
+            watched.follow_change(batch);
             Ok(pb::ResetResponse {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
@@ -216,12 +226,13 @@ impl SessionState {
         answers: &Answers,
     ) -> Result<pb::StepResponse, Refusal> {
         self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
-            let (Parts { batch, layout, .. }, env_ids) = (parts, listed(&request.env_ids));
+            let (Parts { batch, layout, watched, .. }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             let actions =
                 tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[Dim::Exactly(rows)])?;
-            let StepOutcome { rewards, terminated, truncated, finals } =
-                batch.step(&actions.elements, env_ids)?;
+            let outcome = batch.step(&actions.elements, env_ids)?;
+            watched.follow_step(batch, env_ids, &outcome);
+            let StepOutcome { rewards, terminated, truncated, finals } = outcome;
             Ok(pb::StepResponse {
                 observations: layout.observations(batch, env_ids),
                 rewards: Some(tensor::encode(vec![rows], &rewards)),
@@ -299,7 +310,7 @@ impl SessionState {
         answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
         let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
-            let (Parts { batch, layout, memory }, env_ids) = (parts, listed(&request.env_ids));
+            let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
             let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
@@ -316,6 +327,7 @@ impl SessionState {
                 Positions::Drawn(drawn) => Restored::Positions(drawn),
             };
             batch.restore(env_ids, restored, request.reseed)?;
+            watched.follow_change(batch);
             Ok(pb::RestoreStateResponse {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
@@ -332,8 +344,12 @@ impl SessionState {
         &mut self,
         request: &dm_env_rpc::pb::StepRequest,
     ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
-        let SessionState { batch, sequence, world, .. } = self;
-        let answer = sequence.run(0, request, |_| world.step(batch, request));
+        let SessionState { batch, sequence, world, watched, .. } = self;
+        let answer = sequence.run(0, request, |_| {
+            let answer = world.step(batch, request)?;
+            watched.follow_step(batch, None, &StepOutcome::default());
+            Ok(answer)
+        });
         self.memory.settle();
         answer
     }
@@ -363,6 +379,19 @@ impl SessionState {
         });
         memory.settle();
         moved
+    }
+
+    /// Begins to watch environments: these, which a request has listed.
+    pub fn watch(&mut self, env_ids: Vec<u32>) -> Result<Arc<Watch>, Refusal> {
+        self.batch.check_env_ids(&env_ids)?;
+        let cells = self.costs().cells();
+        let memory = self.memory.room_to_watch(Watched::memory_bytes(env_ids.len(), cells))?;
+        self.watched.begin(&self.batch, env_ids, memory)
+    }
+
+    /// Watched environments as they are now.
+    pub fn frame(&self, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
+        self.watched.frame(&self.batch, env_ids)
     }
 
     /// The current pieces of environments, and the playfields to place them on.
@@ -395,8 +424,9 @@ impl SessionState {
         let max_bytes = self.max_answer_bytes(env_ids);
         let room = answers.room(max_bytes)?;
         let kept = self.room_to_keep(number, max_bytes)?;
-        let SessionState { batch, sequence, layout, memory, .. } = self;
-        let answer = sequence.run(number, request, |next| work(Parts { batch, layout, memory }, next))?;
+        let SessionState { batch, sequence, layout, memory, watched, .. } = self;
+        let parts = Parts { batch, layout, memory, watched };
+        let answer = sequence.run(number, request, |next| work(parts, next))?;
         room.keep();
         self.keep(kept, number, &answer);
         Ok(answer)

@@ -21,10 +21,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::engine::RULES_VERSION;
-use crate::wire::limits::{DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_MEMORY};
+use crate::wire::limits::{
+    DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_WATCHES, DEFAULT_SESSION_MEMORY,
+};
 use crate::wire::{duration, pb};
 
-use super::budget::Budget;
+use super::budget::{Budget, Share};
 use super::caller::{Caller, CallerLimits};
 use super::clock::Clock;
 use super::context::CallContext;
@@ -49,6 +51,8 @@ pub struct StoreLimits {
     pub max_envs: u32,
     /// Bytes of all sessions: environments, explicit sequences, kept answers.
     pub memory: u64,
+    /// Callers that watch sessions at one time.
+    pub max_watches: u32,
 }
 
 impl Default for StoreLimits {
@@ -57,6 +61,7 @@ impl Default for StoreLimits {
             max_sessions: DEFAULT_MAX_SESSIONS,
             max_envs: DEFAULT_MAX_ENVS,
             memory: DEFAULT_SESSION_MEMORY,
+            max_watches: DEFAULT_MAX_WATCHES,
         }
     }
 }
@@ -66,6 +71,7 @@ impl Default for StoreLimits {
 pub struct SessionStore {
     limits: StoreLimits,
     memory: Arc<Budget>,
+    watches: Arc<Budget>,
     clock: Clock,
     counters: Counters,
     table: RwLock<Table>,
@@ -110,8 +116,8 @@ pub(super) struct NewSession {
 impl SessionStore {
     /// An empty store.
     pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
-        let memory = Budget::new(limits.memory);
-        SessionStore { memory, limits, clock, counters: Counters::new(), table: RwLock::default() }
+        let (memory, watches) = (Budget::new(limits.memory), Budget::new(limits.max_watches.into()));
+        SessionStore { memory, watches, limits, clock, counters: Counters::new(), table: RwLock::default() }
     }
 
     /// The limits of this store.
@@ -132,6 +138,17 @@ impl SessionStore {
     /// What the sessions take of [`StoreLimits::memory`].
     pub fn memory(&self) -> &Arc<Budget> {
         &self.memory
+    }
+
+    /// How many callers watch sessions.
+    pub fn num_watches(&self) -> u32 {
+        self.watches.taken() as u32
+    }
+
+    /// Takes one of the places of callers that watch sessions.
+    pub(super) fn take_watch(&self) -> Result<Share, Refusal> {
+        let (scope, limit) = (Scope::Server, self.limits.max_watches);
+        self.watches.take(1).map_err(|_| Refusal::WatchLimit { scope, limit })
     }
 
     /// Ends the sessions whose lease has run out; returns how many.
@@ -187,6 +204,22 @@ impl SessionStore {
                 Err(Refusal::SessionExpired(name.to_owned()))
             }
             _ => Err(Refusal::SessionNotFound(name.to_owned())),
+        }
+    }
+
+    /// Finds the caller's session that a request's field names, as it is: renews no lease and ends no session.
+    pub(super) fn look(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
+        let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
+        let now = self.clock.elapsed();
+        CallContext::note_session(id);
+        let table = self.read();
+        match table.sessions.get(&id).filter(|session| session.owner == *caller) {
+            Some(session) if session.is_over(now) => Err(Refusal::SessionExpired(name.to_owned())),
+            Some(session) => Ok(session.clone()),
+            None if table.reaped_owners.get(&id) == Some(caller) => {
+                Err(Refusal::SessionExpired(name.to_owned()))
+            }
+            None => Err(Refusal::SessionNotFound(name.to_owned())),
         }
     }
 

@@ -162,6 +162,9 @@ impl Refusal {
             Refusal::NoEvaluations { .. } => {
                 Row::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
             }
+            Refusal::WatchLimit { .. } => {
+                Row::new(ResourceExhausted, "WATCH_LIMIT").retry(SHORTLY).quota("watches", message)
+            }
             Refusal::CallLimit { .. } => {
                 Row::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
             }

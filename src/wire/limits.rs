@@ -197,6 +197,21 @@ pub const MAX_RECORDING_BYTES: u32 = 32 << 20;
 /// Bytes of a text for people in a recording: a line of a terminal, twice.
 pub const MAX_RECORDING_TEXT: usize = 200;
 
+/// Callers that watch sessions of a server at one time, by default: as many people as look at a cluster's learners.
+pub const DEFAULT_MAX_WATCHES: u32 = 256;
+
+/// Callers that watch one session at one time. Each environment that any of them watches costs a step some tens of nanoseconds.
+pub const MAX_WATCHES_PER_SESSION: u32 = 8;
+
+/// Environments that one caller watches in one call: more playfields than a person can follow. On the largest ones a frame has
+/// 100 KB.
+pub const MAX_WATCHED_ENVS: u32 = 64;
+
+/// Frames a second of a call that watches: as often as most screens are drawn.
+pub const MAX_FRAMES_PER_SECOND: u32 = 60;
+/// The same if the request names no rate: enough for pieces that move, a third of the bytes.
+pub const DEFAULT_FRAMES_PER_SECOND: u32 = 20;
+
 /// How often an evaluation reports its progress if the request names no interval.
 pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest interval between two progress reports.

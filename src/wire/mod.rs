@@ -24,6 +24,7 @@ pub mod rules;
 pub mod sequences;
 pub mod session;
 pub mod tensor;
+pub mod watching;
 
 pub use error::{DecodeError, Fault, InField};
 pub use packages::google::rpc;

@@ -43,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "features",
             "env",
             "placements",
+            "recording",
             "render",
             "agents",
             "pool",

@@ -73,6 +73,16 @@ impl Session {
         self.serial
     }
 
+    /// The sequence number of its last call that changed something.
+    pub fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::Relaxed)
+    }
+
+    /// How many environments it has.
+    pub fn num_envs(&self) -> u32 {
+        self.num_envs
+    }
+
     /// About how long calls on it take.
     pub fn costs(&self) -> Costs {
         self.costs

@@ -35,3 +35,6 @@ mod model;
 
 /// Placements, restored drawings and pictures.
 mod positions;
+
+/// Sessions that are watched while they are stepped.
+mod watching;

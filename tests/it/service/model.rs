@@ -20,7 +20,7 @@ use crate::support::{Client, TestServer, config, enumerate, numbers, refusal_of,
 
 use super::stream::Stream;
 
-const LIMITS: StoreLimits = StoreLimits { max_sessions: 4, max_envs: 12, memory: 1 << 30 };
+const LIMITS: StoreLimits = StoreLimits { max_sessions: 4, max_envs: 12, memory: 1 << 30, max_watches: 4 };
 const TTL: u64 = 100;
 
 struct Dice(u64, u64);

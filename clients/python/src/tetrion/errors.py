@@ -236,6 +236,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "ENV_LIMIT": ServerFull,
     "EVALUATION_LIMIT": ServerFull,
     "ANSWER_UNREAD": ServerFull,
+    "WATCH_LIMIT": ServerFull,
     "ANSWER_LIMIT": ServerFull,
     "MEMORY_LIMIT": ServerFull,
     "CALL_LIMIT": ServerFull,

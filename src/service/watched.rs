@@ -1,0 +1,191 @@
+//! The environments of a session that callers watch, with the tetromino that each cell came from.
+//!
+//! An environment's playfield knows full and empty cells only. While at least one caller watches it, what lands in it is
+//! coloured here too, by the call that made it land: tens of nanoseconds a step for each watched environment, and nothing for
+//! the others. What viewers get is made later, when they come for it.
+//!
+//! A caller that stops watching drops its [`Watch`], wherever that is; the next step or watch notices.
+
+use std::sync::{Arc, Weak};
+
+use crate::env::{
+    AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, LandedPiece, StepOutcome,
+};
+use crate::recording::Cells;
+use crate::wire::limits::MAX_WATCHES_PER_SESSION;
+use crate::wire::{pb, watching};
+
+use super::budget::Share;
+use super::refusal::{Refusal, Scope};
+
+/// The environments that one caller watches, for as long as it holds this.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub env_ids: Vec<u32>,
+    /// The memory for what is kept of them.
+    _memory: Share,
+}
+
+/// What the callers of a session watch.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    watches: Vec<Weak<Watch>>,
+    /// In ascending order.
+    envs: Vec<WatchedEnv>,
+}
+
+#[derive(Debug)]
+struct WatchedEnv {
+    env_id: u32,
+    episode: EpisodeIndex,
+    /// Pieces landed in it.
+    pieces: u64,
+    phase: EpisodePhase,
+    cells: Cells,
+    last_episode: Option<pb::WatchedEpisode>,
+}
+
+/// What a step did, as far as watching is concerned.
+struct Stepped<'a> {
+    env_ids: Option<&'a [u32]>,
+    outcome: &'a StepOutcome,
+}
+
+impl Watched {
+    /// Bytes that watching this many environments takes, at most.
+    pub fn memory_bytes(num_envs: usize, cells: u64) -> u64 {
+        num_envs as u64 * (size_of::<WatchedEnv>() as u64 + cells)
+    }
+
+    /// Begins to watch environments, all of which exist, in the memory taken for it.
+    ///
+    /// # Errors
+    /// [`Refusal::WatchLimit`] if too many callers watch this session already.
+    pub fn begin(
+        &mut self,
+        batch: &EnvBatch,
+        env_ids: Vec<u32>,
+        memory: Share,
+    ) -> Result<Arc<Watch>, Refusal> {
+        self.forget_unwatched();
+        if self.watches.len() >= MAX_WATCHES_PER_SESSION as usize {
+            return Err(Refusal::WatchLimit { scope: Scope::Session, limit: MAX_WATCHES_PER_SESSION });
+        }
+        for &env_id in &env_ids {
+            if let Err(place) = self.envs.binary_search_by_key(&env_id, |env| env.env_id) {
+                self.envs.insert(place, WatchedEnv::new(batch, env_id));
+            }
+        }
+        let watch = Arc::new(Watch { env_ids, _memory: memory });
+        self.watches.push(Arc::downgrade(&watch));
+        Ok(watch)
+    }
+
+    /// Follows a step of these environments.
+    #[inline]
+    pub fn follow_step(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>, outcome: &StepOutcome) {
+        if !self.watches.is_empty() {
+            self.follow(batch, Some(&Stepped { env_ids, outcome }));
+        }
+    }
+
+    /// Follows any other call that may have changed environments.
+    pub fn follow_change(&mut self, batch: &EnvBatch) {
+        if !self.watches.is_empty() {
+            self.follow(batch, None);
+        }
+    }
+
+    fn follow(&mut self, batch: &EnvBatch, stepped: Option<&Stepped<'_>>) {
+        self.forget_unwatched();
+        for env in &mut self.envs {
+            env.follow(batch, stepped);
+        }
+    }
+
+    /// Environments as they are now, in this order; all of them are watched.
+    pub fn frame(&self, batch: &EnvBatch, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
+        let shown = |env_id: &u32| {
+            let place = self.envs.binary_search_by_key(env_id, |env| env.env_id).ok()?;
+            let WatchedEnv { env_id, cells, last_episode, .. } = &self.envs[place];
+            Some(watching::encode_env(batch, *env_id, cells, last_episode.as_ref()))
+        };
+        env_ids.iter().filter_map(shown).collect()
+    }
+
+    /// Forgets the environments that no caller watches any more.
+    fn forget_unwatched(&mut self) {
+        if self.watches.iter().all(|watch| watch.strong_count() > 0) {
+            return;
+        }
+        self.watches.retain(|watch| watch.strong_count() > 0);
+        let watches: Vec<Arc<Watch>> = self.watches.iter().filter_map(Weak::upgrade).collect();
+        self.envs.retain(|env| watches.iter().any(|watch| watch.env_ids.contains(&env.env_id)));
+    }
+}
+
+impl WatchedEnv {
+    fn new(batch: &EnvBatch, env_id: u32) -> WatchedEnv {
+        let mut env = WatchedEnv {
+            env_id,
+            episode: batch.episode(env_id),
+            pieces: batch.statistics(env_id).pieces,
+            phase: batch.phase(env_id),
+            cells: Cells::given(&batch.playfield(env_id)),
+            last_episode: None,
+        };
+        env.note_end(batch);
+        env
+    }
+
+    fn follow(&mut self, batch: &EnvBatch, stepped: Option<&Stepped<'_>>) {
+        let (env_id, pieces) = (self.env_id, batch.statistics(self.env_id).pieces);
+        let episode = batch.episode(env_id);
+        let goes_on = stepped.is_some() && episode == self.episode && self.phase == EpisodePhase::Running;
+        if goes_on && pieces == self.pieces + 1 {
+            let LandedPiece { tetromino, cells, cleared_rows } =
+                batch.last_landing(env_id).expect("a piece has landed");
+            self.cells.land(tetromino, &cells, cleared_rows);
+        } else if !goes_on || pieces != self.pieces {
+            if let Some(stepped) = stepped {
+                self.note_final(batch, stepped);
+            }
+            self.cells.agree(&batch.playfield(env_id));
+        }
+        (self.episode, self.pieces) = (episode, pieces);
+        let before = std::mem::replace(&mut self.phase, batch.phase(env_id));
+        if self.phase != before {
+            self.note_end(batch);
+        }
+    }
+
+    /// Notes an episode that has ended, if it still shows.
+    fn note_end(&mut self, batch: &EnvBatch) {
+        let terminated = self.phase == EpisodePhase::Terminated;
+        if terminated || self.phase == EpisodePhase::Truncated {
+            self.note(self.episode, batch.statistics(self.env_id), terminated);
+        }
+    }
+
+    /// Notes an episode that has ended in a step that began the next one.
+    fn note_final(&mut self, batch: &EnvBatch, Stepped { env_ids, outcome }: &Stepped<'_>) {
+        if batch.config().autoreset_mode != AutoresetMode::SameStep {
+            return;
+        }
+        let env_id = self.env_id;
+        let row = env_ids.map_or(Some(env_id), |env_ids| {
+            env_ids.iter().position(|listed| *listed == env_id).map(|row| row as u32)
+        });
+        let Some(row) = row else { return };
+        if let Some(statistics) = outcome.finals.statistics(row) {
+            self.note(self.episode, statistics, outcome.terminated[row as usize]);
+        }
+    }
+
+    fn note(&mut self, episode: EpisodeIndex, statistics: EpisodeStatistics, terminated: bool) {
+        let EpisodeStatistics { lines, pieces, length, episode_return } = statistics;
+        let episode = episode.index;
+        self.last_episode =
+            Some(pb::WatchedEpisode { episode, lines, pieces, length, episode_return, terminated });
+    }
+}

@@ -1,0 +1,172 @@
+//! WatchSession: frames of a session for a caller that only looks.
+//!
+//! A frame is made when the connection asks for one and it is due, and not before: a caller that reads slowly makes the
+//! connection ask more rarely, so frames are left out and never queued. Making one takes the session's lock for some
+//! microseconds, [`MAX_FRAMES_PER_SECOND`](crate::wire::limits::MAX_FRAMES_PER_SECOND) times a second at most, and
+//! only if something has changed.
+//!
+//! Between two frames nothing here holds the session, so it ends as if no caller watched. The next look finds out why.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use metrics::Counter;
+use tokio::time::{Interval, MissedTickBehavior};
+use tokio_stream::Stream;
+use tonic::Status;
+
+use crate::wire::pb::watch_session_response::Event;
+use crate::wire::{duration, pb, watching};
+
+use super::answers::Answers;
+use super::budget::Share;
+use super::caller::Caller;
+use super::refusal::Refusal;
+use super::sessions::SessionStore;
+use super::watched::Watch;
+
+/// How long nothing may change before a frame comes all the same, so that a viewer knows that the server is there.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
+/// The messages of one call: `started`, and then frames.
+pub struct Frames {
+    next: Next,
+}
+
+/// A viewer and its next frame, or why there is none.
+type Shown = (Box<Viewer>, Result<pb::WatchFrame, Refusal>);
+
+/// What the stream does next.
+enum Next {
+    Start(Box<Viewer>, Box<pb::WatchStarted>),
+    Wait(Pin<Box<dyn Future<Output = Shown> + Send>>),
+    Frame(Box<Viewer>),
+    /// It has failed.
+    Nothing,
+}
+
+/// A caller that watches.
+struct Viewer {
+    store: Arc<SessionStore>,
+    caller: Caller,
+    answers: Answers,
+    counter: Counter,
+    session: String,
+    watch: Arc<Watch>,
+    /// Bytes of a frame, at most.
+    frame_bytes: u64,
+    ticks: Interval,
+    started: Instant,
+    /// The state of the last frame, and when it was made.
+    shown: Option<(u64, Instant)>,
+    _place: Share,
+}
+
+impl Frames {
+    /// Begins to watch for a caller.
+    ///
+    /// # Errors
+    /// If the request is wrong, there is no such session, or as many callers watch as may.
+    pub async fn begin(
+        store: Arc<SessionStore>,
+        caller: Caller,
+        answers: Answers,
+        counter: Counter,
+        request: pb::WatchSessionRequest,
+    ) -> Result<Frames, Refusal> {
+        let session = store.look(&caller, "session", &request.session)?;
+        let max_frames_per_second = watching::decode_rate(request.max_frames_per_second)?;
+        let env_ids = watching::decode_env_ids(&request.env_ids, session.num_envs())?;
+        let place = store.take_watch()?;
+        let watch = session.call(|state| state.watch(env_ids)).await?;
+        let started = pb::WatchStarted {
+            session: Some(store.summary(&session)),
+            env_ids: watch.env_ids.clone(),
+            max_frames_per_second,
+        };
+        let mut ticks = tokio::time::interval(Duration::from_secs(1) / max_frames_per_second);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let frame_bytes = watching::frame_bytes(watch.env_ids.len(), session.costs().cells());
+        drop(session);
+        let viewer = Viewer {
+            store,
+            caller,
+            answers,
+            counter,
+            session: request.session,
+            watch,
+            frame_bytes,
+            ticks,
+            started: Instant::now(),
+            shown: None,
+            _place: place,
+        };
+        Ok(Frames { next: Next::Start(Box::new(viewer), Box::new(started)) })
+    }
+}
+
+impl Viewer {
+    /// Waits until there is something to show, and shows it.
+    async fn frame(&mut self) -> Result<pb::WatchFrame, Refusal> {
+        loop {
+            self.ticks.tick().await;
+            let session = self.store.look(&self.caller, "session", &self.session)?;
+            let (now, sequence) = (Instant::now(), session.sequence());
+            if self.shown.is_some_and(|(shown, at)| shown == sequence && now - at < SIGN_OF_LIFE) {
+                continue;
+            }
+            // Where unread answers leave no room for this frame, a later one may find some.
+            let Ok(room) = self.answers.room(self.frame_bytes) else { continue };
+            let env_ids = &self.watch.env_ids;
+            let (sequence, envs) = session.call(|state| Ok((state.sequence(), state.frame(env_ids)))).await?;
+            room.keep();
+            self.shown = Some((sequence, now));
+            self.counter.increment(1);
+            return Ok(pb::WatchFrame { sequence, elapsed: duration::encode(now - self.started), envs });
+        }
+    }
+}
+
+impl Stream for Frames {
+    type Item = Result<pb::WatchSessionResponse, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let event = match std::mem::replace(&mut self.next, Next::Nothing) {
+                Next::Start(viewer, started) => {
+                    self.next = Next::Frame(viewer);
+                    Event::Started(*started)
+                }
+                Next::Frame(mut viewer) => {
+                    self.next = Next::Wait(Box::pin(async move {
+                        let frame = viewer.frame().await;
+                        (viewer, frame)
+                    }));
+                    continue;
+                }
+                Next::Wait(mut waiting) => match waiting.as_mut().poll(cx) {
+                    Poll::Pending => {
+                        self.next = Next::Wait(waiting);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready((viewer, Ok(frame))) => {
+                        self.next = Next::Frame(viewer);
+                        Event::Frame(frame)
+                    }
+                    Poll::Ready((_, Err(refusal))) => return Poll::Ready(Some(Err(refusal.into()))),
+                },
+                Next::Nothing => return Poll::Ready(None),
+            };
+            return Poll::Ready(Some(Ok(pb::WatchSessionResponse { event: Some(event) })));
+        }
+    }
+}
+
+impl std::fmt::Debug for Frames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frames").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,572 @@
+//! WatchSession: what a caller sees of a session that another one steps.
+
+use std::time::{Duration, Instant};
+
+use tetrion::env::InvalidActionPolicy;
+use tetrion::recording::{Cell, Course, Pieces, Setup};
+use tetrion::server::ServerConfig;
+use tetrion::service::StoreLimits;
+use tetrion::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS, MAX_WATCHES_PER_SESSION};
+use tetrion::wire::pb;
+use tetrion::wire::pb::watch_session_response::Event;
+use tetrion::wire::rules::ResolvedRules;
+use tonic::transport::Endpoint;
+use tonic::{Code, Status, Streaming};
+
+use crate::evaluation::{connect_with, listen_with};
+use crate::recording::Dice;
+use crate::support::{
+    Client, by, config, create, drawing, numbers, refused, reset, restore, save, start, start_with, step,
+};
+
+/// Watching a session, message by message.
+struct Viewer(Streaming<pb::WatchSessionResponse>);
+
+impl Viewer {
+    async fn next(&mut self) -> Result<Event, Status> {
+        let message = tokio::time::timeout(Duration::from_secs(20), self.0.message()).await;
+        let message = message.expect("a message in time")?.expect("frames without an end");
+        Ok(message.event.expect("an event"))
+    }
+
+    async fn started(&mut self) -> pb::WatchStarted {
+        match self.next().await {
+            Ok(Event::Started(started)) => started,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn frame(&mut self) -> pb::WatchFrame {
+        match self.next().await {
+            Ok(Event::Frame(frame)) => frame,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The first frame of this state; no frame may be of an earlier one than the frame before.
+    async fn frame_of(&mut self, sequence: u64) -> pb::WatchFrame {
+        let mut before = 0;
+        loop {
+            let frame = self.frame().await;
+            assert!(
+                (before..=sequence).contains(&frame.sequence),
+                "{before}, {} of {sequence}",
+                frame.sequence
+            );
+            if frame.sequence == sequence {
+                return frame;
+            }
+            before = frame.sequence;
+        }
+    }
+
+    /// How it ends, whatever frames come before.
+    async fn end(&mut self) -> Status {
+        loop {
+            if let Err(status) = self.next().await {
+                return status;
+            }
+        }
+    }
+}
+
+fn request(session: &str) -> pb::WatchSessionRequest {
+    let max_frames_per_second = MAX_FRAMES_PER_SECOND;
+    pb::WatchSessionRequest { session: session.to_owned(), max_frames_per_second, ..Default::default() }
+}
+
+async fn try_watch(client: &mut Client, request: pb::WatchSessionRequest) -> Result<Viewer, Status> {
+    Ok(Viewer(client.watch_session(request).await?.into_inner()))
+}
+
+async fn watch(client: &mut Client, session: &str) -> (Viewer, pb::WatchStarted) {
+    let mut viewer = try_watch(client, request(session)).await.unwrap();
+    let started = viewer.started().await;
+    (viewer, started)
+}
+
+/// The bytes of cells, in the protocol's numbers.
+fn bytes(course: &Course) -> Vec<u8> {
+    let scene = course.scene();
+    let number = |cell: &Cell| match cell {
+        Cell::Empty => 0,
+        Cell::Of(tetromino) => 1 + "IOTZSJL".find(tetromino.letter()).unwrap() as u8,
+        Cell::Given => 8,
+    };
+    scene.cells.rows().flatten().map(number).collect()
+}
+
+fn pairs(cells: &[(u8, u8)]) -> Vec<u32> {
+    cells.iter().flat_map(|&(row, column)| [u32::from(row), u32::from(column)]).collect()
+}
+
+/// A frame shows the game that a recording of it would.
+fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
+    let scene = course.scene();
+    assert_eq!(env.cells, bytes(course), "{at}");
+    assert_eq!(env.last_cells, pairs(&scene.last), "{at}");
+    let current = scene.current.filter(|_| env.phase() == pb::EpisodePhase::Running);
+    assert_eq!(env.piece, current.map(|piece| piece.tetromino.to_string()).unwrap_or_default(), "{at}");
+    assert_eq!(env.piece_cells, current.map(|piece| pairs(&piece.cells)).unwrap_or_default(), "{at}");
+    let ghost = scene.ghost.filter(|_| current.is_some());
+    assert_eq!(env.ghost_cells, ghost.map(|ghost| pairs(&ghost)).unwrap_or_default(), "{at}");
+    assert_eq!(env.queue, scene.next.iter().map(|piece| piece.letter()).collect::<String>(), "{at}");
+    assert_eq!((env.lines, env.pieces, env.length), (scene.lines, scene.pieces, scene.steps), "{at}");
+    assert_eq!(env.episode_return, scene.score, "{at}");
+}
+
+/// A learner that acts at random, and the same games as recordings play them.
+struct Learner {
+    client: Client,
+    session: String,
+    setup: Setup,
+    courses: Vec<Course>,
+    /// Which episode each environment plays.
+    episodes: Vec<u64>,
+    /// Whether its episode is over and shows still.
+    over: Vec<bool>,
+    last_episodes: Vec<Option<pb::WatchedEpisode>>,
+    mask: Vec<f64>,
+    dice: Dice,
+}
+
+impl Learner {
+    async fn begin(client: &Client, config: pb::SessionConfig, dice: u64) -> Learner {
+        let mut client = client.clone();
+        let rules = ResolvedRules::try_from(config.rules.as_ref().unwrap()).unwrap().rules;
+        let num_envs = config.num_envs() as usize;
+        let session = create(&mut client, pb::SessionConfig { action_mask: true, ..config }).await.name;
+        let first = client.reset(reset(&session)).await.unwrap().into_inner();
+        let setup =
+            Setup { invalid_actions: InvalidActionPolicy::Reject, ..Setup::new(rules, Pieces::Seed(0)) };
+        let mut learner = Learner {
+            client,
+            session,
+            setup,
+            courses: Vec::new(),
+            episodes: vec![0; num_envs],
+            over: vec![false; num_envs],
+            last_episodes: vec![None; num_envs],
+            mask: numbers(first.action_mask.as_ref().unwrap()),
+            dice: Dice(dice, 0),
+        };
+        learner.courses = seeds(&first.infos[4]).into_iter().map(|seed| learner.course(seed)).collect();
+        learner
+    }
+
+    fn course(&self, seed: u64) -> Course {
+        Course::new(&Setup { pieces: Pieces::Seed(seed), ..self.setup.clone() }).unwrap()
+    }
+
+    /// One step of all environments; returns its number.
+    async fn step(&mut self) -> u64 {
+        let num_actions = self.mask.len() / self.courses.len();
+        let rows: Vec<Vec<f64>> = self.mask.chunks(num_actions).map(<[f64]>::to_vec).collect();
+        let actions = rows.iter().map(|row| {
+            let legal: Vec<usize> = (0..num_actions).filter(|&action| row[action] > 0.0).collect();
+            legal[self.dice.below(legal.len())] as i32
+        });
+        let actions: Vec<i32> = actions.collect();
+        let answer = self.client.step(step(&self.session, &actions)).await.unwrap().into_inner();
+        let flags = |tensor: &Option<pb::Tensor>| numbers(tensor.as_ref().unwrap());
+        let (terminated, truncated) = (flags(&answer.terminated), flags(&answer.truncated));
+        let seeds = seeds(&answer.infos[4]);
+        for i in 0..self.courses.len() {
+            if self.over[i] {
+                (self.courses[i], self.over[i]) = (self.course(seeds[i]), false);
+                self.episodes[i] += 1;
+                continue;
+            }
+            self.courses[i].play(actions[i] as u8).unwrap();
+            if terminated[i] + truncated[i] == 0.0 {
+                continue;
+            }
+            let scene = self.courses[i].scene();
+            self.last_episodes[i] = Some(pb::WatchedEpisode {
+                episode: self.episodes[i],
+                lines: scene.lines,
+                pieces: scene.pieces,
+                length: scene.steps,
+                episode_return: scene.score,
+                terminated: terminated[i] > 0.0,
+            });
+            if answer.final_batch.is_some() {
+                self.courses[i] = self.course(seeds[i]);
+                self.episodes[i] += 1;
+            } else {
+                self.over[i] = true;
+            }
+        }
+        self.mask = flags(&answer.action_mask);
+        answer.sequence
+    }
+
+    fn assert_shown(&self, frame: &pb::WatchFrame) {
+        for env in &frame.envs {
+            let i = env.env_id as usize;
+            let at = format!("environment {i} after {} calls, dice {}", frame.sequence, self.dice.0);
+            assert_shows(env, &self.courses[i], &at);
+            assert_eq!(env.episode, self.episodes[i], "{at}");
+            assert_eq!(env.last_episode, self.last_episodes[i], "{at}");
+            let ended = self.last_episodes[i].filter(|_| self.over[i]);
+            let phase = match ended {
+                None => pb::EpisodePhase::Running,
+                Some(ended) if ended.terminated => pb::EpisodePhase::Terminated,
+                Some(_) => pb::EpisodePhase::Truncated,
+            };
+            assert_eq!(env.phase(), phase, "{at}");
+        }
+    }
+}
+
+/// The info `seed`, in full.
+fn seeds(tensor: &pb::Tensor) -> Vec<u64> {
+    tensor.data.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+fn rules(preset: &str, width: u32, height: u32, preview: u32) -> Option<pb::Rules> {
+    let (width, height, preview) = (Some(width), Some(height), Some(preview));
+    Some(pb::Rules { preset: preset.to_owned(), width, height, preview, ..Default::default() })
+}
+
+/// Random games of every kind: each frame shows them with the colours that a recording has.
+#[tokio::test]
+async fn frames_show_what_recordings_show() {
+    use pb::AutoresetMode::{NextStep, SameStep};
+    let server = start().await;
+    let mut client = server.client().await;
+    for (number, (preset, width, height, preview, mode, limit)) in [
+        ("simplified", 5, 6, 3, NextStep, 0),
+        ("simplified", 4, 12, 0, SameStep, 0),
+        ("survey", 6, 5, 1, SameStep, 9),
+        ("genetic", 5, 30, 2, NextStep, 21),
+        ("lab", 6, 7, 1, NextStep, 40),
+        ("lab", 5, 6, 6, SameStep, 0),
+        ("leiden", 20, 6, 0, NextStep, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let config = pb::SessionConfig {
+            rules: rules(preset, width, height, preview),
+            autoreset_mode: mode.into(),
+            max_episode_steps: limit,
+            ..config(7, 3 + number as u64)
+        };
+        let mut learner = Learner::begin(&client, config, 40 + number as u64).await;
+        let session = learner.session.clone();
+        let mut viewer =
+            try_watch(&mut client, pb::WatchSessionRequest { env_ids: vec![6, 0, 3], ..request(&session) })
+                .await
+                .unwrap();
+        let started = viewer.started().await;
+        assert_eq!(started.env_ids, [6, 0, 3]);
+        assert_eq!(started.session.unwrap().name, session);
+        learner.assert_shown(&viewer.frame_of(1).await);
+        for _ in 0..60 {
+            // Some states are skipped: those that come before the next frame is due.
+            for _ in 0..learner.dice.below(3) {
+                learner.step().await;
+            }
+            let sequence = learner.step().await;
+            let frame = viewer.frame_of(sequence).await;
+            assert_eq!(frame.envs.iter().map(|env| env.env_id).collect::<Vec<_>>(), [6, 0, 3]);
+            learner.assert_shown(&frame);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_watched_before_its_first_episode() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(2, 1)).await.name;
+    let (mut viewer, started) = watch(&mut client, &name).await;
+    assert_eq!((started.env_ids.as_slice(), started.max_frames_per_second), ([0, 1].as_slice(), 60));
+    let session = started.session.unwrap();
+    assert_eq!(
+        (session.name.as_str(), session.config.unwrap().rules.unwrap().width),
+        (name.as_str(), Some(10))
+    );
+    let frame = viewer.frame().await;
+    assert_eq!((frame.sequence, frame.envs.len()), (0, 2));
+    let waiting = pb::WatchedEnv {
+        env_id: 1,
+        phase: pb::EpisodePhase::NotStarted.into(),
+        cells: vec![0; 200].into(),
+        ..Default::default()
+    };
+    assert_eq!(frame.envs[1], waiting);
+    client.reset(reset(&name)).await.unwrap();
+    let frame = viewer.frame_of(1).await;
+    assert_eq!(frame.envs[1].phase(), pb::EpisodePhase::Running);
+    assert_eq!((frame.envs[1].piece.len(), frame.envs[1].piece_cells.len()), (1, 8));
+}
+
+/// What follows a landing has its colours; what does not has none, except where a cell stays full.
+#[tokio::test]
+async fn colours_by_hand() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let config = pb::SessionConfig {
+        rules: rules("simplified", 4, 4, 1),
+        seed: None,
+        piece_sequences: vec!["TIOOL".to_owned()],
+        ..config(1, 0)
+    };
+    let name = create(&mut client, config).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let (mut viewer, _) = watch(&mut client, &name).await;
+    let drawn = |env: &pb::WatchedEnv| -> Vec<String> {
+        let letter = |cell: &u8| char::from(b".IOTZSJL?"[usize::from(*cell)]);
+        env.cells.chunks(4).rev().map(|row| row.iter().map(letter).collect()).collect()
+    };
+    let sequence = client.step(step(&name, &[0])).await.unwrap().into_inner().sequence;
+    let frame = viewer.frame_of(sequence).await;
+    let env = &frame.envs[0];
+    assert_eq!(drawn(env).concat().matches('T').count(), 4);
+    assert_eq!(env.last_cells.len(), 8);
+    assert_eq!((env.piece.as_str(), env.queue.as_str(), env.seed), ("I", "O", 0));
+    // A copy of it elsewhere has the cells, and not their colours.
+    let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
+    let other = create(
+        &mut client,
+        pb::SessionConfig { rules: rules("simplified", 4, 4, 1), ..crate::support::config(1, 5) },
+    )
+    .await
+    .name;
+    let (mut elsewhere, _) = watch(&mut client, &other).await;
+    let positions = pb::Positions { states: states.clone(), ..Default::default() };
+    client.restore_state(restore(&other, positions.clone())).await.unwrap();
+    let copy = elsewhere.frame_of(1).await;
+    assert_eq!(drawn(&copy.envs[0]).concat(), drawn(env).concat().replace('T', "?"));
+    // A step on and back again: what was there before keeps its colours.
+    let before = drawn(env);
+    client.step(step(&name, &[0])).await.unwrap();
+    let sequence = client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence;
+    assert_eq!(drawn(&viewer.frame_of(sequence).await.envs[0]), before);
+    // A drawing has no colours.
+    let positions = pb::Positions { drawings: vec![drawing(&["#...", "##.#"], "L")], ..Default::default() };
+    let sequence = client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence;
+    let drawn_by_hand = drawn(&viewer.frame_of(sequence).await.envs[0]);
+    assert_eq!(drawn_by_hand[..2], ["....", "...."]);
+    assert_eq!(drawn_by_hand[2..].concat().replace(['T', '?'], "#"), "#...##.#");
+}
+
+#[tokio::test]
+async fn watching_renews_no_lease_and_keeps_no_session_alive() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let ttl = Some(prost_types::Duration { seconds: 100, nanos: 0 });
+    let create = pb::CreateSessionRequest { config: Some(config(1, 1)), ttl, ..Default::default() };
+    let name = client.create_session(create).await.unwrap().into_inner().session.unwrap().name;
+    let (mut viewer, _) = watch(&mut client, &name).await;
+    viewer.frame().await;
+    server.clock.advance(Duration::from_secs(60));
+    let (mut second, started) = watch(&mut client, &name).await;
+    assert_eq!(started.session.unwrap().expire_time.unwrap().seconds, 100, "as it was");
+    second.frame().await;
+    server.clock.advance(Duration::from_secs(39));
+    refused(
+        try_watch(&mut client, request("sessions/0")).await.map(drop),
+        Code::NotFound,
+        "SESSION_NOT_FOUND",
+    );
+    server.clock.advance(Duration::from_secs(1));
+    for viewer in [&mut viewer, &mut second] {
+        refused::<()>(Err(viewer.end().await), Code::NotFound, "SESSION_EXPIRED");
+    }
+    refused(try_watch(&mut client, request(&name)).await.map(drop), Code::NotFound, "SESSION_EXPIRED");
+    refused(client.step(step(&name, &[0])).await, Code::NotFound, "SESSION_EXPIRED");
+}
+
+#[tokio::test]
+async fn a_deleted_session_ends_its_viewers() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(1, 1)).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let (mut viewer, _) = watch(&mut client, &name).await;
+    viewer.frame_of(1).await;
+    client.delete_session(pb::DeleteSessionRequest { name, allow_missing: false }).await.unwrap();
+    refused::<()>(Err(viewer.end().await), Code::NotFound, "SESSION_NOT_FOUND");
+    drop(viewer);
+    until(|| server.store.num_watches() == 0).await;
+    assert_eq!(server.store.memory().taken(), 0, "what was kept for it is given back");
+}
+
+#[tokio::test]
+async fn viewers_end_with_the_server() {
+    let config = ServerConfig { drain_timeout: Duration::from_secs(60), ..ServerConfig::default() };
+    let (channel, stop) = connect_with(config).await;
+    let mut client = Client::new(channel);
+    let name = create(&mut client, crate::support::config(1, 0)).await.name;
+    let (mut viewer, _) = watch(&mut client, &name).await;
+    viewer.frame().await;
+    drop(stop);
+    refused::<()>(Err(viewer.end().await), Code::Unavailable, "DRAINING");
+}
+
+#[tokio::test]
+async fn a_session_is_watched_by_its_owner_only() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let create = pb::CreateSessionRequest { config: Some(config(1, 1)), ..Default::default() };
+    let name = client.create_session(by("ann", create)).await.unwrap().into_inner().session.unwrap().name;
+    let others =
+        [client.watch_session(by("bob", request(&name))).await, client.watch_session(request(&name)).await];
+    for other in others {
+        refused(other.map(drop), Code::NotFound, "SESSION_NOT_FOUND");
+    }
+    let viewer = client.watch_session(by("ann", request(&name))).await.unwrap();
+    Viewer(viewer.into_inner()).started().await;
+}
+
+/// Waits until something is so that follows from what has been done.
+async fn until(so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "in time");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn as_many_watch_as_may() {
+    let server =
+        start_with(StoreLimits { max_watches: MAX_WATCHES_PER_SESSION + 1, ..StoreLimits::default() }).await;
+    let mut client = server.client().await;
+    let mut names = Vec::new();
+    for seed in 0..2 {
+        names.push(create(&mut client, config(3, seed)).await.name);
+    }
+    let memory = server.store.memory().taken();
+    let mut viewers = Vec::new();
+    for _ in 0..MAX_WATCHES_PER_SESSION {
+        viewers.push(watch(&mut client, &names[0]).await.0);
+    }
+    let full = refused(
+        try_watch(&mut client, request(&names[0])).await.map(drop),
+        Code::ResourceExhausted,
+        "WATCH_LIMIT",
+    );
+    assert_eq!(full.message, "the session has reached its limit on watches, 8");
+    assert!(full.details.retry_info().is_some());
+    assert_eq!(server.store.num_watches(), MAX_WATCHES_PER_SESSION, "a refusal takes no place");
+    viewers.push(watch(&mut client, &names[1]).await.0);
+    let full = refused(
+        try_watch(&mut client, request(&names[1])).await.map(drop),
+        Code::ResourceExhausted,
+        "WATCH_LIMIT",
+    );
+    assert_eq!(full.message, "the server has reached its limit on watches, 9");
+    // A place is free again when its caller has left.
+    viewers.remove(0);
+    until(|| server.store.num_watches() == MAX_WATCHES_PER_SESSION).await;
+    viewers.push(watch(&mut client, &names[0]).await.0);
+    viewers.clear();
+    until(|| server.store.num_watches() == 0).await;
+    // What was kept for them is given back, at the latest.
+    until(|| server.store.memory().taken() == memory).await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_is_bounded() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(MAX_WATCHED_ENVS + 1, 1)).await.name;
+    let asked = |env_ids: Vec<u32>, max_frames_per_second| pb::WatchSessionRequest {
+        session: name.clone(),
+        env_ids,
+        max_frames_per_second,
+    };
+    for (env_ids, rate, field) in [
+        ((0..MAX_WATCHED_ENVS + 1).collect(), 0, "env_ids"),
+        (vec![3, MAX_WATCHED_ENVS + 1], 0, "env_ids[1]"),
+        (vec![3, 4, 3], 0, "env_ids[2]"),
+        (vec![], MAX_FRAMES_PER_SECOND + 1, "max_frames_per_second"),
+    ] {
+        let reported = refused(
+            try_watch(&mut client, asked(env_ids, rate)).await.map(drop),
+            Code::InvalidArgument,
+            "INVALID_FIELD",
+        );
+        assert_eq!(reported.fields(), [field]);
+    }
+    let nameless = pb::WatchSessionRequest::default();
+    let reported =
+        refused(try_watch(&mut client, nameless).await.map(drop), Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(reported.fields(), ["session"]);
+    for (env_ids, rate, shown, at_most) in [
+        (vec![], 0, (0..MAX_WATCHED_ENVS).collect::<Vec<_>>(), 20),
+        ((1..MAX_WATCHED_ENVS + 1).rev().collect(), 60, (1..MAX_WATCHED_ENVS + 1).rev().collect(), 60),
+        (vec![7], 1, vec![7], 1),
+    ] {
+        let mut viewer = try_watch(&mut client, asked(env_ids, rate)).await.unwrap();
+        let started = viewer.started().await;
+        assert_eq!((started.env_ids, started.max_frames_per_second), (shown, at_most));
+        viewer.frame().await;
+    }
+}
+
+#[tokio::test]
+async fn frames_come_no_faster_than_asked_for() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let name = create(&mut client, config(1, 1)).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let asked = pb::WatchSessionRequest { max_frames_per_second: 20, ..request(&name) };
+    let mut viewer = try_watch(&mut client, asked).await.unwrap();
+    viewer.started().await;
+    let (mut learner, session) = (client.clone(), name.clone());
+    let stepping = tokio::spawn(async move {
+        loop {
+            learner.step(step(&session, &[0])).await.unwrap();
+        }
+    });
+    let (start, mut frames) = (Instant::now(), Vec::new());
+    while start.elapsed() < Duration::from_millis(600) {
+        frames.push(viewer.frame().await);
+    }
+    stepping.abort();
+    let elapsed = start.elapsed().as_secs_f64();
+    assert!(frames.len() as f64 <= elapsed * 20.0 + 2.0, "{} in {elapsed} s", frames.len());
+    assert!(frames.len() >= 3, "{} in {elapsed} s", frames.len());
+    let sequences: Vec<u64> = frames.iter().map(|frame| frame.sequence).collect();
+    assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
+}
+
+/// The window of its connection holds less than a frame, so a caller that does not read gets one frame late, and then the newest.
+#[tokio::test]
+async fn a_caller_that_does_not_read_skips_frames_and_delays_no_step() {
+    let (address, _stop) = listen_with(ServerConfig::default()).await;
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let mut client = Client::new(endpoint.connect().await.unwrap());
+    let config = pb::SessionConfig {
+        rules: rules("simplified", 32, 40, 0),
+        observation_fields: vec!["current".to_owned()],
+        ..config(MAX_WATCHED_ENVS, 1)
+    };
+    let name = create(&mut client, config).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap();
+    let limits = info.into_inner().limits.unwrap();
+    assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
+    let narrow = endpoint.initial_stream_window_size(65_535).initial_connection_window_size(65_535);
+    let mut slow = Client::new(narrow.connect().await.unwrap());
+    let mut viewer = try_watch(&mut slow, request(&name)).await.unwrap();
+    let actions = [0; MAX_WATCHED_ENVS as usize];
+    let start = Instant::now();
+    let mut last = 0;
+    // At 60 a second, dozens of frames would be due meanwhile.
+    while start.elapsed() < Duration::from_millis(700) {
+        last = client.step(step(&name, &actions)).await.unwrap().into_inner().sequence;
+    }
+    viewer.started().await;
+    let mut frames = Vec::new();
+    while frames.last().is_none_or(|frame: &pb::WatchFrame| frame.sequence < last) {
+        frames.push(viewer.frame().await);
+    }
+    assert!(frames.len() <= 3, "{} frames were kept for a caller that did not read", frames.len());
+    assert_eq!(frames[0].envs.len(), 64);
+}
