@@ -12,6 +12,7 @@ pub mod games;
 pub mod placements;
 pub mod remote;
 pub mod stepping;
+pub mod viewer;
 
 mod latency;
 
@@ -20,3 +21,4 @@ pub use games::{CASES, Case, EXPECTATIONS, Play};
 pub use placements::Listing;
 pub use remote::{Remote, RemoteError};
 pub use stepping::{RandomPlacements, Stepper};
+pub use viewer::Viewer;

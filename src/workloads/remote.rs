@@ -179,6 +179,11 @@ pub struct RemoteSession {
 }
 
 impl RemoteSession {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     fn next_request(&mut self) -> pb::StepRequest {
         self.steps += 1;
         self.requests[self.steps % self.requests.len()].clone()

@@ -149,6 +149,11 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         env_ids: env_ids.clone(),
         format: pb::RenderFormat::Ansi.into(),
     };
+    let watch = pb::WatchSessionRequest {
+        session: session.clone(),
+        env_ids: env_ids.clone(),
+        max_frames_per_second: 60,
+    };
     let step = step(&session, num_envs);
     let mut samples = vec![
         (INFO, pb::GetServerInfoRequest { width: 7 }.encode_to_vec()),
@@ -169,6 +174,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         (RESET, reset.encode_to_vec()),
         ("/tetrion.v1.EnvironmentService/Step", step.encode_to_vec()),
         ("/tetrion.v1.EnvironmentService/Render", render.encode_to_vec()),
+        ("/tetrion.v1.EnvironmentService/WatchSession", watch.encode_to_vec()),
         (SAVE, save.encode_to_vec()),
         (PLACEMENTS, enumerate(Source::SessionEnvs(envs.clone())).encode_to_vec()),
         (EVALUATE, short().encode_to_vec()),

@@ -13,7 +13,10 @@ use super::report::{Goal, Row, Unit};
 use crate::agents::Kernel;
 use crate::engine::Rules;
 use crate::pool::Pool;
-use crate::workloads::{CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Remote, Stepper, games};
+use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
+use crate::workloads::{
+    CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Remote, Stepper, Viewer, games,
+};
 
 /// Pieces, placements or steps of an environment between two looks at the clock: a millisecond or less, mostly.
 const CHUNK: u64 = 4096;
@@ -34,7 +37,7 @@ impl Group {
             Group::Threads => 3 * thread_counts(all_threads()).len(),
             Group::Stepping => 5,
             Group::Placements => games::kernels().count(),
-            Group::Calls => 11,
+            Group::Calls => 13,
             Group::Latency => return 4 * latency_time(plan),
             Group::Evaluation => 8,
             Group::Memory => 2,
@@ -230,7 +233,23 @@ fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     }
     let name = format!("EnumeratePlacements of {NUM_POSITIONS}, 8 features");
     table.add(name, "placements", move || Ok(session.enumerate_placements()?));
-    table.measure(plan, progress)
+    // The highest rate that there is, of few environments and of as many as may be.
+    let mut viewers = Vec::new();
+    for watched in [4, MAX_WATCHED_ENVS] {
+        let mut session = remote.session(256, false)?;
+        viewers.push(Viewer::begin(&server.address, session.name(), watched, MAX_FRAMES_PER_SECOND)?);
+        let name = format!("Step of 256, {watched} of them watched");
+        table.add(name, "steps", move || Ok(session.step()?));
+    }
+    let mut rows = table.measure(plan, progress)?;
+    drop(viewers);
+    let plain = rows.iter().find(|row| row.name == "Step of 256").expect("a row").clone();
+    for watched in [4, MAX_WATCHED_ENVS] {
+        let name = format!("Step of 256, {watched} of them watched");
+        let row = rows.iter().find(|row| row.name == name).expect("a row");
+        rows.push(ratio(format!("{name}, over none"), row, &plain, None));
+    }
+    Ok(rows)
 }
 
 fn latency_time(plan: Plan) -> Duration {
