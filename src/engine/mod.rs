@@ -25,22 +25,30 @@ pub mod distinct;
 pub mod game;
 pub mod key;
 pub mod keypress;
+pub mod paths;
 pub mod perft;
 pub mod placement;
 pub mod playfield;
 pub mod reach;
+pub mod reachable;
+pub mod rotation;
+pub mod spin;
 
 pub use choice::NamedChoice;
 pub use column::Column;
 pub use game::{End, Game, comes_to_rest, land, place, settle};
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
+pub use paths::{Paths, Press};
 pub use perft::{Perft, perft};
 pub use placement::{Placement, PlacementSet};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
 pub use reach::{every_placement_always_exists, every_placement_exists, is_blocked, placements};
+pub use reachable::{Movement, Resting};
+pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
 };
+pub use spin::{Spin, SpinRule};
 pub use tetromino::{Shape, Tetromino, UnknownLetter, parse_sequence};

@@ -374,6 +374,40 @@ const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
     table
 }
 
+/// Every tetromino as the game of today makes it appear, then by quarter turns to the right. The anchor is the cell that stays
+/// where it is when a tetromino turns without a kick: what is called true rotation.
+pub(super) static TRUE_POSES: [[Shape; 4]; 7] = ALL_TRUE_POSES;
+
+const ALL_TRUE_POSES: [[Shape; 4]; 7] = [
+    poses("X@XX"),
+    poses("XX/@X"),
+    poses(".X./X@X"),
+    poses("XX./.@X"),
+    poses(".XX/X@."),
+    poses("X../X@X"),
+    poses("..X/X@X"),
+];
+
+/// The cells of a pose as columns and rows from its anchor, which comes first.
+pub(super) const fn cells_from_anchor(tetromino: usize, turns: usize) -> [(i8, i8); 4] {
+    let shape = &ALL_TRUE_POSES[tetromino][turns];
+    let mut cells = [(0, 0); 4];
+    let (mut n, mut column) = (1, 0);
+    while column < shape.width {
+        let mut row = shape.bottoms[column as usize];
+        while row < shape.tops[column as usize] {
+            let cell = (column as i8 - shape.anchor_column as i8, row as i8 - shape.anchor_row as i8);
+            if cell.0 != 0 || cell.1 != 0 {
+                cells[n] = cell;
+                n += 1;
+            }
+            row += 1;
+        }
+        column += 1;
+    }
+    cells
+}
+
 /// The shapes by tetromino as the research literature numbers them: its drawings, then counter-clockwise.
 pub(super) static CANONICAL: [Shapes; 7] =
     table(["X/X/X/X", "XX/XX", "X./XX/X.", ".X/XX/X.", "X./XX/.X", "X../XXX", "XXX/X.."]);

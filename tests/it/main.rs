@@ -3,6 +3,9 @@
 /// Perft tables and drawings: the engine against counts from other programs.
 mod rules;
 
+/// Placements with kicks, spins and the keys that lead to them, against counts from other programs and a slow twin.
+mod reachable;
+
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
 mod keypress;
 

@@ -13,6 +13,7 @@
 mod controller;
 mod features;
 mod models;
+mod modern;
 mod notebook;
 mod perft;
 mod playfield;
@@ -26,6 +27,7 @@ pub use features::{
     playfield_feature_names, preclear_name,
 };
 pub use models::{TwinModel, TwinTuple};
+pub use modern::{TwinGround, TwinMovement, TwinResting};
 pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};
 pub use playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};

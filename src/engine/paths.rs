@@ -1,0 +1,334 @@
+//! Which keys take a piece to a placement: the fewest, for one placement or for all that can be reached.
+//!
+//! Every press costs 1: a step, the way to the wall that a held key goes, a turn, one row of soft drop, the fall to the floor
+//! that does not lock, and the hard drop that ends every list. Of lists of the same length, the first one in the order of
+//! [`Press::ALL`] is given, so equal playfields give equal keys on every machine.
+//!
+//! The search goes through single places, breadth first, and shares nothing with [`reachable`](super::reachable) but the
+//! tables of kicks: both find the same placements. It takes many times as long, so only callers that ask for keys pay for
+//! it. There is no time in it: gravity is weaker than any caller's fingers.
+
+use std::collections::BTreeMap;
+
+use super::column::Column;
+use super::playfield::PlayfieldOf;
+use super::reachable::{Movement, Resting};
+use super::rotation::Turns;
+use super::spin::{Spin, SpinRule};
+use super::tetromino::{TRUE_POSES, Tetromino, cells_from_anchor};
+
+/// A key of the game of today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Press {
+    /// One column to the left.
+    Left = 0,
+    /// One column to the right.
+    Right = 1,
+    /// To the left until something is in the way, as a key does that is held.
+    FarLeft = 2,
+    /// To the right until something is in the way.
+    FarRight = 3,
+    /// A quarter turn clockwise.
+    TurnRight = 4,
+    /// A quarter turn counter-clockwise.
+    TurnLeft = 5,
+    /// Half a turn, where the rules have it.
+    TurnHalf = 6,
+    /// One row down.
+    SoftDrop = 7,
+    /// Down until something is in the way, without locking.
+    SonicDrop = 8,
+    /// Down until something is in the way, and locked.
+    HardDrop = 9,
+}
+
+impl Press {
+    /// All of them, by number.
+    pub const ALL: [Press; 10] = [
+        Press::Left,
+        Press::Right,
+        Press::FarLeft,
+        Press::FarRight,
+        Press::TurnRight,
+        Press::TurnLeft,
+        Press::TurnHalf,
+        Press::SoftDrop,
+        Press::SonicDrop,
+        Press::HardDrop,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Press::Left => "left",
+            Press::Right => "right",
+            Press::FarLeft => "far_left",
+            Press::FarRight => "far_right",
+            Press::TurnRight => "turn_right",
+            Press::TurnLeft => "turn_left",
+            Press::TurnHalf => "turn_half",
+            Press::SoftDrop => "soft_drop",
+            Press::SonicDrop => "sonic_drop",
+            Press::HardDrop => "hard_drop",
+        }
+    }
+
+    /// Its quarter turns clockwise; 0 if it is no turn.
+    const fn turns(self) -> usize {
+        match self {
+            Press::TurnRight => 1,
+            Press::TurnHalf => 2,
+            Press::TurnLeft => 3,
+            _ => 0,
+        }
+    }
+}
+
+/// The keys to every placement of a piece.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// The places in the order in which they were found, the first being where the piece appears.
+    steps: Vec<Step>,
+    /// By placement, the place to drop from.
+    ends: BTreeMap<Resting, u32>,
+}
+
+/// A place, and the way to it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    place: Place,
+    before: u32,
+    press: Press,
+}
+
+/// Where a piece is, and by what it came there as far as spins ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    orientation: usize,
+    /// Of the anchor.
+    column: i32,
+    row: i32,
+    arrival: Arrival,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrival {
+    Moved = 0,
+    Turned = 1,
+    /// By a kick that makes a T-spin full.
+    TurnedFully = 2,
+}
+
+impl Paths {
+    /// Searches from where the piece appears; finds nothing if it is blocked.
+    pub fn search<C: Column, const N: usize>(
+        movement: &Movement,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+    ) -> Paths {
+        let mut paths = Paths { steps: Vec::new(), ends: BTreeMap::new() };
+        let Some(row) = movement.spawn(playfield, tetromino) else { return paths };
+        let room = Room::new(movement, playfield, tetromino);
+        let place = Place {
+            orientation: 0,
+            column: Movement::spawn_column(playfield.width()).into(),
+            row: row.into(),
+            arrival: Arrival::Moved,
+        };
+        let mut seen = [[[0u64; 32]; 4]; 3];
+        let mut see = |place: &Place| {
+            let rows = &mut seen[place.arrival as usize][place.orientation][place.column as usize];
+            let is_new = *rows >> place.row & 1 == 0;
+            *rows |= 1 << place.row;
+            is_new
+        };
+        see(&place);
+        paths.steps.push(Step { place, before: 0, press: Press::HardDrop });
+        let mut next = 0;
+        while let Some(&Step { place, .. }) = paths.steps.get(next) {
+            paths.ends.entry(room.dropped(place)).or_insert(next as u32);
+            for press in &Press::ALL[..9] {
+                let pressed = room.pressed(place, *press);
+                if pressed.is_some_and(|place| see(&place)) {
+                    let place = pressed.expect("it has been seen");
+                    paths.steps.push(Step { place, before: next as u32, press: *press });
+                }
+            }
+            next += 1;
+        }
+        paths
+    }
+
+    /// The placements that can be reached, in order.
+    pub fn placements(&self) -> impl Iterator<Item = Resting> + '_ {
+        self.ends.keys().copied()
+    }
+
+    /// The keys to a placement, a hard drop the last; `None` if it cannot be reached.
+    ///
+    /// ```
+    /// use tetrion::engine::paths::{Paths, Press};
+    /// use tetrion::engine::{Movement, Playfield, Resting, Spin, Tetromino};
+    /// let paths = Paths::search(&Movement::default(), &Playfield::empty(10, 20), Tetromino::L);
+    /// let upright = Resting { orientation: 1, column: 8, row: 0, spin: Spin::None };
+    /// assert_eq!(paths.to(upright).unwrap(), [Press::FarRight, Press::TurnRight, Press::HardDrop]);
+    /// ```
+    pub fn to(&self, placement: Resting) -> Option<Vec<Press>> {
+        let mut at = *self.ends.get(&placement)?;
+        let mut keys = vec![Press::HardDrop];
+        while at != 0 {
+            let Step { before, press, .. } = self.steps[at as usize];
+            keys.push(press);
+            at = before;
+        }
+        keys.reverse();
+        Some(keys)
+    }
+}
+
+/// A piece on a playfield: where its anchor may be.
+struct Room<'a> {
+    tetromino: Tetromino,
+    turns: &'a Turns,
+    spins: SpinRule,
+    width: i32,
+    /// By column, its full cells, and all of those beside the playfield.
+    full: [u64; 32],
+    /// By orientation and column, the rows that are free for the anchor.
+    free: [[u64; 32]; 4],
+}
+
+impl<'a> Room<'a> {
+    fn new<C: Column, const N: usize>(
+        movement: &Movement,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+    ) -> Room<'a> {
+        let mut full = [u64::MAX; 32];
+        for (full, cells) in full.iter_mut().zip(playfield.columns()) {
+            *full = cells.to_u64();
+        }
+        let turns = Turns::of(movement.rotation, movement.half_turns, tetromino);
+        let width = playfield.width().into();
+        let mut room = Room { tetromino, turns, spins: movement.spins, width, full, free: [[0; 32]; 4] };
+        for orientation in 0..4 {
+            let cells = cells_from_anchor(tetromino as usize, orientation);
+            for column in 0..width {
+                let taken = cells.iter().fold(0, |taken, &(columns, rows)| {
+                    let full = room.full_in(column + i32::from(columns));
+                    taken
+                        | match rows {
+                            0.. => full >> rows,
+                            // Below the floor, all is full.
+                            _ => full << -rows | ((1 << -rows) - 1),
+                        }
+                });
+                room.free[orientation][column as usize] = !taken;
+            }
+        }
+        room
+    }
+
+    fn full_in(&self, column: i32) -> u64 {
+        if (0..self.width).contains(&column) { self.full[column as usize] } else { u64::MAX }
+    }
+
+    fn is_full(&self, column: i32, row: i32) -> bool {
+        row < 0 || self.full_in(column) >> row & 1 == 1
+    }
+
+    fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool {
+        (0..self.width).contains(&column)
+            && (0..64).contains(&row)
+            && self.free[orientation][column as usize] >> row & 1 == 1
+    }
+
+    /// Moved as far as it goes in a direction, but not at all if it cannot go.
+    fn slid(&self, place: Place, columns: i32, rows: i32, most: u32) -> Option<Place> {
+        let mut moved = Place { arrival: Arrival::Moved, ..place };
+        for _ in 0..most {
+            if !self.is_free(place.orientation, moved.column + columns, moved.row + rows) {
+                break;
+            }
+            moved.column += columns;
+            moved.row += rows;
+        }
+        ((moved.column, moved.row) != (place.column, place.row)).then_some(moved)
+    }
+
+    fn turned(&self, place: Place, quarters: usize) -> Option<Place> {
+        // A turned O is where it was, and no spin.
+        if self.tetromino == Tetromino::O {
+            return None;
+        }
+        let (from, to) = (place.orientation, (place.orientation + quarters) % 4);
+        let kicks = self.turns.kicks(from, to).iter().enumerate();
+        kicks
+            .map(|(n, &(columns, rows))| Place {
+                orientation: to,
+                column: place.column + i32::from(columns),
+                row: place.row + i32::from(rows),
+                arrival: match (self.spins, self.tetromino) {
+                    (SpinRule::Off, _) => Arrival::Moved,
+                    (rule, Tetromino::T) if rule.is_full_by_kick(n, from, to) => Arrival::TurnedFully,
+                    (_, Tetromino::T) | (SpinRule::AllSpins, _) => Arrival::Turned,
+                    _ => Arrival::Moved,
+                },
+            })
+            .find(|place| self.is_free(to, place.column, place.row))
+    }
+
+    fn pressed(&self, place: Place, press: Press) -> Option<Place> {
+        match press {
+            Press::Left => self.slid(place, -1, 0, 1),
+            Press::Right => self.slid(place, 1, 0, 1),
+            Press::FarLeft => self.slid(place, -1, 0, u32::MAX),
+            Press::FarRight => self.slid(place, 1, 0, u32::MAX),
+            Press::SoftDrop => self.slid(place, 0, -1, 1),
+            Press::SonicDrop | Press::HardDrop => self.slid(place, 0, -1, u32::MAX),
+            Press::TurnRight | Press::TurnLeft | Press::TurnHalf => self.turned(place, press.turns()),
+        }
+    }
+
+    /// The placement that a hard drop makes.
+    fn dropped(&self, place: Place) -> Resting {
+        let place = self.pressed(place, Press::HardDrop).unwrap_or(place);
+        let shape = &TRUE_POSES[self.tetromino as usize][place.orientation];
+        let orientation = match self.tetromino {
+            Tetromino::O => 0,
+            Tetromino::I | Tetromino::S | Tetromino::Z => place.orientation % 2,
+            _ => place.orientation,
+        };
+        Resting {
+            orientation: orientation as u8,
+            column: place.column as u8 - shape.anchor_column,
+            row: place.row as u8 - shape.anchor_row,
+            spin: self.spin(place),
+        }
+    }
+
+    /// What a piece counts as that rests where it has come to.
+    fn spin(&self, place: Place) -> Spin {
+        let Place { orientation, column, row, arrival } = place;
+        if arrival == Arrival::Moved {
+            return Spin::None;
+        }
+        if self.tetromino != Tetromino::T {
+            let is_mobile = [(-1, 0), (1, 0), (0, 1)]
+                .iter()
+                .any(|(columns, rows)| self.is_free(orientation, column + columns, row + rows));
+            return if is_mobile { Spin::None } else { Spin::Full };
+        }
+        // Clockwise from the upper left, so that a T points to the side between corner n and the next one.
+        let corners = [(-1, 1), (1, 1), (1, -1), (-1, -1)];
+        let is_full = corners.map(|(columns, rows)| self.is_full(column + columns, row + rows));
+        if is_full.iter().filter(|is_full| **is_full).count() < 3 {
+            Spin::None
+        } else if arrival == Arrival::TurnedFully || is_full[orientation] && is_full[(orientation + 1) % 4] {
+            Spin::Full
+        } else {
+            Spin::Mini
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Spins: which placements count as more than a drop because a turn led to them.
+//!
+//! This file has the names and the choice. [`reachable`](super::reachable) finds the labels of whole playfields at once, and
+//! [`paths`](super::paths) those of single turns.
+
+use super::choice::choice;
+
+choice! {
+    /// Which turns into place are told apart.
+    pub enum SpinRule: "spins" {
+        /// None: a placement is its cells.
+        Off = 1, "off";
+        /// Turns of T with three of the corners around its anchor full; any fifth or later kick makes one full.
+        TSpins = 2, "t_spins";
+        /// The same, but only the fifth kick from the two flat orientations into an upright one makes a spin full.
+        TSpinsStrict = 3, "t_spins_strict";
+        /// As t_spins, and turns of the other pieces after which they can move neither sideways nor up.
+        AllSpins = 4, "all_spins";
+    }
+}
+
+/// What a placement counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Spin {
+    /// No spin.
+    #[default]
+    None = 0,
+    /// A T-spin with an open corner on the side that it points to.
+    Mini = 1,
+    /// A T-spin, or under [`SpinRule::AllSpins`] an immobile piece of any kind.
+    Full = 2,
+}
+
+impl Spin {
+    /// All three, by number.
+    pub const ALL: [Spin; 3] = [Spin::None, Spin::Mini, Spin::Full];
+}
+
+impl SpinRule {
+    /// Whether the n-th kick of a turn makes a T-spin full, counted from 0, by the orientations before and after.
+    pub(super) fn is_full_by_kick(self, kick: usize, from: usize, to: usize) -> bool {
+        match self {
+            SpinRule::Off => false,
+            SpinRule::TSpinsStrict => kick == 4 && [0, 2].contains(&from) && [1, 3].contains(&to),
+            SpinRule::TSpins | SpinRule::AllSpins => kick >= 4,
+        }
+    }
+}
