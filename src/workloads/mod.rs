@@ -18,7 +18,7 @@ mod latency;
 
 pub use evaluations::Games;
 pub use games::{CASES, Case, EXPECTATIONS, Play};
-pub use placements::Listing;
+pub use placements::{Listing, Reaching};
 pub use remote::{Remote, RemoteError};
 pub use stepping::{RandomPlacements, Stepper};
 pub use viewer::Viewer;

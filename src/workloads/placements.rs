@@ -1,7 +1,8 @@
-//! Every placement of the positions of a greedy game, with its features as a row of a matrix.
+//! Every placement of the positions of a greedy game, with its features as a row of a matrix; and the placements that can be
+//! reached with kicks, listed and counted.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Dealer, Playfield, Rules, place};
+use crate::engine::{Dealer, Movement, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -42,5 +43,39 @@ impl Listing {
     /// Lists them.
     pub fn list(&self, kernel: Kernel) -> Placements {
         enumerate_on(kernel, &self.rules, &self.positions, &self.extractor, Options::default())
+    }
+}
+
+/// The positions of a greedy game, whose placements are searched for with kicks and soft drops.
+#[derive(Debug)]
+pub struct Reaching {
+    movement: Movement,
+    positions: Vec<(Playfield, Tetromino)>,
+    list: Vec<Resting>,
+}
+
+impl Reaching {
+    /// The first positions of a game.
+    pub fn new(num_positions: usize) -> Reaching {
+        let piece = |position: Position| (position.playfield, position.piece.expect("it has been dealt"));
+        let positions = Listing::new(num_positions).positions.into_iter().map(piece).collect();
+        Reaching { movement: Movement::default(), positions, list: Vec::new() }
+    }
+
+    /// Lists the placements, and returns how many there are.
+    pub fn list(&mut self) -> u64 {
+        let mut all = 0;
+        for (playfield, piece) in &self.positions {
+            self.list.clear();
+            self.movement.append(playfield, *piece, &mut self.list);
+            all += self.list.len();
+        }
+        all as u64
+    }
+
+    /// Counts the placements.
+    pub fn count(&self) -> u64 {
+        let count = |(playfield, piece): &(Playfield, Tetromino)| self.movement.count(playfield, *piece);
+        self.positions.iter().map(|position| u64::from(count(position))).sum()
     }
 }

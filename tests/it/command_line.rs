@@ -48,6 +48,21 @@ fn perft_prints_json() {
 }
 
 #[test]
+fn perft_counts_placements_with_kicks() {
+    let known = include_str!("../data/guideline.perft");
+    let row: Vec<&str> =
+        known.lines().find(|line| line.starts_with("IOLJSZT ")).unwrap().split(' ').collect();
+    let args = ["perft", "--rules", "guideline", "--depth", "4", "IOLJSZT", "IOLJ"];
+    let counted = ["10x20", "IOLJ", row[4]].map(str::to_owned).to_vec();
+    assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), [&counted[..], &counted[..]]);
+
+    let output = tetrion(&["perft", "--rules", "guideline", "--json", "IOL"], &[]);
+    let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((json[0]["leaves"].to_string(), &json[0]["sequence"]), (row[3].to_owned(), &"IOL".into()));
+    assert_eq!(json[0]["positions"], 1 + 17 + 153);
+}
+
+#[test]
 fn options_come_from_flags_then_the_environment_then_a_file() {
     let file = std::env::temp_dir().join(format!("tetrion-{}.toml", std::process::id()));
     std::fs::write(&file, "[perft]\nsize = '4x4'\njson = true\n").unwrap();
@@ -173,6 +188,9 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "O", "--action-model", "keypress"], &[], 2, "error: the keypress action model needs");
     check(&["perft", "O", "--top-out", "roof"], &[], 2, "above_field");
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
+    check(&["perft", "IOL", "--depth", "4"], &[], 2, "--depth 4: \"IOL\" has 3 pieces");
+    check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "no other flags for the rules");
+    check(&["perft", "IOL", "--rules", "guideline", "--size", "9x9"], &[], 2, "--size 9x9");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
     check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");
     check(&["serve", "--memory", "1023"], &[], 2, "1023 is not in 1024..=1048576");
@@ -222,6 +240,19 @@ fn an_interrupted_perft_says_what_it_has_counted() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("% of IOTSZJLIOT: so far") && stderr.contains(" leaves, "), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_perft_with_kicks_says_what_it_has_counted() {
+    let output = interrupted(&["perft", "--rules", "guideline", "IO", "IOTSZJLIOT"], |child| {
+        let stdout = child.stdout.as_mut().unwrap();
+        let newlines = std::io::Read::bytes(stdout).filter(|byte| *byte.as_ref().unwrap() == b'\n');
+        assert_eq!(newlines.take(2).count(), 2);
+    });
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("% of IOTSZJLIOT: so far") && stderr.contains(" leaves"), "{stderr}");
 }
 
 #[test]

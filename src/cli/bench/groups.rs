@@ -15,7 +15,7 @@ use crate::engine::Rules;
 use crate::pool::Pool;
 use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use crate::workloads::{
-    CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Remote, Stepper, Viewer, games,
+    CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Reaching, Remote, Stepper, Viewer, games,
 };
 
 /// Pieces, placements or steps of an environment between two looks at the clock: a millisecond or less, mostly.
@@ -205,6 +205,10 @@ fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     for kernel in games::kernels() {
         table.add(kernel.name(), "placements", move || Ok(listing.list(kernel).actions.len() as u64));
     }
+    let (mut listed, counted) = (Reaching::new(256), Reaching::new(256));
+    let goal = Some(Goal::AtLeast(10e6));
+    table.add_with("reachable under SRS, listed", "placements", goal, move || Ok(listed.list()));
+    table.add("reachable under SRS, counted", "placements", move || Ok(counted.count()));
     table.measure(plan, progress)
 }
 

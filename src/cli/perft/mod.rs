@@ -1,24 +1,25 @@
 //! `tetrion perft`: all ways of placing a sequence of pieces, counted. It needs no server.
 
-use std::io::IsTerminal;
+mod display;
+mod reachable;
+
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::interrupt::{INTERRUPTED, Interrupt};
-use super::numbers::{grouped, short, time};
+use super::numbers::grouped;
 use super::options::{Size, UsageError};
 use super::output::{print, say};
-use super::progress::{LINE_INTERVAL, fitted, terminal_columns};
 use super::rules::{RulesArgs, changes};
 use crate::client::RulesChoice;
-use crate::engine::perft::{MAX_PIECES, Progress};
+use crate::engine::perft::MAX_PIECES;
 use crate::engine::{Perft, Rules, Tetromino, parse_sequence, perft};
 use crate::wire::DecodeError;
 use crate::wire::rules::ResolvedRules;
+use display::Display;
 
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
@@ -39,6 +40,10 @@ pub struct PerftArgs {
     #[command(flatten)]
     pub rules: RulesArgs,
 
+    /// Count the first N pieces of each sequence only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PIECES as i64))]
+    pub depth: Option<u32>,
+
     /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: those that do not fit are
     /// counted in further passes
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
@@ -58,8 +63,12 @@ pub struct PerftArgs {
 /// # Errors
 /// If the rules cannot be played, or a sequence has other letters than IOTZSJL or too many of them.
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
+    let sequences: Vec<(String, Vec<Tetromino>)> =
+        args.sequences.iter().map(|sequence| pieces(sequence, args.depth)).collect::<Result<_, _>>()?;
+    if reachable::is_asked_for(&args.rules) {
+        return reachable::run(&args.rules, args.size, args.json, &sequences);
+    }
     let ResolvedRules { preset, rules } = rules(&args)?;
-    let pieces = args.sequences.iter().map(|sequence| pieces(sequence)).collect::<Result<Vec<_>, _>>()?;
     let distinct_bytes = (!args.no_distinct).then_some((args.memory as usize) << 20);
     let interrupt = Interrupt::watch()?;
     let mut objects = Vec::new();
@@ -70,14 +79,14 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
         ))?;
     }
     let mut stopped = false;
-    for (sequence, pieces) in args.sequences.iter().zip(&pieces) {
+    for (sequence, pieces) in &sequences {
         let start = Instant::now();
         let mut display = Display::new(sequence);
         let mut share = 0.0;
         let count = perft(&rules, pieces, distinct_bytes, &mut |progress| {
             share = progress.share;
             stopped = interrupt.is_pressed();
-            display.show(progress);
+            display.show(progress.counted.leaves, progress.counted.passes, progress.share);
             if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(display);
@@ -119,13 +128,21 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     })
 }
 
-fn pieces(sequence: &str) -> Result<Vec<Tetromino>, UsageError> {
-    let pieces = parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
+/// The pieces of a sequence that are counted, as letters too.
+fn pieces(sequence: &str, depth: Option<u32>) -> Result<(String, Vec<Tetromino>), UsageError> {
+    let mut pieces =
+        parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
     if pieces.len() > MAX_PIECES {
         let problem = format!("a sequence has {} pieces, expected at most {MAX_PIECES}", pieces.len());
         return Err(UsageError(problem));
     }
-    Ok(pieces)
+    let Some(depth) = depth.map(|depth| depth as usize) else { return Ok((sequence.to_owned(), pieces)) };
+    if depth > pieces.len() {
+        let problem = format!("--depth {depth}: {sequence:?} has {} pieces", pieces.len());
+        return Err(UsageError(problem));
+    }
+    pieces.truncate(depth);
+    Ok((pieces.iter().map(|piece| piece.letter()).collect(), pieces))
 }
 
 /// A sequence that has been counted.
@@ -186,56 +203,4 @@ fn words(sequence: &str, count: &Perft, share: f64) -> String {
         grouped(count.holes as f64),
         grouped(count.placements as f64),
     )
-}
-
-/// How far a sequence is, on stderr: a line that moves on a terminal, one now and then elsewhere.
-struct Display {
-    sequence: String,
-    bar: Option<ProgressBar>,
-    last_line: Instant,
-    pass: u32,
-    pass_start: Instant,
-}
-
-impl Display {
-    fn new(sequence: &str) -> Display {
-        let now = Instant::now();
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new_spinner();
-            bar.with_style(ProgressStyle::with_template("{msg}").expect("a template"))
-        });
-        Display { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
-    }
-
-    fn show(&mut self, Progress { counted, share }: Progress) {
-        let interval = if self.bar.is_some() { Duration::from_millis(200) } else { LINE_INTERVAL };
-        if counted.passes != self.pass {
-            (self.pass, self.pass_start) = (counted.passes, Instant::now());
-        }
-        if self.last_line.elapsed() < interval {
-            return;
-        }
-        self.last_line = Instant::now();
-        let took = self.pass_start.elapsed().as_secs_f64();
-        // Years are shown as years, not as an error.
-        let left = (took * (1.0 - share) / share.max(1e-9)).clamp(0.0, 1e12);
-        let pass = if self.pass == 1 { String::new() } else { format!(", pass {}", self.pass) };
-        let parts = [
-            format!("{}{pass}: {:.1} %", self.sequence, share * 100.0),
-            format!("about {} left", time(Duration::from_secs_f64(left))),
-            format!("{} leaves", short(counted.leaves as f64)),
-        ];
-        match &self.bar {
-            Some(bar) => bar.set_message(fitted(&parts, terminal_columns().saturating_sub(1))),
-            None => say(fitted(&parts, usize::MAX)),
-        }
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

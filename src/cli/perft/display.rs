@@ -1,0 +1,62 @@
+//! How far a count is, on stderr.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::super::numbers::{short, time};
+use super::super::output::say;
+use super::super::progress::{LINE_INTERVAL, fitted, terminal_columns};
+
+/// How far a sequence is, on stderr: a line that moves on a terminal, one now and then elsewhere.
+pub(super) struct Display {
+    sequence: String,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+    pass: u32,
+    pass_start: Instant,
+}
+
+impl Display {
+    pub fn new(sequence: &str) -> Display {
+        let now = Instant::now();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.with_style(ProgressStyle::with_template("{msg}").expect("a template"))
+        });
+        Display { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
+    }
+
+    pub fn show(&mut self, leaves: u64, pass: u32, share: f64) {
+        let interval = if self.bar.is_some() { Duration::from_millis(200) } else { LINE_INTERVAL };
+        if pass != self.pass {
+            (self.pass, self.pass_start) = (pass, Instant::now());
+        }
+        if self.last_line.elapsed() < interval {
+            return;
+        }
+        self.last_line = Instant::now();
+        let took = self.pass_start.elapsed().as_secs_f64();
+        // Years are shown as years, not as an error.
+        let left = (took * (1.0 - share) / share.max(1e-9)).clamp(0.0, 1e12);
+        let pass = if self.pass == 1 { String::new() } else { format!(", pass {}", self.pass) };
+        let parts = [
+            format!("{}{pass}: {:.1} %", self.sequence, share * 100.0),
+            format!("about {} left", time(Duration::from_secs_f64(left))),
+            format!("{} leaves", short(leaves as f64)),
+        ];
+        match &self.bar {
+            Some(bar) => bar.set_message(fitted(&parts, terminal_columns().saturating_sub(1))),
+            None => say(fitted(&parts, usize::MAX)),
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
