@@ -1,5 +1,5 @@
-# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
+# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python or TypeScript needs cargo and nothing else.
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray typescript test-typescript test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -66,6 +66,33 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
 		.venv-newest/bin/pytest --ignore tests/integrations
 
+# Pinned, and out of git's sight.
+BUF_VERSION = 1.75.0
+BUF_FOLDER = .tools/buf-$(BUF_VERSION)
+BUF = $(BUF_FOLDER)/node_modules/.bin/buf
+
+TYPESCRIPT = clients/typescript
+# The versions of its lock file, whatever registry they come from.
+NPM_CI = npm ci --silent --ignore-scripts --no-fund --no-audit
+
+$(TYPESCRIPT)/node_modules/installed: $(addprefix $(TYPESCRIPT)/,package.json package-lock.json)
+	cd $(TYPESCRIPT) && $(NPM_CI)
+	touch $@
+
+$(TYPESCRIPT)/src/gen/generated: $(TYPESCRIPT)/node_modules/installed $(BUF) $(TYPESCRIPT)/buf.gen.yaml $(wildcard proto/tetrion/v1/*.proto $(TYPESCRIPT)/proto/google/rpc/*.proto)
+	cd $(TYPESCRIPT) && PATH="$(abspath $(dir $(BUF))):$$PATH" npm run --silent generate
+	touch $@
+
+typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client, built in its folder (needs Node 20 and npm)
+	cd $(TYPESCRIPT) && npm run --silent build
+
+test-typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client: types and tests (needs Node 20 and npm)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	cd $(TYPESCRIPT) && npm run --silent check
+	cd $(TYPESCRIPT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" npm run --silent test
+
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
 ifeq ($(TETRION_SERVER),)
 	cargo build --release --locked
@@ -106,11 +133,6 @@ fuzz: ## every fuzz target for a minute (needs a nightly toolchain and cargo-fuz
 
 load: ## ten minutes of load on a server built for release; docs/load.md has a table
 	cargo test --release --locked --test attacks -- --load 10
-
-# Pinned, and out of git's sight.
-BUF_VERSION = 1.75.0
-BUF_FOLDER = .tools/buf-$(BUF_VERSION)
-BUF = $(BUF_FOLDER)/node_modules/.bin/buf
 
 $(BUF):
 	npm install --silent --no-fund --no-audit --no-save --prefix $(BUF_FOLDER) @bufbuild/buf@$(BUF_VERSION)

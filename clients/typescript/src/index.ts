@@ -1,0 +1,16 @@
+// Tetrion for TypeScript: a server, its sessions, and their games as typed arrays. README.md has examples.
+
+export { Code } from "@connectrpc/connect";
+export { type Violation, TetrionError } from "./errors.js";
+export { type ConnectOptions, type SessionOptions, type TransportFactory, type TransportOptions, Server, connect } from "./server.js";
+export {
+  type CallOptions,
+  type FirstStep,
+  type Infos,
+  type Observations,
+  type PlacementOptions,
+  type Placements,
+  type Step,
+  Session,
+} from "./session.js";
+export { type Arrays, type ElementType, type TypedArray, elements, elementsOf, tensor } from "./tensors.js";

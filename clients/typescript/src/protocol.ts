@@ -1,0 +1,8 @@
+// The messages, enums and services of the protocol as they are generated, for whoever goes beyond `Server` and `Session`.
+
+export * from "./gen/tetrion/v1/environment_service_pb.js";
+export * from "./gen/tetrion/v1/evaluation_service_pb.js";
+export * from "./gen/tetrion/v1/features_pb.js";
+export * from "./gen/tetrion/v1/recording_pb.js";
+export * from "./gen/tetrion/v1/rules_pb.js";
+export * from "./gen/tetrion/v1/tensor_pb.js";

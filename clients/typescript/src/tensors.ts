@@ -1,0 +1,82 @@
+// Tensors as typed arrays, and back.
+//
+// A tensor is little-endian bytes without alignment; every browser and every platform of Node is little-endian, so reading
+// one is a view on the bytes of the message, or one copy where the message holds them at an odd place. Whatever holds a view
+// holds the whole message.
+
+import { create } from "@bufbuild/protobuf";
+
+import { DataType, type Tensor, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
+
+/** The array that each element type comes in. Booleans are bytes, 0 or 1; 64-bit integers are bigints. */
+export interface Arrays {
+  [DataType.UINT8]: Uint8Array;
+  [DataType.INT8]: Int8Array;
+  [DataType.UINT16]: Uint16Array;
+  [DataType.INT32]: Int32Array;
+  [DataType.UINT32]: Uint32Array;
+  [DataType.UINT64]: BigUint64Array;
+  [DataType.FLOAT32]: Float32Array;
+  [DataType.FLOAT64]: Float64Array;
+  [DataType.BOOL]: Uint8Array;
+}
+
+/** An element type that a tensor can have. */
+export type ElementType = keyof Arrays;
+
+/** Any of the arrays. */
+export type TypedArray = Arrays[ElementType];
+
+const CONSTRUCTORS = {
+  [DataType.UINT8]: Uint8Array,
+  [DataType.INT8]: Int8Array,
+  [DataType.UINT16]: Uint16Array,
+  [DataType.INT32]: Int32Array,
+  [DataType.UINT32]: Uint32Array,
+  [DataType.UINT64]: BigUint64Array,
+  [DataType.FLOAT32]: Float32Array,
+  [DataType.FLOAT64]: Float64Array,
+  [DataType.BOOL]: Uint8Array,
+} as const;
+
+/**
+ * The elements of a tensor, row by row, whatever their type is.
+ *
+ * @throws TypeError if its bytes are not what its type and its shape say.
+ */
+export function elements(tensor: Tensor): TypedArray {
+  const constructor = CONSTRUCTORS[tensor.dtype as ElementType] as typeof CONSTRUCTORS[ElementType] | undefined;
+  if (constructor === undefined) {
+    throw new TypeError(`a tensor has the unknown element type ${tensor.dtype}`);
+  }
+  const size = constructor.BYTES_PER_ELEMENT;
+  const count = tensor.shape.reduce((product, length) => product * length, 1);
+  const { data } = tensor;
+  if (data.byteLength !== count * size) {
+    throw new TypeError(`a tensor of shape [${tensor.shape}] has ${data.byteLength} bytes, expected ${count * size}`);
+  }
+  // Typed arrays refuse an offset that is not a multiple of the element size.
+  const { buffer, byteOffset } = data.byteOffset % size === 0 ? data : new Uint8Array(data);
+  return new constructor(buffer as ArrayBuffer, byteOffset, count);
+}
+
+/**
+ * The elements of a tensor that must be there and have this type.
+ *
+ * @throws TypeError if it is absent or has another type.
+ */
+export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dtype: D): Arrays[D] {
+  if (tensor?.dtype !== dtype) {
+    const found = tensor === undefined ? "none" : DataType[tensor.dtype];
+    throw new TypeError(`expected a tensor of ${DataType[dtype]}, found ${found}`);
+  }
+  return elements(tensor) as Arrays[D];
+}
+
+/** An array as a tensor. The shape is that of a vector, unless another one is given; the bytes are not copied. */
+export function tensor(array: TypedArray, shape: readonly number[] = [array.length]): Tensor {
+  const dtypes = Object.entries(CONSTRUCTORS);
+  const entry = dtypes.find(([, constructor]) => array instanceof constructor);
+  const data = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+  return create(TensorSchema, { dtype: Number(entry?.[0]), shape: [...shape], data });
+}

@@ -1,0 +1,33 @@
+// The programs of the README do what it says.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { promisify } from "node:util";
+
+import { Running } from "./support.js";
+
+// Inside the package, so that `tetrion` is this package.
+const HERE = new URL("..", import.meta.url).pathname;
+
+test("the examples run", async () => {
+  const readme = await readFile(join(HERE, "../README.md"), "utf8");
+  const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program]) => program!);
+  assert.equal(programs.length, 2);
+  const running = await Running.start();
+  const folder = await mkdtemp(join(HERE, "readme-"));
+  try {
+    const outputs = await Promise.all(programs.map(async (program, number) => {
+      const file = join(folder, `${number}.mjs`);
+      await writeFile(file, program.replaceAll("127.0.0.1:50451", running.address));
+      return (await promisify(execFile)(process.execPath, [file])).stdout;
+    }));
+    assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines a game, 95 % interval \d+ to \d+\n$/);
+    assert.match(outputs[1]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
+  } finally {
+    await rm(folder, { recursive: true });
+    await running.stop();
+  }
+});

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+
+import { Code, Server, TetrionError, connect } from "../src/index.js";
+import { grpc } from "../src/node.js";
+import { grpcWeb } from "../src/web.js";
+import { Running } from "./support.js";
+
+let running: Running;
+let transports: [name: string, server: Server][];
+
+before(async () => {
+  running = await Running.start();
+  transports = [["gRPC", running.server], ["gRPC-Web", connect(running.address, { transport: grpcWeb })]];
+});
+after(() => running.stop());
+
+/** What a call is refused with. */
+async function refused(call: Promise<unknown>): Promise<TetrionError> {
+  const error = await call.then(() => undefined, (thrown: unknown) => thrown);
+  assert.ok(error instanceof TetrionError, `expected a refusal, found ${error}`);
+  return error;
+}
+
+test("the server says what it is", async () => {
+  for (const [name, server] of transports) {
+    const info = await server.info();
+    assert.equal(info.rulesVersion, "tetrion-rules-1", name);
+    assert.deepEqual(info.rulesPresets[0]?.rules?.width, 10, name);
+  }
+});
+
+test("a game of seed 42 is the one that rules.proto promises", async () => {
+  // `uniform TLZISIOJIJSOOOLJZZSI` for the episode seed 42.
+  for (const [name, server] of transports) {
+    const session = await server.session({ numEnvs: 2, envSeeds: [42n, 42n], actionMask: true });
+    let { observations, actionMask, infos } = await session.reset();
+    assert.deepEqual(infos.seed, new BigUint64Array([42n, 42n]), name);
+    let pieces = "";
+    for (let piece = 0; piece < 10; piece++) {
+      pieces += "IOTZSJL"[observations.current![0]!];
+      const legal = [...actionMask!.slice(0, 40).entries()].filter(([, exists]) => exists).map(([action]) => action);
+      const action = legal[(7 * piece) % legal.length]!; // here and there: ten pieces do not top out
+      const step = await session.step([action, action]);
+      assert.equal(step.rewards.length, 2);
+      assert.deepEqual(step.observations.board!.slice(0, 200), step.observations.board!.slice(200), name);
+      assert.equal(step.infos.pieces![1], BigInt(piece + 1), name);
+      ({ observations, actionMask } = step);
+    }
+    assert.equal(pieces, "TLZISIOJIJ", name);
+    await session.delete();
+  }
+});
+
+test("seeds keep all of their 64 bits", async () => {
+  const seed = 18446744073709551615n;
+  const session = await running.server.session({ envSeeds: [seed] });
+  assert.equal((await session.reset()).infos.seed![0], seed);
+  const other = 9007199254740993n; // 2^53 + 1, which is no double
+  assert.equal((await session.reset({ seeds: [other] })).infos.seed![0], other);
+});
+
+test("placements come with their features, cells and afterstates", async () => {
+  const session = await running.server.session({ rules: { width: 4, height: 8 }, pieceSequences: ["OIO"] });
+  await session.reset();
+  const rows = await session.placements({ features: { features: ["landing_height", "holes"] }, includeCells: true, includeAfterstates: true });
+  // An O has one orientation and fits over columns 0, 1 and 2.
+  assert.deepEqual([...rows.actions], [0, 1, 2]);
+  assert.deepEqual([...rows.offsets], [0, 3]);
+  assert.deepEqual(rows.featureNames, ["landing_height", "holes"]);
+  assert.deepEqual([...rows.features!.subarray(2, 4)], [0.5, 0]); // the middle of its two rows, from the floor of row 0
+  assert.deepEqual([...rows.cells!.subarray(8, 16)], [0, 1, 0, 2, 1, 1, 1, 2]);
+  assert.deepEqual([...rows.afterstates!.subarray(8, 11)], [0b0110, 0b0110, 0]);
+  const drawn = await running.server.placements({ rules: { width: 4, height: 8 }, source: undefined, drawings: [{ rows: ["##.."], piece: "O" }] } as never);
+  assert.deepEqual([...drawn.lines], [0, 0, 1]);
+});
+
+test("a snapshot takes a game back", async () => {
+  const session = await running.server.session({ seed: 1n });
+  await session.reset();
+  const states = await session.save();
+  const first = await session.step([3]);
+  await session.restore({ states });
+  const again = await session.step([3]);
+  assert.deepEqual(again.observations, first.observations);
+  assert.equal((await session.render())[0]!.split("\n").length, 20);
+});
+
+test("an episode that ends is in `final`", async () => {
+  const config = { rules: { width: 4, height: 4 }, autoresetMode: 2, pieceSequences: ["OOO"] };
+  const session = await running.server.session(config);
+  await session.reset();
+  await session.step([0]);
+  await session.step([0]);
+  const last = await session.step([0]);
+  assert.deepEqual([...last.terminated], [1]);
+  assert.deepEqual(last.final?.rows, [0]);
+  assert.equal(last.final?.infos.pieces![0], 3n);
+  assert.equal(last.infos.pieces![0], 0n);
+});
+
+test("an evaluation streams its results", async () => {
+  for (const [name, server] of transports) {
+    const seen: string[] = [];
+    let lines = 0n;
+    let mean = 0;
+    const request = {
+      rules: { height: 10 },
+      agents: [{ name: "dellacherie" }],
+      games: { case: "seedRange" as const, value: { seed: 1n, count: 3 } },
+      maxPieces: 100n,
+    };
+    for await (const event of server.evaluate(request)) {
+      seen.push(event.case);
+      if (event.case === "results") {
+        const { elementsOf } = await import("../src/index.js");
+        const { DataType } = await import("../src/protocol.js");
+        lines += elementsOf(event.value.lines, DataType.UINT64).reduce((sum, game) => sum + game, 0n);
+      } else if (event.case === "summary") {
+        mean = event.value.policies[0]!.lines!.mean;
+      }
+    }
+    assert.equal(seen[0], "started", name);
+    assert.equal(seen.at(-1), "summary", name);
+    assert.ok(Math.abs(Number(lines) / 3 - mean) < 1e-9, `${name}: ${lines} lines in 3 games, mean ${mean}`);
+  }
+});
+
+test("a refusal says code, reason and field", async () => {
+  for (const [name, server] of transports) {
+    const error = await refused(server.session({ rules: { width: 3 } }));
+    assert.equal(error.code, Code.InvalidArgument, name);
+    assert.equal(error.codeName, "INVALID_ARGUMENT", name);
+    assert.equal(error.reason, "INVALID_FIELD", name);
+    assert.equal(error.field, "config.rules.width", name);
+    assert.match(error.requestId, /./, name);
+    const session = await server.session();
+    assert.equal((await refused(session.step([0]))).reason, "NOT_RESET", name);
+    await session.reset();
+    const outside = await refused(session.step([1000]));
+    assert.equal(outside.reason, "ACTION_OUT_OF_RANGE", name);
+    assert.equal(outside.info["count"], "1", name);
+  }
+});
+
+test("streams are refused like calls", async () => {
+  for (const [name, server] of transports) {
+    const all = async () => {
+      for await (const _ of server.evaluate({ agents: [{ name: "nobody" }] })) {
+        assert.fail("an event of a refused evaluation");
+      }
+    };
+    assert.equal((await refused(all())).reason, "UNKNOWN_NAME", name);
+  }
+});
+
+test("a token opens a server that wants one", async () => {
+  const locked = await Running.start("--token", "open sesame");
+  try {
+    assert.equal((await locked.server.info()).rulesVersion, "tetrion-rules-1");
+    for (const transport of [grpc, grpcWeb]) {
+      const stranger = connect(locked.address, { transport });
+      const error = await refused(stranger.info());
+      assert.equal(error.codeName, "UNAUTHENTICATED");
+      assert.equal(error.reason, "INVALID_TOKEN");
+      await connect(locked.address, { transport, token: "open sesame" }).info();
+    }
+  } finally {
+    await locked.stop();
+  }
+});
+
+test("sessions are listed and opened by name", async () => {
+  const made = await running.server.session({ numEnvs: 3 }, { ttl: 1.5 });
+  const names: string[] = [];
+  for await (const session of running.server.sessions()) {
+    names.push(session.name);
+  }
+  assert.ok(names.includes(made.name));
+  const opened = await running.server.open(made.name);
+  assert.equal(opened.numEnvs, 3);
+  assert.equal(opened.description.ttl?.nanos, 500_000_000);
+  await made.delete();
+  assert.equal((await refused(running.server.open(made.name))).reason, "SESSION_NOT_FOUND");
+});
+
+test("nothing answers where no server is", async () => {
+  const error = await refused(connect("127.0.0.1:1", { transport: grpc }).info());
+  assert.equal(error.codeName, "UNAVAILABLE");
+  assert.equal(error.reason, "");
+  assert.throws(() => connect("http://", { transport: grpc }), TypeError);
+});
+
+test("a call can be given up", async () => {
+  const stop = new AbortController();
+  stop.abort();
+  assert.equal((await refused(running.server.info(10, { signal: stop.signal }))).codeName, "CANCELED");
+});
