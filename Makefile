@@ -1,5 +1,5 @@
-# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python or TypeScript needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray typescript test-typescript test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
+# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray typescript test-typescript page test-page test-browser test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -92,6 +92,22 @@ ifeq ($(TETRION_SERVER),)
 endif
 	cd $(TYPESCRIPT) && npm run --silent check
 	cd $(TYPESCRIPT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" npm run --silent test
+
+page: $(TYPESCRIPT)/src/gen/generated ## the page's files, which are part of the program, from clients/typescript/page (needs Node 20 and npm)
+	cd $(TYPESCRIPT) && npm run --silent check && npm run --silent page
+
+test-page: $(TYPESCRIPT)/src/gen/generated ## that these files are what their sources give (needs Node 20 and npm)
+	cd $(TYPESCRIPT) && npm run --silent page -- --check
+
+$(TYPESCRIPT)/page/tests/node_modules/installed: $(addprefix $(TYPESCRIPT)/page/tests/,package.json package-lock.json)
+	cd $(TYPESCRIPT)/page/tests && $(NPM_CI)
+	touch $@
+
+test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
+ifeq ($(TETRION_SERVER),)
+	cargo build --quiet --locked
+endif
+	cd $(TYPESCRIPT)/page/tests && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" node --test --test-timeout=120000 page.test.mjs
 
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
 ifeq ($(TETRION_SERVER),)

@@ -1,10 +1,15 @@
 //! Compiles `proto/` to Rust with nothing installed but cargo: protox reads the files, tonic-prost-build writes the code.
 //!
 //! The descriptors are written out as well, comments included: the server offers them through reflection.
+//!
+//! The files of the page are compressed, as most browsers want them.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::{env, error::Error, fs};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use prost::Message;
 use protox::file::IncludeFileResolver;
 
@@ -51,5 +56,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bytes(".tetrion.v1")
         .bytes(".dm_env_rpc.v1")
         .compile_fds_with_config(descriptors, config)?;
+    compress_page(&out)
+}
+
+/// Writes a compressed copy of each file of the page.
+fn compress_page(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=src/server/page");
+    for entry in fs::read_dir("src/server/page")? {
+        let path = entry?.path();
+        let name = path.file_name().ok_or("a file without a name")?.to_string_lossy().into_owned();
+        let mut gzip = GzEncoder::new(fs::File::create(out.join(name + ".gz"))?, Compression::best());
+        gzip.write_all(&fs::read(&path)?)?;
+        gzip.finish()?;
+    }
     Ok(())
 }

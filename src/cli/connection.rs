@@ -15,7 +15,7 @@ use super::output::say;
 use super::token_file;
 use crate::client::{Client, ClientIdentity, ConnectOptions};
 use crate::secret::Secret;
-use crate::server::{Server, ServerConfig};
+use crate::server::{Server, ServerConfig, TrainingCurve};
 
 /// The options that say which servers play.
 #[derive(Clone, Debug, clap::Args)]
@@ -97,8 +97,19 @@ impl ConnectionArgs {
 pub struct Connection {
     /// Calls all of the servers.
     pub client: Client,
-    /// Stops the server of our own when the connection is dropped.
-    _own_server: Option<DropGuard>,
+    /// The server of our own that it may have.
+    pub own: Option<OwnServer>,
+}
+
+/// A server inside this process.
+#[derive(Debug)]
+pub struct OwnServer {
+    /// The address of its page.
+    pub page: String,
+    /// The learning curve that its page shows.
+    pub training: TrainingCurve,
+    /// Stops it when the connection is dropped.
+    _stop: DropGuard,
 }
 
 impl Connection {
@@ -123,15 +134,18 @@ impl Connection {
             for warning in client.warnings() {
                 say(format_args!("warning: {warning}"));
             }
-            return Ok(Connection { client, _own_server: None });
+            return Ok(Connection { client, own: None });
         }
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = Server::bind(ServerConfig { listen, ..ServerConfig::default() }).await?;
+        let training = TrainingCurve::default();
+        let config = ServerConfig { listen, training: Some(training.clone()), ..ServerConfig::default() };
+        let server = Server::bind(config).await?;
         let address = server.local_addr().to_string();
         let stop = CancellationToken::new();
         // Its end is the end of this process; an error of its socket shows in the calls.
         tokio::spawn(server.run(stop.clone().cancelled_owned()));
+        let page = format!("http://{address}/");
         let client = Client::connect(&[address], options).await?;
-        Ok(Connection { client, _own_server: Some(stop.drop_guard()) })
+        Ok(Connection { client, own: Some(OwnServer { page, training, _stop: stop.drop_guard() }) })
     }
 }

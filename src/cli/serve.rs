@@ -143,6 +143,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
     pub allow_host: Vec<String>,
 
+    /// Show no page at `/`
+    #[arg(long)]
+    pub no_page: bool,
+
     /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`
     /// [default: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT; without these, no traces]
     #[arg(long, value_name = "URL", value_parser = collector)]
@@ -338,6 +342,8 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
         origins,
         state: args.state.clone(),
         hosts,
+        page: !args.no_page,
+        training: None,
         otlp: otlp(args)?,
     })
 }

@@ -1,7 +1,7 @@
 //! The server: one port, from the socket to the services and its shutdown.
 //!
 //! One port serves three kinds of clients: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in
-//! browsers; plain HTTP for `/`, a page for people, and `/metrics`, for Prometheus. Health and reflection are services like
+//! browsers; plain HTTP for `/`, the page for people, and `/metrics`, for Prometheus. Health and reflection are services like
 //! the others.
 //!
 //! Shutdown is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time after its
@@ -23,6 +23,7 @@ mod held;
 mod hosts;
 mod incoming;
 mod metrics;
+mod page;
 mod panics;
 mod process;
 mod reception;
@@ -33,6 +34,7 @@ mod statuses;
 mod tls;
 mod token;
 mod traces;
+mod training;
 mod web;
 
 use std::future::Future;
@@ -75,6 +77,7 @@ pub use tls::{Tls, TlsError, TlsFiles};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
 pub use traces::CollectorError;
 use traces::Traces;
+pub use training::TrainingCurve;
 
 /// The services that health reports on, besides "" for the whole server.
 const SERVICES: [&str; 3] = [
@@ -122,6 +125,10 @@ pub struct ServerConfig {
     pub state: Option<PathBuf>,
     /// The host names that requests may name.
     pub hosts: Hosts,
+    /// Whether `/` shows the page.
+    pub page: bool,
+    /// What a training in this process says of itself, for the page.
+    pub training: Option<TrainingCurve>,
     /// The URL of a collector that takes traces over OTLP; without one there are no traces.
     pub otlp: Option<String>,
 }
@@ -141,6 +148,8 @@ impl Default for ServerConfig {
             origins: Origins::Loopback,
             state: None,
             hosts: Hosts::Local(Vec::new()),
+            page: true,
+            training: None,
             otlp: None,
         }
     }
@@ -390,7 +399,8 @@ fn app(
         .layer(GrpcWebLayer::new())
         .layer(calls.clone());
     let activity = move || watched.activity(&watched_network);
-    let router = routes.layer(around).merge(web::routes(config.tokens.clone(), activity));
+    let plain = web::routes(config.tokens.clone(), config.page, config.training.clone(), activity);
+    let router = routes.layer(around).merge(plain);
     Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
 }
 

@@ -138,6 +138,9 @@ mod certificates;
 /// The server as a process: its one line, its signals, and which callers it lets in.
 mod server;
 
+/// The page at `/`: its files, their headers, who may have them, and what it shows of a training.
+mod page;
+
 /// Servers that stop and start again with the same folder.
 mod restart;
 

@@ -14,6 +14,8 @@ import {
   type PositionsSchema,
   type SessionConfigSchema,
   type Session as SessionMessage,
+  type WatchSessionRequestSchema,
+  type WatchSessionResponse,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import {
   type EvaluatePoliciesRequestSchema,
@@ -115,6 +117,18 @@ export class Server {
     const { signal, ...wanted } = options;
     const request = create(EnumeratePlacementsRequestSchema, { ...wanted, source: { case: "positions", value: positions as never } });
     return placementsOf(await this.environments.enumeratePlacements(request, signal && { signal }));
+  }
+
+  /** Shows a session while others step it: `started`, then the newest state of some environments, again and again. */
+  async *watch(
+    request: MessageInitShape<typeof WatchSessionRequestSchema>,
+    options?: CallOptions,
+  ): AsyncGenerator<Exclude<WatchSessionResponse["event"], { case: undefined }>> {
+    for await (const { event } of this.environments.watchSession(request, options)) {
+      if (event.case !== undefined) {
+        yield event;
+      }
+    }
   }
 
   /** Plays games and yields what comes of them: `started`, `results` and `progress` as they come, the `summary`. */

@@ -3,6 +3,7 @@ import test, { after, before } from "node:test";
 
 import { Code, Server, TetrionError, connect } from "../src/index.js";
 import { grpc } from "../src/node.js";
+import { EpisodePhase, type WatchFrame } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
@@ -97,6 +98,37 @@ test("an episode that ends is in `final`", async () => {
   assert.deepEqual(last.final?.rows, [0]);
   assert.equal(last.final?.infos.pieces![0], 3n);
   assert.equal(last.infos.pieces![0], 0n);
+});
+
+test("a session is watched until it ends", async () => {
+  for (const [name, server] of transports) {
+    const session = await server.session({ pieceSequences: ["OIS"] });
+    const frames: WatchFrame[] = [];
+    const watch = async () => {
+      for await (const event of server.watch({ session: session.name, maxFramesPerSecond: 60 })) {
+        if (event.case === "started") {
+          assert.deepEqual(event.value.envIds, [0], name);
+        } else {
+          frames.push(event.value);
+          const [env] = event.value.envs;
+          if (env!.phase === EpisodePhase.NOT_STARTED) {
+            await session.reset();
+          } else if (env!.pieces === 0n) {
+            await session.step([0]);
+          } else {
+            await session.delete();
+          }
+        }
+      }
+    };
+    assert.equal((await refused(watch())).reason, "SESSION_NOT_FOUND", name);
+    const last = frames.at(-1)!.envs[0]!;
+    assert.equal(last.piece, "I", name);
+    // The O lies in the left corner: two of its cells in each of the two lowest rows.
+    assert.deepEqual([...last.cells.subarray(0, 3)], [2, 2, 0], name);
+    assert.deepEqual([...last.cells.subarray(10, 13)], [2, 2, 0], name);
+    assert.deepEqual([...last.cells.subarray(20, 23)], [0, 0, 0], name);
+  }
 });
 
 test("an evaluation streams its results", async () => {

@@ -9,6 +9,7 @@ mod svg;
 mod text;
 
 use axis::Axis;
+use serde_json::{Value, json};
 
 use crate::optimizers::Generation;
 
@@ -78,6 +79,20 @@ impl Line {
 }
 
 impl Chart {
+    /// The chart for a page: points as `[x, y]`, or `[x, y, low, high]` where they have an interval. What is not a number is null.
+    pub fn to_json(&self) -> Value {
+        let point = |point: &Point| match point.band {
+            Some([low, high]) => json!([point.x, point.y, low, high]),
+            None => json!([point.x, point.y]),
+        };
+        let line = |line: &Line| {
+            let points: Vec<Value> = line.points.iter().map(point).collect();
+            json!({"name": line.name, "points": points})
+        };
+        let lines: Vec<Value> = self.lines.iter().map(line).collect();
+        json!({"title": self.title, "x_label": self.x_label, "y_label": self.y_label, "lines": lines})
+    }
+
     /// The two axes, with about this many ticks; `None` if there is nothing to draw.
     fn axes(&self, num_x_ticks: usize, num_y_ticks: usize) -> Option<(Axis, Axis)> {
         let points = || self.lines.iter().flat_map(Line::finite_points);

@@ -1,5 +1,5 @@
 //! What a person sees while a search runs: on a terminal a curve that grows over a line of numbers, elsewhere a line a
-//! generation. All of it goes to stderr; stdout is for the result.
+//! generation. All of it goes to stderr; stdout is for the result. The page of a server of our own shows the curve as well.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -8,12 +8,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::record::Record;
 use super::settings::{NUM_CHOICES, Settings, Unit};
+use crate::cli::connection::Connection;
 use crate::cli::numbers::{grouped, short, time};
 use crate::cli::output::say;
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
 use crate::cli::weights::ScoreNote;
 use crate::client::Progress;
+use crate::server::TrainingCurve;
 
 /// Characters of the curve on a terminal: columns at most, and rows between its axes.
 const CURVE: (usize, usize) = (76, 12);
@@ -30,6 +32,8 @@ pub struct Display {
     left: Option<Duration>,
     /// Since when the games under way have been played.
     since: Instant,
+    /// What the page shows.
+    page: Option<TrainingCurve>,
 }
 
 /// What there is to say of a generation.
@@ -63,7 +67,7 @@ pub fn title<M>(settings: &Settings<M>) -> String {
 
 impl Display {
     /// A display that knows how long the run will be, and what has been before.
-    pub fn new(generations: u32, done: usize, chart: &Chart) -> Display {
+    pub fn new(generations: u32, done: usize, chart: &Chart, connection: &Connection) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
             let style = ProgressStyle::with_template(&template);
@@ -72,7 +76,10 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        let display = Display { bar, generations, last: String::new(), left: None, since: Instant::now() };
+        let page = connection.own.as_ref().map(|own| own.training.clone());
+        let since = Instant::now();
+        let display = Display { bar, generations, last: String::new(), left: None, since, page };
+        display.show_on_page(done, chart);
         if done > 0 {
             display.draw_curve(chart);
         }
@@ -123,6 +130,7 @@ impl Display {
     /// A generation is complete.
     pub fn generation(&mut self, done: usize, News { numbers, effort, left }: News, chart: &Chart) {
         self.left = Some(left);
+        self.show_on_page(done, chart);
         match &self.bar {
             Some(bar) => {
                 self.last = fitted(&numbers, terminal_columns().saturating_sub(1));
@@ -142,6 +150,15 @@ impl Display {
         if let Some(bar) = &self.bar {
             let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
             bar.set_prefix(format!("{}{}\n", chart.to_text(columns, CURVE.1, true), self.last));
+        }
+    }
+
+    fn show_on_page(&self, done: usize, chart: &Chart) {
+        if let Some(page) = &self.page {
+            let mut json = chart.to_json();
+            json["generations"] = self.generations.into();
+            json["done"] = done.into();
+            page.put(json.to_string());
         }
     }
 

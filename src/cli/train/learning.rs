@@ -21,6 +21,7 @@ use super::lessons::{Lessons, check, new_settings};
 use super::record::Timing;
 use super::settings::{Purpose, Settings};
 use super::training::{Training, Winner, create, mismatch, note, print_winner};
+use crate::cli::connection::Connection;
 use crate::cli::evaluate::Score;
 use crate::cli::model::ModelNote;
 use crate::cli::numbers::{grouped, short};
@@ -98,7 +99,8 @@ pub struct Learning {
 impl Learning {
     /// Begins a run, or opens one to go on with it. Before it makes or changes anything, it asks the server whether it would
     /// play the games.
-    pub async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<Learning> {
+    pub async fn open(args: &TrainArgs, connection: &Connection) -> anyhow::Result<Learning> {
+        let client = &connection.client;
         let (settings, run, learned) = match &args.resume {
             Some(folder) => {
                 let Resumed { run, mut config, state } =
@@ -140,7 +142,8 @@ impl Learning {
             bail!("{}: its games are not those of the settings", mismatch(run.folder()));
         }
         let records = read_generations(run.folder())?;
-        let display = Display::new(settings.generations, records.len(), &curve(&settings, &records));
+        let chart = curve(&settings, &records);
+        let display = Display::new(settings.generations, records.len(), &chart, connection);
         Ok(Learning { settings, tables, client: client.clone(), td, games, run, records, display })
     }
 

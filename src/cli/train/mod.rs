@@ -58,9 +58,9 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
             None => args.optimizer == Method::Td,
         };
         if learns {
-            follow(Learning::open(&args, &connection.client).await?, &args).await
+            follow(Learning::open(&args, &connection).await?, &args, &connection).await
         } else {
-            follow(Search::open(&args, &connection.client).await?, &args).await
+            follow(Search::open(&args, &connection).await?, &args, &connection).await
         }
     });
     runtime.shutdown_background();
@@ -80,7 +80,8 @@ struct Search {
 impl Search {
     /// Begins a run, or opens one to go on with it. Before it makes or changes anything, it asks the server whether it would
     /// play the games.
-    async fn open(args: &TrainArgs, client: &Client) -> anyhow::Result<Search> {
+    async fn open(args: &TrainArgs, connection: &Connection) -> anyhow::Result<Search> {
+        let client = &connection.client;
         let (settings, run, kept) = match &args.resume {
             Some(folder) => {
                 let Resumed { run, mut config, state } = RunFolder::resume::<Settings, Kept>(folder)?;
@@ -110,7 +111,8 @@ impl Search {
         };
         let optimizer = optimizer.with_context(|| mismatch(run.folder()))?;
         let records = read_generations(run.folder())?;
-        let display = Display::new(settings.generations, records.len(), &curve(&settings, &records));
+        let chart = curve(&settings, &records);
+        let display = Display::new(settings.generations, records.len(), &chart, connection);
         let search = Search { settings, client: client.clone(), optimizer, run, records, display };
         search.check_checkpoint().with_context(|| mismatch(search.run.folder()))?;
         Ok(search)

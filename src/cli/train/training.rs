@@ -11,6 +11,7 @@ use serde_json::json;
 use super::args::TrainArgs;
 use super::display::Display;
 use super::settings::{Settings, Unit};
+use crate::cli::connection::Connection;
 use crate::cli::evaluate::{Score, interval};
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
@@ -35,13 +36,20 @@ pub trait Training {
 }
 
 /// Sees a run to its end, or until it is interrupted.
-pub async fn follow(mut training: impl Training, args: &TrainArgs) -> anyhow::Result<ExitCode> {
+pub async fn follow(
+    mut training: impl Training,
+    args: &TrainArgs,
+    connection: &Connection,
+) -> anyhow::Result<ExitCode> {
     let folder = training.folder().folder().display().to_string();
     training.display().say(&match (&args.resume, training.folder().num_generations()) {
         (None, _) => format!("the run is kept in {folder}"),
         (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
         (Some(_), generations) => format!("going on with {folder} after generation {generations}"),
     });
+    if let Some(own) = &connection.own {
+        training.display().say(&format!("its learning curve grows at {}#training", own.page));
+    }
     let winner = tokio::select! {
         winner = training.train() => Some(winner),
         _ = tokio::signal::ctrl_c() => None,

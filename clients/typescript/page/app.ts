@@ -1,0 +1,114 @@
+// What all views share: the server, what it said of itself, and what a person has chosen for the whole page.
+
+import type { Server, Session } from "../src/index.js";
+import { TetrionError } from "../src/index.js";
+import type { Controller, GetServerInfoResponse } from "../src/protocol.js";
+
+/** A linear controller at some width: what it weighs, and how much. */
+export interface Weighing {
+  readonly name: string;
+  readonly set: string;
+  /** The features by name. */
+  readonly columns: readonly string[];
+  /** As published. */
+  readonly original: readonly number[];
+  /** As they are now; sliders change them. */
+  readonly weights: number[];
+  /** Whether a placement that ends the game is avoided whatever its features say. */
+  readonly avoids: boolean;
+  /** Who published it. */
+  readonly source: string;
+}
+
+/** A view of the page. */
+export interface View {
+  readonly root: HTMLElement;
+  /** It is on the screen now. */
+  enter(): void;
+  /** It is not any more. */
+  leave(): void;
+}
+
+/** The page's knowledge of the server. */
+export class App {
+  private readonly infos = new Map<number, Promise<GetServerInfoResponse>>();
+  /** The names of the sessions that this page has made. */
+  readonly own = new Set<string>();
+  /** Controllers with weights that a person has changed, by view and side; `evaluate` plays them too. */
+  readonly edited = new Map<string, Weighing>();
+
+  constructor(
+    readonly server: Server,
+    readonly info: GetServerInfoResponse,
+    /** What a plain request must carry. */
+    readonly credentials: Record<string, string>,
+    private readonly say: (text: string | undefined) => void,
+  ) {
+    this.infos.set(10, Promise.resolve(info));
+  }
+
+  /** Whether the server has an optional part. */
+  can(capability: string): boolean {
+    return this.info.capabilities.includes(capability);
+  }
+
+  /** A session of this page's own, which ends after so many seconds without calls. */
+  async session(config: Parameters<Server["session"]>[0], ttl: number): Promise<Session> {
+    const session = await this.server.session(config, { ttl });
+    this.own.add(session.name);
+    return session;
+  }
+
+  /** The names of the controllers that play at this width, with the preset they were made for. */
+  controllers(width: number): Controller[] {
+    return this.info.controllers.filter((controller) => controller.width === 0 || controller.width === width);
+  }
+
+  /** A controller with the names of its features at this width. */
+  async weighing(name: string, width: number): Promise<Weighing> {
+    let asked = this.infos.get(width);
+    if (asked === undefined) {
+      asked = this.server.info(width);
+      this.infos.set(width, asked);
+      asked.catch(() => this.infos.delete(width));
+    }
+    const info = await asked;
+    const controller = info.controllers.find((controller) => controller.name === name);
+    const set = info.featureSets.find((set) => set.name === controller?.featureSet);
+    if (controller === undefined || set === undefined) {
+      throw new TypeError(`the server has no controller ${name}`);
+    }
+    return {
+      name,
+      set: set.name,
+      columns: set.columns,
+      original: controller.weights,
+      weights: [...controller.weights],
+      avoids: controller.terminal !== 2,
+      source: controller.source,
+    };
+  }
+
+  /** Says what went wrong, or that nothing is wrong any more. */
+  notice(problem: unknown): void {
+    this.say(problem === undefined ? undefined : inWords(problem));
+  }
+}
+
+/** A failure in words. */
+export function inWords(problem: unknown): string {
+  if (problem instanceof TetrionError) {
+    return problem.codeName === "UNAVAILABLE" || problem.reason === "" ? `The server does not answer: ${problem.rawMessage}` : `${problem.rawMessage} (${problem.reason})`;
+  }
+  return problem instanceof Error ? problem.message : String(problem);
+}
+
+/** Whether a session is gone: its lease has run out, or its server was restarted. */
+export function isGone(problem: unknown): boolean {
+  return problem instanceof TetrionError && (problem.reason === "SESSION_NOT_FOUND" || problem.reason === "SESSION_EXPIRED");
+}
+
+/** Whether trying again may help: no server has answered. */
+export function isSilence(problem: unknown): boolean {
+  return problem instanceof TetrionError && problem.reason === "" && problem.codeName !== "CANCELED";
+}

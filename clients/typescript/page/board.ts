@@ -1,0 +1,209 @@
+// A playfield on the screen. Draws what it is given, and knows no rules.
+
+import { h } from "./dom.js";
+import { Surface, colour } from "./surface.js";
+import { type Cell, DRAWINGS, LETTERS, colourOf } from "./tetromino.js";
+
+/** What a board shows. */
+export interface Scene {
+  readonly width: number;
+  readonly height: number;
+  /** `[height, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. */
+  readonly cells: Uint8Array;
+  /** The last piece, as indices into `cells`. */
+  readonly last?: readonly number[];
+  /** The piece in play, by its number, and its cells. */
+  readonly piece?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
+  /** Where it would come to rest. */
+  readonly ghost?: readonly Cell[] | undefined;
+  /** Where somebody else would put it. */
+  readonly hint?: readonly Cell[] | undefined;
+  /** Words across the board: the game is over. */
+  readonly words?: string | undefined;
+}
+
+/** A board. Above the playfield are `above` rows for the piece in play. */
+export class Board {
+  readonly surface: Surface;
+  private scene: Scene | undefined;
+
+  constructor(private readonly above = 0, label = "Playfield") {
+    this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), "board", label);
+  }
+
+  /** Shows a scene. */
+  show(scene: Scene): void {
+    if (this.scene?.width !== scene.width || this.scene.height !== scene.height) {
+      const { style } = this.surface.canvas;
+      style.setProperty("--columns", String(scene.width));
+      style.setProperty("--rows", String(scene.height + this.above));
+    }
+    this.scene = scene;
+    this.surface.redraw();
+  }
+
+  private paint(pen: CanvasRenderingContext2D, width: number, height: number): void {
+    const { scene } = this;
+    if (scene === undefined) {
+      return;
+    }
+    const rows = scene.height + this.above;
+    // Whole pixels of the screen, so that all cells are alike.
+    const size = Math.max(1 / devicePixelRatio, Math.floor(Math.min(width / scene.width, height / rows) * devicePixelRatio) / devicePixelRatio);
+    const left = Math.round((width - size * scene.width) / 2);
+    const bottom = Math.round((height + size * rows) / 2);
+    const at = (row: number, column: number) => [left + column * size, bottom - (row + 1) * size] as const;
+    const fieldTop = bottom - scene.height * size;
+
+    if (this.above > 0) {
+      pen.fillStyle = colour("--sky");
+      pen.beginPath();
+      pen.roundRect(left, fieldTop - this.above * size, scene.width * size, (this.above + 1) * size, [6, 6, 0, 0]);
+      pen.fill();
+    }
+    pen.fillStyle = colour("--screen");
+    pen.beginPath();
+    pen.roundRect(left, fieldTop, scene.width * size, scene.height * size, this.above > 0 ? [0, 0, 6, 6] : Math.min(4, size / 3));
+    pen.fill();
+    if (size >= 6) {
+      pen.fillStyle = colour("--screen-grid");
+      for (let column = 1; column < scene.width; column++) {
+        pen.fillRect(left + column * size - 0.5, fieldTop, 1, scene.height * size);
+      }
+      for (let row = 1; row < scene.height; row++) {
+        pen.fillRect(left, fieldTop + row * size - 0.5, scene.width * size, 1);
+      }
+    }
+    for (let row = 0; row < scene.height; row++) {
+      for (let column = 0; column < scene.width; column++) {
+        const cell = scene.cells[row * scene.width + column]!;
+        if (cell !== 0) {
+          block(pen, ...at(row, column), size, colourOf(cell));
+        }
+      }
+    }
+    if (size >= 5 && scene.last !== undefined && scene.last.length > 0) {
+      const last = scene.last.map((index): Cell => [Math.floor(index / scene.width), index % scene.width]);
+      outline(pen, last, at, size, "#ffffff", 1.5);
+    }
+    if (scene.ghost !== undefined && scene.piece !== undefined) {
+      pen.globalAlpha = 0.28;
+      for (const [row, column] of scene.ghost) {
+        block(pen, ...at(row, column), size, colourOf(scene.piece.kind + 1));
+      }
+      pen.globalAlpha = 1;
+      outline(pen, scene.ghost, at, size, colourOf(scene.piece.kind + 1), 1.5);
+    }
+    for (const [row, column] of scene.piece?.cells ?? []) {
+      block(pen, ...at(row, column), size, colourOf(scene.piece!.kind + 1));
+    }
+    if (scene.hint !== undefined) {
+      pen.setLineDash([4, 3]);
+      outline(pen, scene.hint, at, size, "#ffffff", 2);
+      pen.setLineDash([]);
+    }
+    if (scene.words !== undefined) {
+      pen.fillStyle = "rgb(10 12 16 / 72%)";
+      pen.fillRect(left, fieldTop, scene.width * size, scene.height * size);
+      const lines = scene.words.split("\n");
+      const letters = Math.max(11, Math.min(18, (scene.width * size) / 9));
+      pen.fillStyle = "#ffffff";
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      lines.forEach((line, number) => {
+        pen.font = `${number === 0 ? 600 : 400} ${number === 0 ? letters : letters * 0.8}px system-ui, sans-serif`;
+        const y = fieldTop + (scene.height * size) / 2 + (number - (lines.length - 1) / 2) * letters * 1.5;
+        pen.fillText(line, left + (scene.width * size) / 2, y);
+      });
+    }
+  }
+}
+
+/** A full cell: light above, dark below. */
+function block(pen: CanvasRenderingContext2D, x: number, y: number, size: number, body: string): void {
+  if (size < 8) {
+    pen.fillStyle = body;
+    pen.fillRect(x, y, size, size);
+    return;
+  }
+  const [left, top, side] = [x + 0.5, y + 0.5, size - 1];
+  const radius = size >= 10 ? Math.min(3, size / 8) : 0;
+  const edge = Math.max(1, Math.round(size / 9));
+  pen.fillStyle = body;
+  pen.beginPath();
+  pen.roundRect(left, top, side, side, radius);
+  pen.fill();
+  pen.fillStyle = "rgb(255 255 255 / 30%)";
+  pen.beginPath();
+  pen.roundRect(left, top, side, edge, [radius, radius, 0, 0]);
+  pen.fill();
+  pen.fillStyle = "rgb(0 0 0 / 28%)";
+  pen.beginPath();
+  pen.roundRect(left, top + side - edge, side, edge, [0, 0, radius, radius]);
+  pen.fill();
+}
+
+/** The line around cells. */
+function outline(
+  pen: CanvasRenderingContext2D,
+  cells: readonly Cell[],
+  at: (row: number, column: number) => readonly [number, number],
+  size: number,
+  ink: string,
+  thickness: number,
+): void {
+  const has = (row: number, column: number) => cells.some(([r, c]) => r === row && c === column);
+  pen.strokeStyle = ink;
+  pen.lineWidth = thickness;
+  pen.lineCap = "round";
+  pen.beginPath();
+  for (const [row, column] of cells) {
+    const [x, y] = at(row, column);
+    const inset = thickness / 2;
+    if (!has(row + 1, column)) {
+      pen.moveTo(x + inset, y + inset);
+      pen.lineTo(x + size - inset, y + inset);
+    }
+    if (!has(row - 1, column)) {
+      pen.moveTo(x + inset, y + size - inset);
+      pen.lineTo(x + size - inset, y + size - inset);
+    }
+    if (!has(row, column - 1)) {
+      pen.moveTo(x + inset, y + inset);
+      pen.lineTo(x + inset, y + size - inset);
+    }
+    if (!has(row, column + 1)) {
+      pen.moveTo(x + size - inset, y + inset);
+      pen.lineTo(x + size - inset, y + size - inset);
+    }
+  }
+  pen.stroke();
+}
+
+/** The pieces to come, small, in a row. */
+export class Queue {
+  readonly element = h("div", { class: "queue" });
+  private kinds: readonly number[] = [];
+  private readonly surface = new Surface((pen, width, height) => this.paint(pen, width, height), "pieces", "No next piece is shown");
+
+  constructor() {
+    this.element.append(this.surface.canvas);
+  }
+
+  /** Shows these tetrominoes, by number; -1 is none. */
+  show(kinds: ArrayLike<number>): void {
+    this.kinds = Array.from(kinds).filter((kind) => kind >= 0);
+    const letters = this.kinds.map((kind) => LETTERS[kind]).join(", ");
+    this.surface.label = letters === "" ? "No next piece is shown" : `Next: ${letters}`;
+    this.surface.redraw();
+  }
+
+  private paint(pen: CanvasRenderingContext2D, width: number, height: number): void {
+    const size = Math.floor(Math.min(height / 2.4, width / (5 * Math.max(1, this.kinds.length))));
+    this.kinds.forEach((kind, number) => {
+      for (const [row, column] of DRAWINGS[kind]!) {
+        block(pen, number * size * 4.8 + column * size, height / 2 - row * size, size, colourOf(kind + 1));
+      }
+    });
+  }
+}

@@ -1,0 +1,225 @@
+// How good are controllers? Many games of each on the same seeds, played by the server; the numbers as they come.
+
+import { type MessageInitShape } from "@bufbuild/protobuf";
+
+import { elementsOf } from "../src/index.js";
+import { type AgentSchema, DataType, type EvaluationSummary } from "../src/protocol.js";
+import type { App, View } from "./app.js";
+import { type Series, LineChart, StripChart } from "./charts.js";
+import { button, field, grouped, h, options, select, short } from "./dom.js";
+import { isPlacement } from "./race.js";
+import { RulesForm, seedOf } from "./rules_form.js";
+import { Sample } from "./statistics.js";
+
+/** Contestants at one time. */
+const MOST = 6;
+/** Points of a line of the second chart. */
+const POINTS = 120;
+
+interface Contestant {
+  /** A controller's name, or `edited:A`. */
+  player: string;
+  sample: Sample;
+  cut: number;
+  /** The mean after each number of games, thinned out. */
+  course: { x: number; y: number; low: number; high: number }[];
+}
+
+/** The view. */
+export class Evaluate implements View {
+  readonly root = h("div", { class: "view evaluate" });
+  private readonly form: RulesForm;
+  private readonly list = h("div", { class: "contestants" });
+  private readonly games = select([["50", "50"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]], "200", () => undefined);
+  private readonly limit = select([["10000", "10,000 pieces"], ["100000", "100,000 pieces"], ["1000000", "a million pieces"]], "100000", () => undefined);
+  private readonly seed = h("input", { type: "text", inputMode: "numeric", value: "1", size: 6, autocomplete: "off" });
+  private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
+  private readonly strips = new StripChart("lines a game", "Distribution of the lines of each controller");
+  private readonly means = new LineChart("Mean lines with their 95 % interval, as games come in");
+  private readonly table = h("div", { class: "scroll" });
+  private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
+  private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
+  private contestants: Contestant[] = [];
+  private stop: AbortController | undefined;
+  private shown = false;
+
+  constructor(private readonly app: App) {
+    const { name, rules } = app.info.rulesPresets[0]!;
+    this.form = new RulesForm(app.info, { preset: name, width: rules?.width ?? 10, height: 10, preview: 0 }, () => this.draw(), isPlacement);
+    const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
+    const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
+    this.contestants = names.slice(0, 3).map(fresh);
+    this.root.append(
+      h("h1", { class: "only-read" }, "Evaluate controllers"),
+      h("div", { class: "toolbar" },
+        h("div", { class: "buttons" }, this.start),
+        options(
+          field("Games each", this.games),
+          field("Cut after", this.limit, "A good controller may never lose: its games are cut, and its mean is a lower bound"),
+          this.form.element,
+          field("Seed", this.seed, "The same number deals the same pieces"))),
+      h("div", { class: "columns" },
+        h("section", { class: "card" }, h("h2", {}, "Controllers"), this.list, this.progress, this.remark),
+        h("section", { class: "card wide" }, h("h2", {}, "Lines a game"), this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."))),
+      h("section", { class: "card" }, h("h2", {}, "Mean as games come in"), this.means.surface.canvas),
+      h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
+  }
+
+  enter(): void {
+    this.shown = true;
+    this.draw();
+  }
+
+  leave(): void {
+    this.shown = false;
+    this.app.notice(undefined);
+  }
+
+  /** The names of all that can play now, with those whose weights were changed in the race. */
+  private players(): (readonly [string, string])[] {
+    const { width } = this.form.chosen;
+    const edited = [...this.app.edited].filter(([, weighing]) => this.app.controllers(width).some(({ name }) => name === weighing.name));
+    return [
+      ...this.app.controllers(width).map(({ name }) => [name, name] as const),
+      ...edited.map(([side, { name }]) => [`edited:${side}`, `${name}, weights of ${side}`] as const),
+    ];
+  }
+
+  private name(player: string): string {
+    return this.players().find(([value]) => value === player)?.[1] ?? player;
+  }
+
+  private draw(): void {
+    const players = this.players();
+    for (const contestant of this.contestants) {
+      if (!players.some(([value]) => value === contestant.player)) {
+        Object.assign(contestant, fresh(players[0]![0]));
+      }
+    }
+    const running = this.stop !== undefined;
+    this.list.replaceChildren(
+      ...this.contestants.map((contestant, at) => {
+        const choice = select(players, contestant.player, (player) => {
+          Object.assign(contestant, fresh(player));
+          this.draw();
+        });
+        choice.disabled = running;
+        choice.ariaLabel = `Controller ${at + 1}`;
+        const away = button("×", () => {
+          this.contestants = this.contestants.filter((other) => other !== contestant);
+          this.draw();
+        }, "quiet");
+        away.ariaLabel = `Leave out ${this.name(contestant.player)}`;
+        away.disabled = running || this.contestants.length === 1;
+        return h("div", { class: "row contestant" }, h("span", { class: `swatch series-${at + 1}` }), choice, away);
+      }),
+      ...(this.contestants.length >= MOST ? [] : [button("Add a controller", () => {
+        const next = players.find(([value]) => !this.contestants.some(({ player }) => player === value)) ?? players[0]!;
+        this.contestants = [...this.contestants, fresh(next[0])];
+        this.draw();
+      }, "quiet")]),
+    );
+    this.start.textContent = running ? "Stop" : "Evaluate";
+    this.results();
+  }
+
+  /** The charts and the numbers. */
+  private results(summary?: EvaluationSummary): void {
+    const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant.player), ink: `--series-${at + 1}` }));
+    this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })));
+    this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: "mean lines" });
+    const head = ["controller", "games", "mean lines", "± 95 %", "median", "most", "cut"];
+    const rows = named.map(({ name, sample, cut }, at) => h("tr", {},
+      h("th", { scope: "row" }, h("span", { class: `swatch series-${at + 1}` }), name),
+      ...[grouped(sample.count), short(sample.mean), short(sample.halfWidth), short(sample.median), short(Math.max(...sample.values)), grouped(cut)].map((text) => h("td", {}, sample.count === 0 ? "–" : text))));
+    this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)));
+    const spoken = named.filter(({ sample }) => sample.count > 0).map(({ name, sample }) => `${name}: mean ${short(sample.mean)}, plus or minus ${short(sample.halfWidth)}, over ${sample.count} games`);
+    this.strips.surface.label = this.means.surface.label = spoken.length > 0 ? spoken.join("; ") : "No games yet";
+    const differences = summary?.pairedDifferences ?? [];
+    if (differences.length > 0) {
+      const words = differences.map(({ policyIndex, baselineIndex, lines }) => {
+        const [low, high] = [lines?.ci95Low ?? NaN, lines?.ci95High ?? NaN];
+        const sure = low > 0 ? "better" : high < 0 ? "worse" : "not told apart";
+        return h("li", {}, `${named[policyIndex]?.name} − ${named[baselineIndex]?.name}: ${short(lines?.mean ?? NaN)} lines a game, ${short(low)} to ${short(high)}: ${sure}`);
+      });
+      this.table.append(h("h3", {}, "Differences on the same pieces, with their 95 % intervals"), h("ul", {}, ...words));
+    }
+  }
+
+  private agent({ player }: Contestant): MessageInitShape<typeof AgentSchema> {
+    const edited = this.app.edited.get(player.replace("edited:", ""));
+    if (!player.startsWith("edited:") || edited === undefined) {
+      return { name: player };
+    }
+    return { name: "linear", label: player, features: { set: edited.set }, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
+  }
+
+  private async run(): Promise<void> {
+    const stop = (this.stop = new AbortController());
+    this.contestants = this.contestants.map(({ player }) => fresh(player));
+    this.remark.textContent = "Short games come in first: until all are done, the means are too low.";
+    this.progress.value = 0;
+    this.draw();
+    const { preset, width, height, preview } = this.form.chosen;
+    const seed = seedOf(this.seed.value);
+    this.seed.value = String(seed);
+    const request = {
+      rules: { preset, width, height, preview },
+      agents: this.contestants.map((contestant) => this.agent(contestant)),
+      games: { case: "seedRange" as const, value: { seed, count: Number(this.games.value) } },
+      maxPieces: BigInt(this.limit.value),
+      progressInterval: { seconds: 0n, nanos: 200_000_000 },
+    };
+    const every = Math.max(1, Math.round(Number(this.games.value) / POINTS));
+    let summary: EvaluationSummary | undefined;
+    let drawn = 0;
+    const began = performance.now();
+    try {
+      for await (const event of this.app.server.evaluate(request, { signal: stop.signal })) {
+        if (event.case === "results") {
+          const policies = elementsOf(event.value.policyIndices, DataType.UINT32);
+          const lines = elementsOf(event.value.lines, DataType.UINT64);
+          const truncated = elementsOf(event.value.truncated, DataType.BOOL);
+          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, Number(lines[at]), truncated[at] === 1, every));
+        } else if (event.case === "progress") {
+          this.progress.value = Number(event.value.gamesDone) / Math.max(1, Number(event.value.numGames));
+        } else if (event.case === "summary") {
+          summary = event.value;
+        }
+        if (performance.now() - drawn > 80) {
+          this.results();
+          drawn = performance.now();
+          await new Promise((resolve) => (document.hidden || !this.shown ? resolve(undefined) : requestAnimationFrame(resolve)));
+        }
+      }
+      this.progress.value = 1;
+      const games = this.contestants.reduce((sum, { sample }) => sum + sample.count, 0);
+      this.remark.textContent = `${grouped(games)} games in ${short((performance.now() - began) / 1000)} s.${this.contestants.some(({ cut }) => cut > 0) ? " Means over cut games are lower bounds." : ""}`;
+      this.app.notice(undefined);
+    } catch (problem) {
+      if (stop.signal.aborted) {
+        this.remark.textContent = "Stopped: the means are over the games that were done, short ones first.";
+      } else {
+        this.remark.textContent = "";
+        this.app.notice(problem);
+      }
+    }
+    this.stop = undefined;
+    this.draw();
+    this.results(summary);
+  }
+}
+
+function fresh(player: string): Contestant {
+  return { player, sample: new Sample(), cut: 0, course: [] };
+}
+
+function take(contestant: Contestant, lines: number, cut: boolean, every: number): void {
+  const { sample, course } = contestant;
+  sample.add(lines);
+  contestant.cut += cut ? 1 : 0;
+  if (sample.count % every === 0 || sample.count <= 2) {
+    const { mean, halfWidth } = sample;
+    course.push({ x: sample.count, y: mean, low: mean - halfWidth, high: mean + halfWidth });
+  }
+}

@@ -1,0 +1,119 @@
+// A playfield in colours: which tetromino each cell came from. The server's playfields are 0 and 1; the rest is known by
+// watching every landing, and what the server says wins.
+
+import { type Cell, DRAWINGS, turned } from "./tetromino.js";
+
+/** What a cell was before anybody looked. */
+export const GIVEN = 8;
+
+/** A playfield whose landings have been watched. */
+export class Field {
+  /** `[height, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. */
+  cells: Uint8Array;
+  /** The cells of the last piece that are left, as indices into `cells`. */
+  last: number[] = [];
+
+  constructor(readonly width: number, readonly height: number) {
+    this.cells = new Uint8Array(width * height);
+  }
+
+  /** One that is the same and goes on alone. */
+  copy(): Field {
+    const copy = new Field(this.width, this.height);
+    copy.cells = this.cells.slice();
+    copy.last = [...this.last];
+    return copy;
+  }
+
+  /** A piece comes to rest; full rows clear, unless the landing has lost the game. */
+  land(kind: number, cells: readonly Cell[], clears: boolean): void {
+    this.last = [];
+    for (const [row, column] of cells) {
+      if (row < this.height) {
+        this.cells[row * this.width + column] = kind + 1;
+        this.last.push(row * this.width + column);
+      }
+    }
+    if (clears) {
+      this.clear();
+    }
+  }
+
+  /** The server's playfield of 0 and 1: cells that differ are put right. */
+  agree(board: ArrayLike<number>): void {
+    for (let at = 0; at < this.cells.length; at++) {
+      if (board[at] === 0) {
+        this.cells[at] = 0;
+      } else if (this.cells[at] === 0) {
+        this.cells[at] = GIVEN;
+      }
+    }
+    this.last = this.last.filter((at) => this.cells[at] !== 0);
+  }
+
+  /** The highest filled row, plus 1. */
+  get top(): number {
+    for (let row = this.height - 1; row >= 0; row--) {
+      if (this.row(row).some((cell) => cell !== 0)) {
+        return row + 1;
+      }
+    }
+    return 0;
+  }
+
+  /**
+   * Finds where a piece has landed, from the playfield that came of it: where one learns of key presses only. Of equal places
+   * the one nearest to where the piece was is taken.
+   */
+  landing(kind: number, was: readonly Cell[], board: ArrayLike<number>): Cell[] | undefined {
+    const [wasRow, wasColumn] = [Math.min(...was.map(([row]) => row)), Math.min(...was.map(([, column]) => column))];
+    let best: Cell[] | undefined;
+    let distance = Infinity;
+    for (let turns = 0; turns < 4; turns++) {
+      const shape = turned(DRAWINGS[kind]!, turns);
+      for (let row = 0; row < this.height; row++) {
+        for (let column = 0; column < this.width; column++) {
+          const cells = shape.map(([up, right]): Cell => [row + up, column + right]);
+          const away = 100 * Math.abs(column - wasColumn) + Math.abs(row - wasRow);
+          if (away < distance && this.becomes(kind, cells, board)) {
+            [best, distance] = [cells, away];
+          }
+        }
+      }
+    }
+    return best;
+  }
+
+  private becomes(kind: number, cells: readonly Cell[], board: ArrayLike<number>): boolean {
+    const free = ([row, column]: Cell) => column < this.width && (row >= this.height || this.cells[row * this.width + column] === 0);
+    if (!cells.every(free)) {
+      return false;
+    }
+    const after = this.copy();
+    after.land(kind, cells, true);
+    return after.cells.every((cell, at) => (cell !== 0) === (board[at] !== 0));
+  }
+
+  private row(row: number): Uint8Array {
+    return this.cells.subarray(row * this.width, (row + 1) * this.width);
+  }
+
+  private clear(): void {
+    const last = new Set(this.last);
+    const cells = new Uint8Array(this.cells.length);
+    this.last = [];
+    let kept = 0;
+    for (let row = 0; row < this.height; row++) {
+      if (this.row(row).includes(0)) {
+        cells.set(this.row(row), kept * this.width);
+        for (let column = 0; column < this.width; column++) {
+          if (last.has(row * this.width + column)) {
+            this.last.push(kept * this.width + column);
+          }
+        }
+        kept++;
+      }
+    }
+    this.cells = cells;
+  }
+}

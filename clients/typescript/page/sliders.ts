@@ -1,0 +1,82 @@
+// The weights of a controller: a slider for each feature, and what each feature does to the placement that is shown.
+
+import type { Weighing } from "./app.js";
+import { button, h, short } from "./dom.js";
+import type { Part } from "./weighing.js";
+
+/** The sliders. Calls `change` whenever a weight has changed. */
+export class Sliders {
+  readonly element = h("div", { class: "sliders" });
+  private bars: HTMLElement[] = [];
+  private values: HTMLElement[] = [];
+
+  constructor(private readonly name: string, private readonly change: (controller: Weighing) => void) {}
+
+
+  /** What the placement that is chosen now owes to each feature. */
+  explain(parts: readonly Part[]): void {
+    const largest = Math.max(...parts.map(({ feature, weight }) => Math.abs(feature * weight)), Number.MIN_VALUE);
+    parts.forEach(({ feature, weight }, at) => {
+      const share = (feature * weight) / largest;
+      const bar = this.bars[at];
+      const value = this.values[at];
+      if (bar !== undefined && value !== undefined) {
+        bar.style.setProperty("--share", String(Math.abs(share)));
+        bar.className = share < 0 ? "share against" : "share";
+        value.textContent = short(feature);
+      }
+    });
+  }
+
+  /** Shows a controller. */
+  show(controller: Weighing): void {
+    const largest = 2 * Math.max(...controller.original.map(Math.abs), 0.5);
+    this.bars = [];
+    this.values = [];
+    const rows = controller.columns.map((name, at) => {
+      const output = h("output", { class: "number" }, short(controller.weights[at]!));
+      const slider = h("input", {
+        type: "range",
+        min: String(-largest),
+        max: String(largest),
+        step: "any",
+        value: String(controller.weights[at]),
+        "aria-label": `${this.name}: weight of ${words(name)}`,
+        oninput: () => {
+          controller.weights[at] = near(Number(slider.value), controller.original[at]!, largest);
+          output.textContent = short(controller.weights[at]!);
+          this.change(controller);
+        },
+      });
+      // A step of `any` moves by a hundredth of the range with the arrow keys in some browsers, and not at all in others.
+      slider.step = String(largest / 100);
+      slider.value = String(controller.weights[at]);
+      const bar = h("span", { class: "share" });
+      const value = h("span", { class: "number" });
+      this.bars.push(bar);
+      this.values.push(value);
+      const here = h("span", { class: "here" }, value, bar);
+      return h("div", { class: "slider" }, h("span", { class: "name" }, words(name)), output, slider, here);
+    });
+    const reset = button("As published", () => {
+      controller.original.forEach((weight, at) => (controller.weights[at] = weight));
+      this.show(controller);
+      this.change(controller);
+    }, "quiet");
+    const head = h("div", { class: "slider head", "aria-hidden": "true" }, h("span", { class: "name" }, "feature and weight"), h("span", { class: "here" }, "here, effect"));
+    this.element.replaceChildren(head, ...rows, reset);
+  }
+}
+
+/** A slider that is left close to where it was stands exactly there. */
+function near(value: number, original: number, largest: number): number {
+  const close = largest / 200;
+  if (Math.abs(value - original) <= close) {
+    return original;
+  }
+  return Math.abs(value) <= close ? 0 : value;
+}
+
+function words(name: string): string {
+  return name.replaceAll("_", " ");
+}

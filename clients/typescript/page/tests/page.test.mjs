@@ -1,0 +1,414 @@
+// Every use of the page, in a browser, against the real server. Screens are asserted on by what they say and by the colours of
+// their cells; with SHOTS=FOLDER each test leaves a picture of what it saw, to be looked at.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import test, { after, before } from "node:test";
+
+import { Server, launch, open } from "./browser.mjs";
+
+const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
+const LOOKS = Object.entries(SIZES).flatMap(([size, viewport]) => ["light", "dark"].map((scheme) => ({ name: `${size}, ${scheme}`, ...viewport, scheme })));
+const DESKTOP = LOOKS[0];
+
+let browser;
+let server;
+
+before(async () => {
+  browser = await launch();
+  server = await Server.start();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Runs a test on a view, in a page of its own; nothing may go wrong on the way. */
+async function on(path, look, use, { of = server, expected = [] } = {}) {
+  const { page, problems, close } = await open(browser, of, { ...look, path });
+  try {
+    page.setDefaultTimeout(20_000);
+    await use(page);
+    await shot(page, `${path.slice(2) || "front"}-${look.name}`);
+    assert.deepEqual(problems.filter((problem) => !expected.some((part) => problem.includes(part))), []);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(overflow <= 0, `the page is ${overflow} pixels wider than the screen`);
+  } finally {
+    await close();
+  }
+}
+
+async function shot(page, name) {
+  const folder = process.env.SHOTS;
+  if (folder !== undefined) {
+    await mkdir(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `${name.replaceAll(/\W+/g, "-")}.png`) });
+  }
+}
+
+/** The number in the text of an element. */
+const count = async (locator) => Number((await locator.textContent()).replaceAll(",", ""));
+
+/** Waits until a check holds, and says what was found if it never does. */
+async function until(check, what, milliseconds = 20_000) {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    const found = await check();
+    if (found === true) {
+      return;
+    }
+    assert.ok(Date.now() < end, `${what}: ${found}`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** The colours of a column of cells, from the bottom, in the middle of each; null where it is the playfield's own. */
+async function column(page, selector, { column, columns, rows }) {
+  return await page.locator(selector).evaluate((canvas, { column, columns, rows }) => {
+    const pen = canvas.getContext("2d");
+    const size = Math.min(canvas.width / columns, canvas.height / rows);
+    const floor = getComputedStyle(document.documentElement).getPropertyValue("--screen").trim();
+    return Array.from({ length: rows }, (_, row) => {
+      const x = (canvas.width - Math.floor(size) * columns) / 2 + (column + 0.5) * Math.floor(size);
+      const y = (canvas.height + Math.floor(size) * rows) / 2 - (row + 0.5) * Math.floor(size);
+      const [red, green, blue] = pen.getImageData(Math.round(x), Math.round(y), 1, 1).data;
+      const found = `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+      return found === floor ? null : found;
+    });
+  }, { column, columns, rows });
+}
+
+/** Waits until a column of the playfield has these colours, from the bottom. */
+async function shows(page, place, colours) {
+  await until(async () => {
+    const found = (await column(page, "canvas.board", place)).slice(0, colours.length);
+    return found.every((colour, row) => colour === colours[row]) || `${found}`;
+  }, `${colours} in column ${place.column}`);
+}
+
+for (const look of LOOKS) {
+  test(`two controllers race (${look.name})`, async () => {
+    await on("/#race", look, async (page) => {
+      const lines = page.locator(".lane-a output.big");
+      const pieces = page.locator(".lane-a .fact output").nth(1);
+      const speed = page.getByLabel("Speed");
+      await speed.fill("7");
+      await until(async () => (await count(pieces)) > 60 || `${await count(pieces)} pieces`, "the race goes on");
+      // A piece is four cells and a line ten, so of 60 pieces some 20 lines have gone: the controllers are what they say.
+      assert.ok((await count(lines)) > 10, `${await count(lines)} lines`);
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+      await page.waitForTimeout(300);
+      const stands = await count(pieces);
+      await page.getByRole("button", { name: "Step" }).click();
+      await until(async () => (await count(pieces)) === stands + 1 || (await count(pieces)), "one step is one piece");
+      const words = new RegExp(`^Playfield of A, 10 by 10: [\\d,]+ lines, ${stands + 1} pieces, filled up to row \\d+$`);
+      const label = () => page.locator(".lane-a canvas.board").getAttribute("aria-label");
+      await until(async () => words.test(await label()) || label(), "it says what is on the playfield");
+      assert.match(await page.locator(".lane-a canvas.heat").getAttribute("aria-label"), /^\d+ placements; the best is orientation \d, column \d+$/);
+    });
+  });
+
+  test(`a person plays with keys (${look.name})`, async () => {
+    await on("/#play", look, async (page) => {
+      const pieces = page.locator(".beside .fact output").nth(1);
+      if (look.width < 500) {
+        await page.getByText("Choices").click();
+      }
+      await page.getByLabel("Seed").fill("42");
+      await page.getByLabel("Seed").press("Enter");
+      await page.getByLabel("Seed").blur();
+      // Seed 42 deals T L Z: rules.proto says so. The T goes to the left wall.
+      await until(async () => (await count(pieces)) === 0, "a new game");
+      await page.locator("main").focus();
+      for (let step = 0; step < 10; step++) {
+        await page.keyboard.press("ArrowLeft");
+      }
+      await until(async () => (await page.locator("p[aria-live]").textContent()).startsWith("T, columns 1 to 2,") || page.locator("p[aria-live]").textContent(), "it says where the piece is");
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece has landed");
+      const columns = { columns: 10, rows: 24 };
+      await shows(page, { column: 0, ...columns }, ["#a95bd6", "#a95bd6", "#a95bd6", null]);
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      await until(async () => (await count(pieces)) === 2 || count(pieces), "another one");
+      await page.keyboard.press("h");
+      await page.locator(".why table").waitFor();
+      assert.match(await page.locator(".why").textContent(), /landing height.*holes.*in all/s);
+      await page.keyboard.press("u");
+      await page.keyboard.press("u");
+      await until(async () => (await count(pieces)) === 0 || count(pieces), "undo goes back to the beginning");
+      await shows(page, { column: 0, ...columns }, [null, null, null]);
+      assert.equal(await page.getByRole("button", { name: "Undo" }).isDisabled(), true);
+    });
+  });
+
+  test(`controllers are evaluated (${look.name})`, async () => {
+    await on("/#evaluate", look, async (page) => {
+      if (look.width < 500) {
+        await page.getByText("Choices").click();
+      }
+      await page.getByLabel("Height").fill("8");
+      await page.getByLabel("Games each").selectOption("200");
+      await page.getByLabel("Cut after").selectOption("10000");
+      await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+      await until(async () => ((await page.locator(".remark").textContent()).startsWith("600 games in") || page.locator(".remark").textContent()), "600 games", 60_000);
+      const rows = await page.locator("tbody tr").allTextContents();
+      assert.equal(rows.length, 3);
+      for (const row of rows) {
+        assert.match(row, /^(dellacherie|bcts|el-tetris)200[\d.,]+/);
+      }
+      assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines a game/);
+      assert.match(await page.locator("canvas.strips").getAttribute("aria-label"), /bcts: mean [\d.,]+, plus or minus [\d.,]+, over 200 games/);
+    });
+  });
+
+  test(`it says what the server is (${look.name})`, async () => {
+    await on("/#server", look, async (page) => {
+      await page.getByText("tetrion-rules-1").waitFor();
+      assert.equal(await page.locator("tbody th", { hasText: "simplified" }).count(), 1);
+      assert.ok(await page.getByText(`${server.address}/tetrion.v1.EnvironmentService/GetServerInfo`).count() >= 1);
+    });
+  });
+}
+
+test("weights that are changed change the choices, and can be evaluated", async () => {
+  await on("/#race", DESKTOP, async (page) => {
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.waitForTimeout(300);
+    const holes = page.getByRole("slider", { name: "A: weight of holes" });
+    const heat = page.locator(".lane-a canvas.heat");
+    const before = await heat.getAttribute("aria-label");
+    // A controller that loves height builds a tower.
+    const height = page.getByRole("slider", { name: "A: weight of landing height" });
+    await height.fill(await height.getAttribute("max"));
+    await holes.fill(await holes.getAttribute("max"));
+    await until(async () => (await heat.getAttribute("aria-label")) !== before, "another placement is the best");
+    await page.locator(".lane-a .controller.edited").waitFor();
+    await page.getByLabel("Speed").fill("7");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await until(async () => (await page.locator(".lane-a .fact output").nth(2).textContent()) === "10" || page.locator(".lane-a .facts").textContent(), "it tops out");
+    await page.getByRole("link", { name: "Evaluate" }).click();
+    await page.getByLabel("Controller 1").selectOption({ label: "dellacherie, weights of A" });
+    await page.getByLabel("Controller 2").selectOption("dellacherie");
+    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
+    await page.getByLabel("Games each").selectOption("50");
+    await page.getByLabel("Cut after").selectOption("10000");
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
+    assert.match(await page.locator("ul").textContent(), /dellacherie − dellacherie, weights of A: [\d.,]+ lines a game.*better/);
+  });
+});
+
+test("an evaluation can be stopped", async () => {
+  await on("/#evaluate", DESKTOP, async (page) => {
+    await page.getByLabel("Games each").selectOption("5000");
+    await page.getByLabel("Height").fill("20");
+    await page.getByLabel("Cut after").selectOption("1000000");
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped:").waitFor();
+    await page.getByRole("button", { name: "Evaluate", exact: true }).waitFor();
+  });
+});
+
+test("pieces fall by themselves where the rules have key presses", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    await page.getByLabel("Rules").selectOption("lab");
+    await page.getByLabel("Pieces fall by themselves").waitFor();
+    await page.locator("main").focus();
+    const pieces = page.locator(".beside .fact output").nth(1);
+    for (let piece = 1; piece <= 3; piece++) {
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === piece || count(pieces), "a piece has landed");
+    }
+    // Every full cell has the colour of a piece: the page knows where each landed, though it learns of keys only.
+    const known = ["#2fc6e0", "#f2cf3c", "#a95bd6", "#e2484d", "#53b94f", "#3f6fe0", "#ee8c2f"];
+    const coloured = async () => {
+      const columns = [];
+      for (let at = 0; at < 10; at++) {
+        columns.push(await column(page, "canvas.board", { column: at, columns: 10, rows: 24 }));
+      }
+      return columns.flatMap((cells) => cells.slice(0, 12)).filter((cell) => known.includes(cell)).length;
+    };
+    await until(async () => (await coloured()) === 12 || coloured(), "three pieces in their colours");
+    await page.keyboard.press("u");
+    await until(async () => (await count(pieces)) === 2 || count(pieces), "undo takes a piece back");
+  });
+});
+
+test("every preset can be played", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    const pieces = page.locator(".beside .fact output").nth(1);
+    for (const preset of ["simplified", "lab", "survey", "genetic", "leiden"]) {
+      await page.getByLabel("Rules").selectOption(preset);
+      await page.getByLabel("Preview").fill("3");
+      await page.getByLabel("Preview").press("Enter");
+      await until(async () => /^Next: [IOTZSJL], [IOTZSJL], [IOTZSJL]$/.test(await page.locator("canvas.pieces").getAttribute("aria-label")), "the next pieces");
+      await page.locator("main").focus();
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 1 || count(pieces), preset);
+      await page.getByLabel("Preview").fill("0");
+      await page.getByLabel("Preview").press("Enter");
+    }
+  });
+});
+
+test("a token is asked for, kept for the tab, and never in the address", async () => {
+  const locked = await Server.start(["--token", "open sesame"]);
+  try {
+    await on("/#server", DESKTOP, async (page) => {
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Token").fill("wrong");
+      await dialog.getByRole("button", { name: "Enter" }).click();
+      await dialog.getByText("It does not know that one.").waitFor();
+      await dialog.getByLabel("Token").fill("open sesame");
+      await dialog.getByLabel("Token").press("Enter");
+      await page.getByText("tetrion-rules-1").waitFor();
+      assert.equal(new URL(page.url()).href, `${locked.address}/#server`);
+      await page.reload();
+      await page.getByText("tetrion-rules-1").waitFor();
+      const kept = await page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage), document.cookie]);
+      assert.deepEqual(kept[0], ["open sesame"]);
+      assert.ok(!JSON.stringify(kept.slice(1)).includes("sesame"));
+    }, { of: locked });
+  } finally {
+    await locked.stop();
+  }
+});
+
+test("a game survives its server", async () => {
+  let mortal = await Server.start();
+  try {
+    await on("/#play", DESKTOP, async (page) => {
+      const pieces = page.locator(".beside .fact output").nth(1);
+      await page.locator("main").focus();
+      await until(async () => (await page.locator("canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece");
+      await mortal.stop();
+      await page.keyboard.press(" ");
+      await page.getByText("The server does not answer").waitFor();
+      mortal = await Server.start([], mortal.port);
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 2 || count(pieces), "the game goes on in a new session");
+    }, { of: mortal, expected: ["net::ERR_"] });
+  } finally {
+    await mortal.stop();
+  }
+});
+
+test("it can be used with the keyboard alone", async () => {
+  await on("/", DESKTOP, async (page) => {
+    await page.locator(".lane-a canvas.board").waitFor();
+    const seen = [];
+    for (let stop = 0; stop < 20; stop++) {
+      await page.keyboard.press("Tab");
+      seen.push(await page.evaluate(() => {
+        const focused = document.activeElement;
+        const named = focused.ariaLabel ?? focused.labels?.[0]?.textContent ?? focused.textContent;
+        return named.trim();
+      }));
+    }
+    for (const name of ["Skip to the content", "Race", "Play", "Pause", "Speed", "Rules", "Width", "Seed", "Controller A"]) {
+      assert.ok(seen.includes(name), `${name} is not among ${seen}`);
+    }
+    await page.getByRole("link", { name: "Play" }).focus();
+    await page.keyboard.press("Enter");
+    await until(async () => (await page.title()) === "Play · Tetrion" || page.title(), "another view");
+  });
+});
+
+test("themes and colours can be chosen, and are remembered", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await ground();
+    await page.getByRole("button", { name: /Theme/ }).click();
+    await page.getByRole("button", { name: /Theme/ }).click();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    assert.notEqual(await ground(), light);
+    await page.getByRole("button", { name: /colour-blind/ }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /colour-blind/ }).getAttribute("aria-pressed"), "true");
+  });
+});
+
+test("without a training there is nothing to see, and it says so", async () => {
+  await on("/#training", DESKTOP, async (page) => {
+    await page.getByText("No training runs in this server's process.").waitFor();
+  });
+});
+
+for (const look of [LOOKS[0], LOOKS[3]]) {
+  test(`the learning curve of a training grows (${look.name})`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
+    const search = ["--height", "8", "--generations", "500", "--population", "16", "--games", "2", "--check-games", "8", "--max-pieces", "1000", "--seed", "5"];
+    const training = spawn(process.env.TETRION_SERVER, ["train", ...search, "--out", join(folder, "run")], { stdio: ["ignore", "ignore", "pipe"] });
+    try {
+      let address;
+      for await (const line of createInterface(training.stderr)) {
+        address = /^its learning curve grows at (http:.*)\/#training$/.exec(line)?.[1];
+        if (address !== undefined) {
+          break;
+        }
+      }
+      training.stderr.resume();
+      await on("/#training", look, async (page) => {
+        await page.getByRole("heading", { name: /on 10 x 8, seed 5$/ }).waitFor();
+        const done = async () => Number(/^(\d+) of 500 generations: [\d.,]+ lines a game, [\d.,-]+ to [\d.,]+\.$/.exec(await page.locator(".lead").textContent())?.[1] ?? 0);
+        await until(async () => (await done()) > 2 || page.locator(".lead").textContent(), "generations", 60_000);
+        const first = await done();
+        await until(async () => (await done()) > first || page.locator(".lead").textContent(), "it grows", 60_000);
+        assert.equal(await page.locator("tbody tr").count(), Math.min(50, await done()));
+      }, { of: { address } });
+    } finally {
+      const ended = once(training, "exit");
+      training.kill("SIGKILL");
+      await ended;
+      await rm(folder, { recursive: true });
+    }
+  });
+}
+
+for (const look of LOOKS) {
+  test(`sessions are watched as they go on (${look.name})`, async () => {
+    // The race of one page is a session like any other to another page.
+    const other = await open(browser, server, { ...DESKTOP, path: "/#race" });
+    try {
+      await other.page.locator(".lane-a canvas.board").waitFor();
+      await on("/#sessions", look, async (page) => {
+        const row = page.getByRole("radio", { name: /2 environments, simplified 10 × 10/ }).last();
+        await row.click();
+        assert.equal(await row.getAttribute("aria-checked"), "true");
+        const board = page.locator("canvas.board").first();
+        const pieces = async () => Number(/(\d+) pieces$/.exec(await board.getAttribute("aria-label"))?.[1]);
+        await until(async () => Number.isFinite(await pieces()) || board.getAttribute("aria-label"), "a frame");
+        const before = await pieces();
+        await until(async () => (await pieces()) > before + 3 || pieces(), "the game goes on");
+        assert.equal(await page.locator("canvas.board").count(), 2);
+        const label = () => other.page.locator(".lane-a canvas.board").getAttribute("aria-label");
+        await other.page.getByRole("button", { name: "Pause" }).click();
+        const words = /: (\d+) lines, (\d+) pieces/;
+        await until(async () => {
+          const [there, here] = [words.exec(await label()).slice(1), words.exec(await board.getAttribute("aria-label"))?.slice(1)];
+          return `${there}` === `${here}` || `${here}, expected ${there}`;
+        }, "both pages show the same game");
+        await other.page.getByLabel("Seed").fill("7");
+        await other.page.getByLabel("Seed").press("Enter");
+        await page.getByText("The session has ended.").waitFor();
+      });
+    } finally {
+      await other.close();
+    }
+  });
+}

@@ -1,0 +1,56 @@
+// The seven tetrominoes as this page draws them, and their colours. What they do is the server's business.
+
+/** Their letters in the order of their numbers. */
+export const LETTERS = "IOTZSJL";
+
+/** Row and column of a cell, row 0 the lowest. */
+export type Cell = readonly [row: number, column: number];
+
+/** The cells of each, lying, for pictures of pieces that are to come. */
+export const DRAWINGS: readonly (readonly Cell[])[] = [
+  [[0, 0], [0, 1], [0, 2], [0, 3]],
+  [[0, 0], [0, 1], [1, 0], [1, 1]],
+  [[0, 0], [0, 1], [0, 2], [1, 1]],
+  [[0, 1], [0, 2], [1, 0], [1, 1]],
+  [[0, 0], [0, 1], [1, 1], [1, 2]],
+  [[0, 0], [0, 1], [0, 2], [1, 0]],
+  [[0, 0], [0, 1], [0, 2], [1, 2]],
+];
+
+/** A drawing after quarter turns, its lowest row and leftmost column 0. */
+export function turned(cells: readonly Cell[], turns: number): Cell[] {
+  let now: Cell[] = [...cells];
+  for (let turn = 0; turn < turns; turn++) {
+    now = now.map(([row, column]) => [column, -row]);
+  }
+  const low = Math.min(...now.map(([row]) => row));
+  const left = Math.min(...now.map(([, column]) => column));
+  return now.map(([row, column]) => [row - low, column - left]);
+}
+
+/** Names of palettes. */
+export type PaletteName = "usual" | "distinct";
+
+// The same as in src/picture/palette.rs, which tests/it/page.rs holds them to. `distinct` is that of Okabe and Ito (2008).
+const PALETTES: Record<PaletteName, readonly string[]> = {
+  usual: ["#2fc6e0", "#f2cf3c", "#a95bd6", "#e2484d", "#53b94f", "#3f6fe0", "#ee8c2f"],
+  distinct: ["#56b4e9", "#f0e442", "#cc79a7", "#d55e00", "#009e73", "#0072b2", "#e69f00"],
+};
+const GIVEN = "#8a909c";
+
+let chosen: PaletteName = "usual";
+
+/** Takes the colours of the pieces from this palette from now on. */
+export function choosePalette(name: PaletteName): void {
+  chosen = name;
+}
+
+/** The palette in use. */
+export function palette(): PaletteName {
+  return chosen;
+}
+
+/** The colour of a cell: 1 to 7 for the tetrominoes, 8 for cells that nobody saw landing. */
+export function colourOf(cell: number): string {
+  return PALETTES[chosen][cell - 1] ?? GIVEN;
+}

@@ -1,0 +1,107 @@
+//! The page at `/`: files that are part of the program, and how browsers get them.
+//!
+//! Their sources are in `clients/typescript/page`; `make page` writes what is served here, and a test compares the two. What
+//! the page does is its own business: to the server it is a client that calls with gRPC-Web, with the rights of the token that a
+//! person gives it. So the files themselves are public, like the program.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a page of this server may do: run its own script, use its own style sheet and picture, call its own server. No markup
+/// from strings, no frames around it, nothing from elsewhere.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+                      trusted-types 'none'";
+
+/// What every answer says beside its file.
+const HEADERS: [(HeaderName, &str); 7] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    // It may be kept, and is asked for again each time: a new program brings a new page.
+    (header::CACHE_CONTROL, "no-cache"),
+    (header::VARY, "accept-encoding"),
+];
+
+/// A file of the page.
+struct Asset {
+    path: &'static str,
+    kind: &'static str,
+    bytes: &'static [u8],
+    /// The same, compressed when the program was built.
+    gzip: &'static [u8],
+}
+
+macro_rules! asset {
+    ($path:literal, $name:literal, $kind:literal) => {
+        Asset {
+            path: $path,
+            kind: $kind,
+            bytes: include_bytes!(concat!("page/", $name)),
+            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz")),
+        }
+    };
+}
+
+static ASSETS: [Asset; 4] = [
+    asset!("/", "index.html", "text/html; charset=utf-8"),
+    asset!("/page.js", "page.js", "text/javascript; charset=utf-8"),
+    asset!("/page.css", "page.css", "text/css; charset=utf-8"),
+    asset!("/icon.svg", "icon.svg", "image/svg+xml"),
+];
+
+/// The routes of the page.
+pub(super) fn routes() -> Router {
+    ASSETS.iter().enumerate().fold(Router::new(), |router, (index, asset)| {
+        router.route(asset.path, get(async move |headers: HeaderMap| answer(index, &headers)))
+    })
+}
+
+/// A file, or that the browser has it already.
+fn answer(index: usize, request: &HeaderMap) -> Response {
+    static TAGS: LazyLock<[u64; ASSETS.len()]> =
+        LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.bytes)));
+    let asset = &ASSETS[index];
+    let is_gzip = accepts_gzip(request);
+    let tag = format!("\"{:016x}{}\"", TAGS[index], if is_gzip { "-gz" } else { "" });
+    let is_known = request.get(header::IF_NONE_MATCH).is_some_and(|known| names(known, &tag));
+    let body = if is_gzip { asset.gzip } else { asset.bytes };
+    let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
+    let headers = response.headers_mut();
+    headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    headers.insert(header::ETAG, HeaderValue::from_str(&tag).expect("hexadecimal digits"));
+    if is_known {
+        headers.remove(header::CONTENT_TYPE);
+    } else {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.kind));
+        if is_gzip {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+    }
+    response
+}
+
+/// Whether a list of entity tags has this one. Weak tags count: the bytes of equal tags are equal here.
+fn names(list: &HeaderValue, tag: &str) -> bool {
+    let list = list.to_str().unwrap_or_default();
+    list.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+}
+
+/// Whether the browser reads gzip. A coding with a quality of 0 is one that it refuses.
+fn accepts_gzip(request: &HeaderMap) -> bool {
+    let codings = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut codings = codings.flat_map(|value| value.split(','));
+    codings.any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
+        let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(Ok(1.0), str::parse::<f64>);
+        is_gzip && quality.is_ok_and(|quality| quality > 0.0)
+    })
+}
