@@ -8,7 +8,7 @@
 //! `measured` what programs other than this one gave: MDPTetris itself, or independent re-implementations. Where the two
 //! differ, this engine is expected to meet the measured one.
 
-use super::{LinearAgent, TerminalPolicy};
+use super::{Expectation, LinearAgent, TerminalPolicy};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
@@ -23,6 +23,8 @@ pub struct Controller {
     pub weights: &'static [f64],
     /// How it values a placement that ends the game.
     pub terminal: TerminalPolicy,
+    /// How it weighs the pieces to come, if its weights were found for that; else it is greedy.
+    pub expectation: Option<Expectation>,
     /// The rule set it was made for.
     pub preset: &'static str,
     /// Columns of the playfield it was made for.
@@ -106,7 +108,7 @@ impl Controller {
         found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
     }
 
-    /// The controller, ready to play at a width.
+    /// The controller, ready to play at a width: greedily, whatever its expectation.
     ///
     /// # Errors
     /// As [`Controller::features`].
@@ -257,6 +259,27 @@ pub static CONTROLLERS: &[Controller] = &[
         ..SIMPLIFIED
     },
     Controller {
+        name: "tetrion-10x10-expectation",
+        feature_set: "steps16",
+        weights: UNDER_THE_MEAN,
+        expectation: Some(Expectation::DEFAULT),
+        height: 10,
+        source: "this project, by the cross-entropy method under the exact mean over the hidden piece, from dt-10 on; \
+                 docs/players.md has the command",
+        figures: &[on(10, 10).measured(400, 38_553.0, (34_903.0, 42_203.0))],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "tetrion-10x10-preview",
+        feature_set: "steps16",
+        weights: UNDER_THE_MEAN,
+        expectation: Some(Expectation { pieces: 2, placements: 4, ..Expectation::DEFAULT }),
+        height: 10,
+        source: "this project: the weights of tetrion-10x10-expectation, for rules that show the next piece",
+        figures: &[],
+        ..SIMPLIFIED
+    },
+    Controller {
         name: "bdu",
         feature_set: "bdu",
         weights: &[
@@ -372,12 +395,35 @@ const EL_TETRIS: [f64; 6] = [
     -3.3855972247263626,
 ];
 
+/// What a search under the exact mean over the hidden piece found, for [`steps16`](crate::features::FEATURE_SETS).
+const UNDER_THE_MEAN: &[f64] = &[
+    // thiery9
+    -0.19670806117055017,
+    0.17128095657669437,
+    -0.22432222758422113,
+    -0.28797092198632285,
+    0.08040847099603267,
+    -0.2579191393338119,
+    -0.09005843079918116,
+    -0.8301784405226885,
+    0.10360245121963066, //
+    // steps
+    -0.05353266881045736,
+    -0.02989524141899125,
+    0.05581899868892911,
+    -0.017879718639209133,
+    0.03319144702490406,
+    0.020122557592492003,
+    -0.03172023550004418,
+];
+
 /// What most rows share.
 const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",
     weights: &[],
     terminal: TerminalPolicy::Avoid,
+    expectation: None,
     preset: "simplified",
     width: 10,
     height: 20,

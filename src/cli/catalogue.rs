@@ -100,7 +100,13 @@ pub fn markdown() -> String {
     table(&mut page, "Parameters", PARAMETERS_HEAD, ["parameter", "meaning", "default"], parameters);
 
     let controllers = CONTROLLERS.iter().map(|controller| {
-        let made_for = format!("`{}`, {} x {}", controller.preset, controller.width, controller.height);
+        let pieces = match controller.expectation.map(|expectation| expectation.pieces) {
+            None => "",
+            Some(1) => ", expectation",
+            Some(_) => ", expectation, a next piece shown",
+        };
+        let made_for =
+            format!("`{}`, {} x {}{pieces}", controller.preset, controller.width, controller.height);
         [code(controller.name), code(controller.feature_set), made_for, controller.source.to_owned()]
     });
     let heads = ["controller", "features", "made for", "source"];

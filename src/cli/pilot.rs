@@ -41,7 +41,7 @@ impl Pilot {
         seed: u64,
     ) -> Result<Pilot, UsageError> {
         let agent = agent(name, rules, expectation)?;
-        let weighs = matches!(agent, Agent::Expectation(_)) && name != "expectation";
+        let weighs = expectation.is_some() && matches!(agent, Agent::Expectation(_));
         let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
         let turn = Turn::Thinking(Thought::default());
         Ok(Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn })
@@ -143,6 +143,14 @@ fn agent(name: &str, rules: &Rules, expectation: Option<Expectation>) -> Result<
         return Err(refused(unknown("agent or controller", name, known)));
     };
     let linear = controller.agent(rules.width).map_err(|error| refused(error.to_string()))?;
+    let expectation = expectation.or(controller.expectation);
+    if let Some(wanted) = expectation.filter(|wanted| wanted.pieces > rules.preview + 1) {
+        let least = wanted.pieces - 1;
+        return Err(refused(format!(
+            "{name} looks at {} pieces after the current one: add --preview {least}",
+            wanted.pieces
+        )));
+    }
     Ok(Agent::linear(linear, 0, expectation))
 }
 

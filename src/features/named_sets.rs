@@ -60,6 +60,23 @@ pub static FEATURE_SETS: &[NamedSet] = &[
         ],
     },
     NamedSet {
+        name: "steps16",
+        version: 1,
+        source: "this project: thiery9, then how the surface steps from column to column",
+        members: &[
+            "landing_height",
+            "eroded_piece_cells",
+            "row_transitions",
+            "column_transitions",
+            "holes",
+            "cumulative_wells",
+            "hole_depth",
+            "rows_with_holes",
+            "pattern_diversity",
+            "steps[i]",
+        ],
+    },
+    NamedSet {
         name: "surface27",
         version: 1,
         source: "this project: thiery9, then how the surface takes the tetrominoes, its steps, wells and parity, and holes \

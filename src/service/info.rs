@@ -11,7 +11,7 @@ use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
-use crate::wire::{duration, features, fields, limits, pb};
+use crate::wire::{duration, expectation, features, fields, limits, pb};
 
 use super::caller::CallerLimits;
 use super::calls::CallPool;
@@ -278,6 +278,7 @@ fn controller(controller: &Controller) -> pb::Controller {
         rules_preset: controller.preset.to_owned(),
         source: controller.source.to_owned(),
         scores: controller.figures.iter().flat_map(scores).collect(),
+        expectation: controller.expectation.as_ref().map(expectation::encode),
     }
 }
 

@@ -224,7 +224,21 @@ fn decode_parameters(
 ) -> Result<Parameters, DecodeError> {
     let lookahead = message.lookahead.unwrap_or(0);
     check_lookahead(lookahead, rules)?;
-    let expectation = expectation::decode(message.expectation.as_ref(), rules, lookahead)?;
+    let mut expectation = expectation::decode(message.expectation.as_ref(), rules, lookahead)?;
+    if let (None, None, Some(own)) =
+        (expectation, message.lookahead, controller.and_then(|controller| controller.expectation))
+    {
+        if u32::from(own.pieces) > expectation::most_pieces(rules) {
+            let problem = format!(
+                "is {}, which takes {} pieces after the current one into account, expected rules that show at least {} of them",
+                message.name,
+                own.pieces,
+                own.pieces - 1
+            );
+            return Err(DecodeError::field("name", problem));
+        }
+        expectation = Some(own);
+    }
     let terminal = decode_terminal(message.terminal)?;
     let (features, weights, default_terminal) = match controller {
         None => {

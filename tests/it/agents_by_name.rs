@@ -236,6 +236,62 @@ async fn an_expectation_is_asked_for_in_three_ways() {
 }
 
 #[tokio::test]
+async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
+    let (mut client, _guard) = start(2).await;
+    for (name, pieces) in [("tetrion-10x10-expectation", 1), ("tetrion-10x10-preview", 2)] {
+        let controller = Controller::named(name).unwrap();
+        let own = controller.expectation.unwrap();
+        assert_eq!(u32::from(own.pieces), pieces);
+        let with_weights = pb::Agent {
+            features: Some(pb::FeatureSelection {
+                set: controller.feature_set.to_owned(),
+                ..Default::default()
+            }),
+            weights: controller.weights.to_vec(),
+            ..named("linear")
+        };
+        let placements = Some(own.placements.into());
+        let expectation = Some(pb::Expectation { pieces: Some(pieces), placements, ..Default::default() });
+        let asked = |preview, agents| {
+            let rules = pb::Rules {
+                preset: "simplified".to_owned(),
+                width: Some(10),
+                height: Some(6),
+                preview: Some(preview),
+                ..Default::default()
+            };
+            pb::EvaluatePoliciesRequest { rules: Some(rules), max_pieces: 40, ..request(agents) }
+        };
+        let agents = vec![
+            named(name),
+            pb::Agent { expectation, name: "expectation".to_owned(), ..with_weights.clone() },
+            pb::Agent { lookahead: Some(0), ..named(name) },
+            with_weights,
+        ];
+        let answer = ask(&mut client, asked(pieces - 1, agents)).await.unwrap();
+        let games = |policy: usize| -> Vec<_> {
+            let games = &answer.results[3 * policy..3 * policy + 3];
+            games.iter().map(|game| (game.lines, game.pieces, game.truncated)).collect()
+        };
+        assert_eq!((games(0), games(2)), (games(1), games(3)), "{name}");
+        assert_ne!(games(0), games(2), "{name}: a lookahead of 0 is greedy");
+        let echoed: Vec<_> = answer.started.agents.iter().map(|agent| agent.expectation).collect();
+        assert_eq!((echoed[0], echoed[2]), (echoed[1], None), "{name}");
+        assert!(echoed[0].is_some(), "{name}");
+
+        if pieces == 2 {
+            let status = Refused { client: &mut client };
+            let refusal = ask(status.client, asked(0, vec![named(name)])).await.unwrap_err();
+            assert_eq!(
+                refusal.message(),
+                "agents[0].name: is tetrion-10x10-preview, which takes 2 pieces after the current one into account, expected \
+                 rules that show at least 1 of them"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_expectation_has_bounds() {
     let (mut client, _guard) = start(1).await;
     let mut refused = Refused { client: &mut client };

@@ -146,12 +146,15 @@ async fn every_controller_and_every_preset_can_be_played() {
     };
     for controller in &info.controllers {
         let width = if controller.width == 0 { 10 } else { controller.width };
-        let rules = pb::Rules { width: Some(width), ..Default::default() };
+        // Whoever weighs two pieces must see the first of them.
+        let pieces = controller.expectation.map_or(1, |own| own.pieces());
+        let rules = pb::Rules { width: Some(width), preview: Some(pieces - 1), ..Default::default() };
         let agent = pb::Agent { name: controller.name.clone(), ..Default::default() };
         let answer = ask(&mut Client::new(channel.clone()), request(agent, rules)).await.unwrap();
         let [echo] = answer.started.agents.try_into().unwrap();
         assert_eq!(echo.weights, controller.weights, "{}", controller.name);
         assert_eq!(echo.terminal, controller.terminal, "{}", controller.name);
+        assert_eq!(echo.expectation, controller.expectation, "{}", controller.name);
         let features = echo.features.unwrap();
         assert_eq!(
             (features.set, features.version),

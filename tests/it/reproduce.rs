@@ -60,7 +60,8 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
             "controllers-10x10",
             "controllers-10x20",
             "cem-szita-lorincz",
-            "expectation"
+            "expectation",
+            "records"
         ]
     );
     for experiment in &experiments {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::args::EvaluateArgs;
-use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Parameter};
+use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Controller, Parameter};
 use crate::cli::options::{UsageError, read_text};
 use crate::cli::weights::{RulesNote, Weights, WeightsError};
 use crate::client::{Expectation, Features, NamedPolicy, Policies, RulesChoice};
@@ -62,8 +62,10 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
-    let shown =
-        args.lookahead.max(args.expectation.expectation_pieces.map_or(0, |pieces| u32::from(pieces) - 1));
+    let asked = args.expectation.note().map(|note| note.pieces);
+    let own = args.controller.iter().filter_map(|name| Controller::named(name).ok()?.expectation);
+    let pieces = asked.into_iter().chain(own.map(|own| own.pieces)).max().unwrap_or(1);
+    let shown = args.lookahead.max(u32::from(pieces) - 1);
     if shown > 0 {
         others.preview = Some(shown);
     }

@@ -113,8 +113,10 @@ impl Player {
     fn name(self) -> String {
         match self {
             Player::Optimum => "optimum".to_owned(),
-            Player::Controller(controller, None) => controller.name.to_owned(),
-            Player::Controller(controller, Some(_)) => format!("{} + expectation", controller.name),
+            Player::Controller(controller, expectation) if expectation == controller.expectation => {
+                controller.name.to_owned()
+            }
+            Player::Controller(controller, _) => format!("{} + expectation", controller.name),
             Player::Random => "random".to_owned(),
         }
     }
@@ -133,7 +135,12 @@ impl Player {
 
 /// All players: those that can play a playfield are in its rows.
 fn players() -> impl Iterator<Item = Player> {
-    let controllers = CONTROLLERS.iter().map(|controller| Player::Controller(controller, None));
+    // No next piece is shown here, and none of the two that some controllers weigh.
+    let of_one_piece = |controller: &&Controller| controller.expectation.is_none_or(|own| own.pieces == 1);
+    let controllers = CONTROLLERS
+        .iter()
+        .filter(of_one_piece)
+        .map(|controller| Player::Controller(controller, controller.expectation));
     let weighing = CONTROLLERS
         .iter()
         .filter(|controller| WEIGHING.contains(&controller.name))

@@ -63,11 +63,14 @@ impl Expectation {
     pub const MAX_PLACEMENTS: u8 = 128;
     /// The lowest count of a lost piece, in multiples of the largest weight. Doubles still tell scores apart beside it.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
+    /// One piece, by its exact mean where it is hidden, behind the eight best placements.
+    pub const DEFAULT: Expectation =
+        Expectation { pieces: 1, placements: 8, lost_piece: -100.0, discount: 1.0, terms: Terms::Landing };
 }
 
 impl Default for Expectation {
     fn default() -> Expectation {
-        Expectation { pieces: 1, placements: 8, lost_piece: -100.0, discount: 1.0, terms: Terms::Landing }
+        Expectation::DEFAULT
     }
 }
 

@@ -171,12 +171,12 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     assert_eq!(
         FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
         "no feature set is called \"bcts9\", did you mean \"bcts8\"? expected one of dellacherie6, bcts8, thiery9, \
-         surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         steps16, surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
     assert_eq!(
         FeatureSet::named("holes", 10).unwrap_err().to_string(),
         "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
-         surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         steps16, surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
 }
 

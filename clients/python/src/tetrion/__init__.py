@@ -32,7 +32,8 @@ This package holds no rules of the game. It asks the server for what it needs to
 
 from gymnasium.envs.registration import register
 
-from tetrion._pb.evaluation_service_pb2 import Agent, Expectation
+from tetrion._pb.evaluation_service_pb2 import Agent
+from tetrion._pb.features_pb2 import Expectation
 from tetrion.answers import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client

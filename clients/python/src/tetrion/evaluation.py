@@ -166,7 +166,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     return request
 
 
-def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: bool) -> pb.Expectation | None:
+def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: bool) -> features_pb2.Expectation | None:
     message = expectation_message(expectation)
     if message is not None and not has_weights:
         whose = "expected weights; a controller by name takes it in its message, as in Agent(name='dt-10', expectation={})"

@@ -15,7 +15,6 @@ from google.protobuf.message import Message
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
-from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb import features_pb2, rules_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
@@ -23,7 +22,7 @@ from tetrion.tensors import from_numpy
 
 RulesLike: TypeAlias = "str | Mapping[str, Any] | rules_pb2.Rules | None"
 FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
-ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | evaluation_pb.Expectation | None"
+ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | features_pb2.Expectation | None"
 
 
 class Drawing(NamedTuple):
@@ -166,7 +165,7 @@ def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | 
     return features_pb2.FeatureSelection(features=arguments.names("features", features, "holes"))
 
 
-def expectation_message(expectation: ExpectationLike) -> evaluation_pb.Expectation | None:
+def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectation | None:
     """An expectation from fields of the message by name; the server fills in the others.
 
     - `pieces`: how many of the next pieces are taken into account, 1 or 2; the first of two must be shown
@@ -181,13 +180,13 @@ def expectation_message(expectation: ExpectationLike) -> evaluation_pb.Expectati
         InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
             an `InvalidRequest`.
     """
-    if expectation is None or isinstance(expectation, evaluation_pb.Expectation):
+    if expectation is None or isinstance(expectation, features_pb2.Expectation):
         return expectation
     if isinstance(expectation, (bool, np.bool_)):
-        return evaluation_pb.Expectation() if expectation else None
+        return features_pb2.Expectation() if expectation else None
     if not isinstance(expectation, Mapping):
         raise arguments.wrong("expectation", expectation, "True, or fields by name such as {'placements': 4}")
-    message = evaluation_pb.Expectation()
+    message = features_pb2.Expectation()
     _fill(message, expectation, "expectation")
     return message
 

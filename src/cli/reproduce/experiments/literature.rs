@@ -30,7 +30,9 @@ fn paper(controller: &str, height: u8, published: Option<f64>) -> Option<Said> {
 
 /// The controllers of the table with figures of this height.
 pub fn controllers(name: &'static str, height: u8) -> Experiment {
-    let rows = CONTROLLERS.iter().flat_map(|controller| {
+    // Greedy players alone: those that weigh the next piece are a class of their own.
+    let greedy = CONTROLLERS.iter().filter(|controller| controller.expectation.is_none());
+    let rows = greedy.flat_map(|controller| {
         let figure = controller.figures.iter().find(|figure| {
             (figure.preset, figure.width, figure.height, figure.max_steps) == ("simplified", 10, height, 0)
         })?;

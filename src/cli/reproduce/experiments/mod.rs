@@ -17,7 +17,7 @@ use self::documents::{
     genetic, lab, leiden_monte_carlo_50, leiden_monte_carlo_1000, leiden_random, leiden_smart, survey,
 };
 use self::literature::{cem_szita_lorincz, controllers};
-use self::players::expectation;
+use self::players::{expectation, records};
 pub use self::row::{ComparedFigure, Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan};
 
 /// All of them.
@@ -34,5 +34,6 @@ pub fn experiments() -> Vec<Experiment> {
         controllers("controllers-10x20", 20),
         cem_szita_lorincz(),
         expectation(),
+        records(),
     ]
 }

@@ -7,6 +7,39 @@ const CONTROLLERS: [&str; 5] = ["dellacherie", "bcts", "dt-20", "rv-ce", "dt-10"
 /// Pieces after which a game is cut where the next piece is shown: such games last for hours.
 const SHOWN_CUT: u64 = 1_000_000;
 
+/// The controllers that this project found, each beside the best published one of its class on the same pieces.
+pub fn records() -> Experiment {
+    let row = |label: &str, height, player| {
+        Row::new(label, "simplified", 10, height, player).figure(Quantity::Lines, None, None)
+    };
+    let mut rows = Vec::new();
+    for name in ["rv-ce", "tetrion-10x10"] {
+        rows.push(row(&format!("{name}, greedy"), 10, Player::Named(name)).games(10_000, 500));
+    }
+    for (name, player) in [
+        ("dt-10", Player::Expectation { name: "dt-10", pieces: 1, placements: 8 }),
+        ("tetrion-10x10-expectation", Player::Named("tetrion-10x10-expectation")),
+    ] {
+        let mean = row(&format!("{name}, mean over the hidden piece"), 10, player).games(400, 10);
+        rows.push(Row { quick_cut: 20_000, ..mean });
+    }
+    for (name, player) in [
+        ("dt-10", Player::Expectation { name: "dt-10", pieces: 2, placements: 4 }),
+        ("tetrion-10x10-preview", Player::Named("tetrion-10x10-preview")),
+    ] {
+        let label = format!("{name}, next piece shown, mean over the one after it");
+        let shown = Row::new(label, "simplified", 10, 10, player).showing(1).games(40, 4);
+        let shown = Row { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
+        rows.push(shown.figure(Quantity::Lost, None, None));
+    }
+    Experiment {
+        name: "records",
+        title: "the controllers that this project found, beside the best published ones of their class, on the same pieces",
+        source: "docs/players.md has the figures, and the command that found each",
+        rows,
+    }
+}
+
 /// Greedy, with the exact mean over the hidden piece, and with the next piece shown.
 pub fn expectation() -> Experiment {
     let row = |label: String, player| {
