@@ -1,7 +1,8 @@
 //! The options, from three places.
 //!
 //! Every option of every subcommand can be given as a flag, as an environment variable, and in a TOML file, in that order of
-//! precedence. There is one definition, the struct of the subcommand in its own file, and one rule for the names:
+//! precedence; one that takes two values has no variable. There is one definition, the struct of the subcommand in its own
+//! file, and one rule for the names:
 //!
 //! ```text
 //! tetrion serve --drain-timeout 5
@@ -148,7 +149,8 @@ fn with_environment(command: clap::Command) -> clap::Command {
         |subcommand| {
             let prefix = format!("TETRION_{}_", subcommand.get_name().to_uppercase().replace('-', "_"));
             subcommand.mut_args(|arg| {
-                if arg.is_positional() {
+                // A variable has one value.
+                if arg.is_positional() || arg.get_num_args().is_some_and(|values| values.min_values() > 1) {
                     return arg;
                 }
                 let name = prefix.clone() + &arg.get_id().as_str().to_uppercase();

@@ -56,3 +56,8 @@ impl Write for Log {
         Ok(())
     }
 }
+
+/// Whether colours are unwanted: the variable `NO_COLOR` is set to anything, as <https://no-color.org> has it.
+pub fn is_without_colours() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::options::UsageError;
-use super::output::print;
+use super::output::{is_without_colours, print};
 use super::recordings::{self, PaletteArg};
 use crate::picture::{Palette, moment, text};
 use crate::recording::{Outcome, Replay};
@@ -65,8 +65,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
 
 /// The colours, where they can be seen.
 fn palette(args: &ReplayArgs) -> Option<Palette> {
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    (std::io::stdout().is_terminal() && !is_plain).then(|| args.palette.palette.into())
+    (std::io::stdout().is_terminal() && !is_without_colours()).then(|| args.palette.palette.into())
 }
 
 fn verdict(replay: &Replay) -> String {

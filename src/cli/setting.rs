@@ -1,6 +1,7 @@
 //! What the games on a screen have in common: the rules, the pieces, the colours.
 
 use super::options::UsageError;
+use super::output::is_without_colours;
 use super::rules::{RulesArgs, in_words};
 use super::screen::Palette;
 use crate::client::RulesChoice;
@@ -30,9 +31,7 @@ impl Setting {
     pub fn new(rules: &RulesArgs, seed: u64, palette: Option<Palette>) -> Result<Setting, UsageError> {
         let resolved = ResolvedRules::try_from(&rules.choice(RulesChoice::default()));
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
-        let no_color = std::env::var("NO_COLOR").ok();
-        let palette = palette.unwrap_or_else(|| Palette::by_environment(no_color.as_deref()));
-        Ok(Setting { preset, rules, seed, palette })
+        Ok(Setting { preset, rules, seed, palette: Palette::wanted(palette, is_without_colours()) })
     }
 
     /// The seed of the episode that a game is: that of the same game in an evaluation.

@@ -185,6 +185,24 @@ fn evaluate_records_the_games_that_it_is_asked_for() {
 }
 
 #[test]
+fn what_is_recorded_can_stand_in_the_file_and_not_in_the_environment() {
+    let folder = folder("by_file");
+    let config = folder.join("tetrion.toml");
+    let directory = folder.to_str().unwrap();
+    fs::write(&config, format!("[evaluate]\nrecord = [\"worst\", '{directory}']\nheight = 6\ngames = 2\n"))
+        .unwrap();
+    let output = tetrion(&["evaluate", "--controller", "bcts", "--config"])
+        .arg(&config)
+        .env("TETRION_EVALUATE_RECORD", "best")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.join("bcts-worst.json").exists() && !folder.join("bcts-best.json").exists());
+    let help = String::from_utf8(run(&["evaluate", "--help"]).stdout).unwrap();
+    assert!(help.contains("TETRION_EVALUATE_GAMES") && !help.contains("TETRION_EVALUATE_RECORD"), "{help}");
+}
+
+#[test]
 fn replay_says_whether_a_recording_is_true() {
     let folder = folder("replay");
     evaluate(&folder, "best");

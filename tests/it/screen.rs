@@ -88,9 +88,9 @@ fn seven_pieces_have_seven_colours_and_ascii_has_none() {
     let is_plain = |cell: &ratatui::buffer::Cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset);
     assert!(buffer.content().iter().all(is_plain));
     assert!(text(&buffer).is_ascii());
-    assert_eq!(Palette::by_environment(Some("1")), Palette::Ascii);
-    assert_eq!(Palette::by_environment(Some("")), Palette::Usual);
-    assert_eq!(Palette::by_environment(None), Palette::Usual);
+    assert_eq!(Palette::wanted(None, true), Palette::Ascii);
+    assert_eq!(Palette::wanted(None, false), Palette::Usual);
+    assert_eq!(Palette::wanted(Some(Palette::ColourBlind), true), Palette::ColourBlind);
 }
 
 /// This many players of the same game on a screen of this size.

@@ -1,7 +1,7 @@
 //! The whole program on a terminal, which `script` of util-linux makes: it draws, obeys keys and puts the terminal back.
 
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::evaluate::tetrion;
 
@@ -10,38 +10,137 @@ const OPENED: &str = "\x1b[?1049h";
 const CLOSED: &str = "\x1b[?1049l";
 const CURSOR_SHOWN: &str = "\x1b[?25h";
 
+/// A program on a terminal.
+pub struct Terminal {
+    script: Child,
+    output: ChildStdout,
+    input: ChildStdin,
+    bytes: Vec<u8>,
+    size: (u16, u16),
+}
+
+impl Terminal {
+    /// Starts a program on a terminal of this many columns and lines.
+    pub fn open(size: (u16, u16), args: &str, environment: &[(&str, &str)]) -> Terminal {
+        let (columns, lines) = size;
+        let program = env!("CARGO_BIN_EXE_tetrion");
+        let line = format!("stty rows {lines} cols {columns}; echo process $$; exec '{program}' {args}");
+        let mut script = Command::new("script")
+            .args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"])
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .envs(environment.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It stays open until the end: `script` ends the program when its input does.
+        let input = script.stdin.take().unwrap();
+        let output = script.stdout.take().unwrap();
+        Terminal { script, output, input, bytes: Vec::new(), size }
+    }
+
+    fn written(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// Reads until something holds of what was written.
+    #[track_caller]
+    fn read_until(&mut self, what: &str, holds: impl Fn(&Terminal) -> bool) {
+        let mut some = [0; 4096];
+        while !holds(self) {
+            let len = self.output.read(&mut some).unwrap();
+            assert!(len > 0, "it ended without {what:?}: {}", self.written());
+            self.bytes.extend(&some[..len]);
+        }
+    }
+
+    /// Waits until this was written.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.read_until(text, |terminal| terminal.written().contains(text));
+    }
+
+    /// Waits until this is on the screen, which the program changes cell by cell.
+    #[track_caller]
+    pub fn wait_to_see(&mut self, text: &str) {
+        self.read_until(text, |terminal| terminal.screen().contains(text));
+    }
+
+    /// The screen as it is now: what was written, with the moves of the cursor obeyed and all else ignored.
+    pub fn screen(&self) -> String {
+        let (columns, lines) = (usize::from(self.size.0), usize::from(self.size.1));
+        let mut cells = vec![vec![' '; columns]; lines];
+        let (mut x, mut y) = (0, 0);
+        let written = self.written();
+        let mut letters = written.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\x1b' => {
+                    let mut sequence = String::new();
+                    while !sequence.ends_with(|c: char| c.is_ascii_alphabetic()) {
+                        let Some(next) = letters.next() else { break };
+                        sequence.push(next);
+                    }
+                    let numbers = sequence.trim_matches(|c: char| !c.is_ascii_digit());
+                    if sequence.ends_with('H') {
+                        let (row, column) = numbers.split_once(';').unwrap_or(("1", "1"));
+                        (x, y) = (column.parse::<usize>().unwrap() - 1, row.parse::<usize>().unwrap() - 1);
+                    } else if sequence.ends_with('J') || sequence == "[?1049h" {
+                        cells = vec![vec![' '; columns]; lines];
+                    }
+                }
+                '\r' => x = 0,
+                '\n' => y += 1,
+                letter => {
+                    if let Some(cell) = cells.get_mut(y).and_then(|line| line.get_mut(x)) {
+                        *cell = letter;
+                    }
+                    x += 1;
+                }
+            }
+        }
+        cells.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned() + "\n").collect()
+    }
+
+    /// Types keys.
+    pub fn press(&mut self, keys: &str) {
+        self.input.write_all(keys.as_bytes()).unwrap();
+        self.input.flush().unwrap();
+    }
+
+    /// Sends SIGTERM to the program.
+    pub fn terminate(&self) {
+        let written = self.written();
+        let process = written.split_once("process ").unwrap().1.split_whitespace().next().unwrap();
+        assert!(Command::new("kill").args(["-TERM", process]).status().unwrap().success());
+    }
+
+    /// Waits for the end. Returns what the program wrote, and its exit code.
+    pub fn end(mut self) -> (String, Option<i32>) {
+        self.output.read_to_end(&mut self.bytes).unwrap();
+        (self.written(), self.script.wait().unwrap().code())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
 /// Types `keys` at a program on a terminal of 80 x 24 as soon as it shows `awaited`. Returns what it wrote, and its exit code.
 fn typed(args: &str, environment: &[(&str, &str)], awaited: &str, keys: &str) -> (String, Option<i32>) {
-    let program = env!("CARGO_BIN_EXE_tetrion");
-    let line = format!("stty rows 24 cols 80; exec '{program}' {args}");
-    let mut script = Command::new("script")
-        .args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"])
-        .env("TERM", "xterm-256color")
-        .env_remove("NO_COLOR")
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut output, mut bytes) = (script.stdout.take().unwrap(), Vec::new());
-    let has_come = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(awaited);
-    let mut some = [0; 4096];
-    while !has_come(&bytes) {
-        let len = output.read(&mut some).unwrap();
-        assert!(len > 0, "it ended without {awaited:?}: {}", String::from_utf8_lossy(&bytes));
-        bytes.extend(&some[..len]);
-    }
-    // It stays open until the end: `script` ends the program when its input does.
-    let mut input = script.stdin.take().unwrap();
-    input.write_all(keys.as_bytes()).unwrap();
-    input.flush().unwrap();
-    output.read_to_end(&mut bytes).unwrap();
-    (String::from_utf8_lossy(&bytes).into_owned(), script.wait().unwrap().code())
+    let mut terminal = Terminal::open((80, 24), args, environment);
+    terminal.wait_for(awaited);
+    terminal.press(keys);
+    terminal.end()
 }
 
 /// What follows the screen, once it has been closed.
 #[track_caller]
-fn afterwards(written: &str) -> &str {
+pub fn afterwards(written: &str) -> &str {
     assert!(written.contains(OPENED), "{written:?}");
     let (_, after) =
         written.rsplit_once(CLOSED).unwrap_or_else(|| panic!("the screen stays open: {written:?}"));
@@ -72,6 +171,36 @@ fn a_piece_is_dropped_and_ctrl_c_leaves() {
 }
 
 #[test]
+fn sigterm_puts_the_terminal_back() {
+    for (args, player) in [("watch bcts --paused", "bcts"), ("play", "you")] {
+        let mut terminal = Terminal::open((80, 24), args, &[]);
+        terminal.wait_for("q quit");
+        terminal.terminate();
+        let (written, code) = terminal.end();
+        let after = afterwards(&written);
+        assert_eq!(code, Some(143), "{args}: {after:?}");
+        let report = format!("{player}: 0 lines, 0 pieces, 0 points, not over\r\n");
+        assert!(after.ends_with(&report), "{args}: {after:?}");
+    }
+}
+
+#[test]
+fn a_narrow_terminal_shows_all_keys() {
+    for (args, keys) in [
+        (
+            "watch bcts --paused",
+            "space pause  left/right step  q quit\nup/down speed  n next game  e to the end\nhome/end first/last  pgup/pgdn 100 steps\ntab whose reasons\n",
+        ),
+        ("play", "left/right move  up turn  space drop\nh hint  u undo  n new  q quit\n"),
+    ] {
+        let mut terminal = Terminal::open((40, 32), args, &[]);
+        terminal.wait_to_see(keys);
+        terminal.press("q");
+        assert_eq!(terminal.end().1, Some(0), "{args}");
+    }
+}
+
+#[test]
 fn what_was_played_is_a_recording() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("played.json");
     let args = format!("play --rules lab --seed 3 --speed 0 --record '{}'", path.display());
@@ -90,7 +219,7 @@ fn what_was_played_is_a_recording() {
 fn colours_are_among_the_256() {
     // What is asked for goes before what the environment wishes.
     for (args, environment) in
-        [("play --seed 7", &[][..]), ("play --palette colour-blind", &[("NO_COLOR", "1")])]
+        [("play --seed 7", &[("NO_COLOR", "")][..]), ("play --palette colour-blind", &[("NO_COLOR", "1")])]
     {
         let (written, _) = typed(args, environment, "q quit", "q");
         assert!(written.contains("48;5;"), "{written:?}");

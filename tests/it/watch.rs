@@ -182,6 +182,25 @@ fn a_game_that_is_over_stays_as_it_is() {
 }
 
 #[test]
+fn keys_take_the_lines_that_are_left() {
+    let watch = watch(&["dt-10", "--paused"]);
+    let expected = "\
+step 0, paused, game 0, seed 5
+space pause  left/right step  q quit
+up/down speed  n next game  e to the end
+home/end first/last  pgup/pgdn 100 steps
+tab whose reasons
+";
+    let drawn = screen(&watch, 40, 30);
+    assert!(drawn.ends_with(expected), "{drawn}");
+    // Where there is one line, it has the most important of those that fit.
+    let drawn = screen(&watch, 40, 24);
+    assert!(drawn.ends_with("seed 5\nspace pause  left/right step  q quit\n"), "{drawn}");
+    let drawn = screen(&watch, 120, 30);
+    assert!(drawn.ends_with("pgup/pgdn 100 steps  e to the end\ntab whose reasons\n"), "{drawn}");
+}
+
+#[test]
 fn every_agent_with_defaults_can_be_watched_under_every_preset() {
     for preset in ["simplified", "lab", "survey", "genetic", "leiden"] {
         for name in ["bcts", "bdu", "flat_stacking", "monte_carlo", "random", "random_survey", "dummy"] {

@@ -13,11 +13,10 @@ pub use state::Play;
 
 use std::process::ExitCode;
 
-use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
 use super::output::print;
 use super::recordings;
-use super::screen::terminal::{self, Left};
+use super::screen::terminal;
 use super::setting::Setting;
 
 /// Shows the game until the person leaves, and prints how it stands then.
@@ -40,8 +39,5 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.record {
         recordings::write(path, &play.recording())?;
     }
-    Ok(match left {
-        Left::Quit => ExitCode::SUCCESS,
-        Left::Interrupted => ExitCode::from(INTERRUPTED),
-    })
+    Ok(left.into())
 }

@@ -37,10 +37,9 @@ pub enum Mark {
 }
 
 impl Palette {
-    /// The one to take where none is asked for: without colours if the variable `NO_COLOR` is set to anything, as
-    /// <https://no-color.org> has it.
-    pub fn by_environment(no_color: Option<&str>) -> Palette {
-        if no_color.is_some_and(|value| !value.is_empty()) { Palette::Ascii } else { Palette::Usual }
+    /// The one that is asked for; where none is, the usual one, unless colours are unwanted.
+    pub fn wanted(asked: Option<Palette>, is_without_colours: bool) -> Palette {
+        asked.unwrap_or(if is_without_colours { Palette::Ascii } else { Palette::Usual })
     }
 
     /// The colour of a tetromino; none without colours.

@@ -15,7 +15,7 @@ use crate::recording::{Scene, SceneCells};
 
 /// Columns between players.
 const GAP: u16 = 2;
-/// The line of words and that of the keys.
+/// The line of words and that of the keys; more lines of keys take what is left.
 const FOOT: u16 = 2;
 
 /// A player.
@@ -115,18 +115,21 @@ impl Show<'_> {
             );
         }
         let size = plan.size(players);
-        let main = Rect { height: area.height - FOOT, ..area };
+        let width = usize::from(area.width);
+        let keys = packed(self.keys, width, usize::from(area.height - size.height - 1));
+        let foot = 1 + keys.len() as u16;
+        let main = Rect { height: area.height - foot, ..area };
         if let Some((reasons, yours)) = self.reasons
             && let Some(room) = room_for_reasons(main, size)
         {
             let explained = Explained { reasons, rules: self.rules, yours, palette: self.palette };
             explained.render(room, buffer);
         }
-        let width = usize::from(area.width);
         let words = fitted(&self.words, width);
-        buffer.set_stringn(area.x, area.bottom() - 2, words, width, self.palette.strong());
-        let keys = joined(self.keys, width);
-        buffer.set_stringn(area.x, area.bottom() - 1, keys, width, self.palette.label());
+        buffer.set_stringn(area.x, main.bottom(), words, width, self.palette.strong());
+        for (y, line) in (main.bottom() + 1..).zip(keys) {
+            buffer.set_stringn(area.x, y, line, width, self.palette.label());
+        }
     }
 
     fn render_seat(&self, seat: &Seat<'_>, plan: &Plan, area: Rect, buffer: &mut Buffer) {
@@ -166,16 +169,24 @@ fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
     [beside, below].into_iter().find(fits)
 }
 
-/// As many of the keys as fit, with two blanks between them.
-fn joined(keys: &[&str], width: usize) -> String {
-    let mut line = String::new();
+/// The keys in as few lines as hold them, at most `most`, with two blanks between them. Where they do not fit, the most
+/// important of those that do; there is always a line.
+fn packed(keys: &[&str], width: usize, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
     for key in keys {
-        let gap = if line.is_empty() { "" } else { "  " };
-        if line.chars().count() + gap.len() + key.chars().count() > width {
-            break;
+        let room = |line: &String| line.is_empty() || line.chars().count() + 2 + key.chars().count() <= width;
+        let line = match lines.iter().position(room) {
+            Some(line) => line,
+            None if lines.len() < most => {
+                lines.push(String::new());
+                lines.len() - 1
+            }
+            None => continue,
+        };
+        if !lines[line].is_empty() {
+            lines[line] += "  ";
         }
-        line += gap;
-        line += key;
+        lines[line] += key;
     }
-    line
+    lines
 }

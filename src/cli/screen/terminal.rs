@@ -4,6 +4,7 @@
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::ops::ControlFlow;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -12,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use ratatui::crossterm::style::force_color_output;
 
-use crate::cli::interrupt::Interrupt;
+use crate::cli::interrupt::{INTERRUPTED, Interrupt};
 use crate::cli::options::UsageError;
 
 /// How long a picture stays at least, unless a key is pressed.
@@ -35,8 +36,17 @@ pub trait Program {
 pub enum Left {
     /// By a key of its own.
     Quit,
-    /// By Ctrl-C.
-    Interrupted,
+    /// By Ctrl-C or SIGTERM: the exit code for it.
+    Interrupted(u8),
+}
+
+impl From<Left> for ExitCode {
+    fn from(left: Left) -> ExitCode {
+        match left {
+            Left::Quit => ExitCode::SUCCESS,
+            Left::Interrupted(code) => ExitCode::from(code),
+        }
+    }
 }
 
 /// Checks that a person is there.
@@ -60,7 +70,7 @@ pub fn check() -> Result<(), UsageError> {
 /// As [`check`], and when the terminal cannot be read or written.
 pub fn run(program: &mut impl Program) -> anyhow::Result<Left> {
     check()?;
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch_with_sigterm()?;
     let mut screen = Screen::open()?;
     let mut last = Instant::now();
     loop {
@@ -85,13 +95,16 @@ fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Resul
             continue;
         }
         if is_interrupt(&key) {
-            return Ok(ControlFlow::Break(Left::Interrupted));
+            return Ok(ControlFlow::Break(Left::Interrupted(INTERRUPTED)));
         }
         if program.press(key.code).is_break() {
             return Ok(ControlFlow::Break(Left::Quit));
         }
     }
-    Ok(if interrupt.is_pressed() { ControlFlow::Break(Left::Interrupted) } else { ControlFlow::Continue(()) })
+    Ok(match interrupt.exit_code() {
+        Some(code) => ControlFlow::Break(Left::Interrupted(code)),
+        None => ControlFlow::Continue(()),
+    })
 }
 
 /// Ctrl-C is a key like any other here.

@@ -11,11 +11,10 @@ pub use state::Watch;
 
 use std::process::ExitCode;
 
-use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
 use super::output::print;
 use super::recordings;
-use super::screen::terminal::{self, Left};
+use super::screen::terminal;
 use super::setting::Setting;
 
 /// Shows the games until the person leaves, and prints how they stand then.
@@ -33,8 +32,5 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.record {
         recordings::write(path, &watch.recording())?;
     }
-    Ok(match left {
-        Left::Quit => ExitCode::SUCCESS,
-        Left::Interrupted => ExitCode::from(INTERRUPTED),
-    })
+    Ok(left.into())
 }
