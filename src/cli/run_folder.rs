@@ -7,6 +7,7 @@
 //! | `timing.jsonl` | when, and how long it took; the only file with clock values | appended every generation |
 //! | `checkpoint` | everything needed to go on, and how many generations that covers | replaced every generation |
 //! | `weights.json` | the result ([`Weights`]) | replaced |
+//! | `best.json` | the best of the games that scored the result of the end, as a recording | replaced at the end |
 //! | `curve.svg` | the learning curve | replaced |
 //! | `lock` | empty; locked by the process that writes | |
 //!
@@ -36,6 +37,8 @@ pub const TIMING: &str = "timing.jsonl";
 pub const CHECKPOINT: &str = "checkpoint";
 /// Name of the result.
 pub const WEIGHTS: &str = "weights.json";
+/// Name of the best game.
+pub const BEST: &str = "best.json";
 /// Name of the learning curve.
 pub const CURVE: &str = "curve.svg";
 /// Name of the file that is locked.
@@ -270,6 +273,25 @@ impl RunFolder {
     /// A file that cannot be written.
     pub fn write_curve(&self, svg: &str) -> Result<(), RunFolderError> {
         self.replace(CURVE, svg)
+    }
+
+    /// Replaces the best game, a recording as JSON; without one it takes away the game that was there, which other weights have
+    /// played.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written or taken away.
+    pub fn write_best(&self, recording: Option<&str>) -> Result<(), RunFolderError> {
+        let Some(recording) = recording else {
+            let path = self.folder.join(BEST);
+            return match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    Err(io_error("take away", &path, source))
+                }
+                _ => Ok(()),
+            };
+        };
+        self.replace(BEST, recording)
     }
 
     fn replace(&self, name: &str, text: &str) -> Result<(), RunFolderError> {

@@ -164,8 +164,8 @@ impl Client {
         self.servers[0].evaluate(request, None, false).await
     }
 
-    /// Lets the first server play some games again, and returns what was done in them, a byte a step, in the order of the
-    /// pairs, with the games. A game may be cut earlier than without recording: see `Limits.max_recorded_steps`.
+    /// Lets a server play some games again, the first that is not lost, and returns what was done in them, a byte a step, in the
+    /// order of the pairs, with the games. A game may be cut earlier than without recording: see `Limits.max_recorded_steps`.
     ///
     /// # Errors
     /// If the server refuses, does not answer, or does not record.
@@ -177,23 +177,14 @@ impl Client {
         request: &EvaluationRequest,
         pairs: &[Pair],
     ) -> Result<Vec<(GameResult, Vec<u8>)>, ClientError> {
-        let (mut games, mut actions) = (BTreeMap::new(), BTreeMap::new());
-        for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
-            let mut events = self.servers[0].evaluate(request, Some(pairs), true).await?;
-            while let Some(event) = events.next().await? {
-                match event {
-                    Event::Games(some) => {
-                        games.extend(some.into_iter().map(|game| ((game.policy, game.seed_index), game)));
-                    }
-                    Event::Actions(pair, done) => drop(actions.insert(pair, done)),
-                    Event::Started(_) | Event::Progress(_) | Event::Done => {}
-                }
+        let (last, others) = self.servers.split_last().expect("a client has a server");
+        for server in others {
+            match server.record(request, pairs).await {
+                Err(ClientError::Lost { .. }) => {}
+                answer => return answer,
             }
         }
-        let recorded = |pair: &Pair| Some((games.get(pair).copied()?, actions.get(pair).cloned()?));
-        let missing =
-            || ClientError::Answer("it has no actions; is the server of an older version?".to_owned());
-        pairs.iter().map(|pair| recorded(pair).ok_or_else(missing)).collect()
+        last.record(request, pairs).await
     }
 }
 
@@ -252,6 +243,30 @@ impl ServerChannel {
         let answer = client.evaluate_policies(self.request(encode(request, pairs, record))).await;
         let stream = answer.map_err(|status| self.error(&status))?.into_inner();
         Ok(Events { address: self.address.clone(), stream, done: false })
+    }
+
+    async fn record(
+        &self,
+        request: &EvaluationRequest,
+        pairs: &[Pair],
+    ) -> Result<Vec<(GameResult, Vec<u8>)>, ClientError> {
+        let (mut games, mut actions) = (BTreeMap::new(), BTreeMap::new());
+        for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
+            let mut events = self.evaluate(request, Some(pairs), true).await?;
+            while let Some(event) = events.next().await? {
+                match event {
+                    Event::Games(some) => {
+                        games.extend(some.into_iter().map(|game| ((game.policy, game.seed_index), game)));
+                    }
+                    Event::Actions(pair, done) => drop(actions.insert(pair, done)),
+                    Event::Started(_) | Event::Progress(_) | Event::Done => {}
+                }
+            }
+        }
+        let recorded = |pair: &Pair| Some((games.get(pair).copied()?, actions.get(pair).cloned()?));
+        let missing =
+            || ClientError::Answer("it has no actions; is the server of an older version?".to_owned());
+        pairs.iter().map(|pair| recorded(pair).ok_or_else(missing)).collect()
     }
 }
 

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tetrion::agents::Controller;
-use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::cli::weights::Weights;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::recording::Replay;
 
 use crate::evaluate::tetrion;
 
@@ -37,7 +38,7 @@ const SMALL: [&str; 17] = [
     "5",
 ];
 /// What must not depend on what happened on the way.
-const FILES: [&str; 5] = [CONFIG, GENERATIONS, CHECKPOINT, WEIGHTS, CURVE];
+const FILES: [&str; 6] = [CONFIG, GENERATIONS, CHECKPOINT, WEIGHTS, BEST, CURVE];
 /// Far longer than anything here takes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -300,6 +301,36 @@ fn the_score_can_be_checked_with_the_weights() {
     for field in ["mean_lines", "std_lines", "ci95", "mean_pieces", "truncated_games"] {
         assert_eq!(evaluated["results"][0][field], result[field], "{field}");
     }
+}
+
+#[test]
+fn the_best_of_the_last_games_is_a_recording() {
+    let folder = empty_folder("best");
+    let told = succeeded(begin(&folder, &[]).output());
+    let Weights { seeds, .. } = Weights::read(&folder.join(WEIGHTS)).unwrap();
+    let games = folder.join("games.csv");
+    let output = tetrion(&["evaluate", "--max-pieces", "3000", "--games", "8", "--json"])
+        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .arg(folder.join(WEIGHTS))
+        .arg("--per-game")
+        .arg(&games)
+        .output();
+    succeeded(output.unwrap());
+    let games = fs::read_to_string(games).unwrap();
+    let lines = |game: &str| game.split(',').nth(3).unwrap().parse::<u64>().unwrap();
+    let most = games.lines().skip(1).map(lines).max().unwrap();
+
+    let path = folder.join(BEST);
+    let recording = tetrion::wire::recording::read(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!((recording.outcome.lines, &recording.player[..]), (most, "thiery9"));
+    assert!(most > 100, "{most}: nothing was learned");
+    assert_eq!(Replay::new(recording).unwrap().difference(), None);
+    assert!(told.contains(&format!("lines, is in {}; make a moving picture", path.display())), "{told}");
+    let path = path.to_str().unwrap();
+    let told: Value = serde_json::from_str(&succeeded(resume(&folder, &["--json"]).output())).unwrap();
+    assert_eq!(told["best"], path);
+    succeeded(tetrion(&["replay", path]).output().unwrap());
+    check_same(&folder);
 }
 
 #[test]

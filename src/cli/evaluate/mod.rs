@@ -10,6 +10,7 @@ mod report;
 mod score;
 
 pub use args::{EvaluateArgs, Terminal};
+pub use record::best_game;
 pub use report::{interval, number};
 pub use score::Score;
 

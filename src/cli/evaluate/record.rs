@@ -1,4 +1,4 @@
-//! `tetrion evaluate --record`: the games that are worth a look, as recordings.
+//! `tetrion evaluate --record`: the games that are worth a look, as recordings. `tetrion train` keeps its best one.
 //!
 //! A game is known by its seed, so the server plays the chosen ones again and says what was done. Here they are replayed, and
 //! must come to the same.
@@ -95,24 +95,55 @@ pub async fn record(
 ) -> anyhow::Result<usize> {
     let games = &evaluated.games[0];
     let chosen: Vec<(u32, String)> = which.iter().flat_map(|which| which.of(games)).collect();
-    let too_long = |(index, _): &&(u32, String)| games[*index as usize].steps > MAX_RECORDED_STEPS;
-    if let Some((index, _)) = chosen.iter().find(too_long) {
+    let indices: Vec<u32> = chosen.iter().map(|(index, _)| *index).collect();
+    let recorded = recorded(client, request, evaluated, name, &indices).await?;
+    for ((_, word), recording) in chosen.iter().zip(&recorded) {
+        recordings::write(&folder.join(format!("{}-{word}.json", slug(name))), recording)?;
+    }
+    Ok(chosen.len())
+}
+
+/// The game with the most lines of one controller, of equals the first.
+///
+/// # Errors
+/// If the server does not play it again as it did, or it is too long for a recording.
+pub async fn best_game(
+    client: &Client,
+    request: &EvaluationRequest,
+    evaluated: &Evaluated,
+    name: &str,
+) -> anyhow::Result<Recording> {
+    let best: Vec<u32> = Which::Best.of(&evaluated.games[0]).into_iter().map(|(index, _)| index).collect();
+    let recorded = recorded(client, request, evaluated, name, &best).await?;
+    recorded.into_iter().next().with_context(|| format!("cannot record {name}: it has played no game"))
+}
+
+/// The recordings of these games of one controller.
+async fn recorded(
+    client: &Client,
+    request: &EvaluationRequest,
+    evaluated: &Evaluated,
+    name: &str,
+    indices: &[u32],
+) -> anyhow::Result<Vec<Recording>> {
+    let games = &evaluated.games[0];
+    let too_long = |index: &&u32| games[**index as usize].steps > MAX_RECORDED_STEPS;
+    if let Some(index) = indices.iter().find(too_long) {
         let steps = games[*index as usize].steps;
         let problem = format!("game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}");
         bail!("cannot record {name}: {problem}; --max-pieces makes games shorter");
     }
-    let pairs: BTreeSet<(u32, u32)> = chosen.iter().map(|(index, _)| (0, *index)).collect();
+    let pairs: BTreeSet<(u32, u32)> = indices.iter().map(|index| (0, *index)).collect();
     let pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
     let played = client.record(request, &pairs).await.with_context(|| format!("cannot record {name}"))?;
-    for (index, word) in &chosen {
+    let recording = |index: &u32| {
         let at = pairs.binary_search(&(0, *index)).expect("it was asked for");
         let (_, actions) = &played[at];
         let game = &games[*index as usize];
         let origin = format!("game {index} of {} with seed {}", games.len(), game.seed);
-        let recording = replayed(&evaluated.started.rules, game, actions, (name, &origin))?;
-        recordings::write(&folder.join(format!("{}-{word}.json", slug(name))), &recording)?;
-    }
-    Ok(chosen.len())
+        replayed(&evaluated.started.rules, game, actions, (name, &origin))
+    };
+    indices.iter().map(recording).collect()
 }
 
 /// Plays a game as the server says that it went.

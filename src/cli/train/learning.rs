@@ -20,7 +20,7 @@ use super::display::{Display, News, result_so_far, title};
 use super::lessons::{Lessons, check, new_settings};
 use super::record::Timing;
 use super::settings::{Purpose, Settings};
-use super::training::{Training, Winner, create, mismatch, note, print_winner};
+use super::training::{Training, Winner, create, keep_best, mismatch, note, print_winner};
 use crate::cli::connection::Connection;
 use crate::cli::evaluate::Score;
 use crate::cli::model::ModelNote;
@@ -29,7 +29,7 @@ use crate::cli::plot::{Chart, Line, Point};
 use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
 use crate::cli::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
-use crate::client::{Client, ClientError, EvaluationRequest, Features, ModelShape, Seeds};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, word};
 use crate::optimizers::{Td, TdState};
@@ -153,7 +153,7 @@ impl Learning {
         let generation = self.records.len() as u32;
         let tally = self.learn(generation).await?;
         let learned_in = start.elapsed();
-        let (weights, score) = self.play(Purpose::Check(generation)).await?;
+        let (weights, score, _) = self.play(Purpose::Check(generation)).await?;
         let timing = Timing::of(generation, tally.pieces, start.elapsed());
         let record = LearningRecord {
             generation,
@@ -323,12 +323,11 @@ impl Learning {
         (weights.to_vec(), self.tables.as_ref().map(|shape| ModelNote::of(shape, entries)))
     }
 
-    /// Plays whole games with a result.
-    async fn play(&mut self, purpose: Purpose) -> anyhow::Result<(Weights, Score)> {
-        let (weights, model) = self.incumbent();
+    /// Whole games of what it would hand in.
+    fn request(&self, (weights, model): (&[f64], Option<&ModelNote>), purpose: Purpose) -> EvaluationRequest {
         let parameters = model.iter().flat_map(|model| &model.parameters).map(|number| f64::from(*number));
         let row = weights.iter().copied().chain(parameters).collect();
-        let request = EvaluationRequest {
+        EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
             policies: self.settings.policies(vec![row], self.tables.clone()),
@@ -338,7 +337,13 @@ impl Learning {
             },
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
-        };
+        }
+    }
+
+    /// Plays whole games with a result.
+    async fn play(&mut self, purpose: Purpose) -> anyhow::Result<(Weights, Score, Evaluated)> {
+        let (weights, model) = self.incumbent();
+        let request = self.request((&weights, model.as_ref()), purpose);
         self.display.begin();
         let (start, display) = (Instant::now(), &self.display);
         let evaluated =
@@ -346,7 +351,7 @@ impl Learning {
         let seconds = start.elapsed().as_secs_f64();
         let score = Score::of(self.settings.features_title(), &evaluated.games[0], seconds);
         let told = note(&score, self.settings.unit);
-        Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score))
+        Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score, evaluated))
     }
 }
 
@@ -363,10 +368,14 @@ impl Training for Learning {
         while self.run.num_generations() < self.settings.generations.into() {
             self.generation().await?;
         }
-        let (weights, score) = self.play(Purpose::Score).await?;
+        let (weights, score, evaluated) = self.play(Purpose::Score).await?;
         self.run.write_weights(&weights)?;
         self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
-        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score) })
+        let (row, model) = self.incumbent();
+        let request = self.request((&row, model.as_ref()), Purpose::Score);
+        let name = self.settings.features_title();
+        let best = keep_best(&self.client, (&request, &evaluated), name, (&self.run, &self.display)).await?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best })
     }
 
     fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {

@@ -33,7 +33,7 @@ use self::display::{Display, curve, news};
 use self::learning::Learning;
 use self::record::{Kept, Timing};
 use self::settings::LAST_GENERATIONS;
-use self::training::{Training, Winner, create, follow, mismatch, note, print_winner};
+use self::training::{Training, Winner, create, follow, keep_best, mismatch, note, print_winner};
 use super::connection::Connection;
 use super::evaluate::Score;
 use super::run_folder::{Resumed, RunFolder, read_generations};
@@ -191,7 +191,8 @@ impl Search {
         let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
         let chosen = choices.swap_remove(chosen);
         let start = Instant::now();
-        let evaluated = self.play(std::slice::from_ref(&chosen), Purpose::Score).await?;
+        let request = self.request(std::slice::from_ref(&chosen), Purpose::Score);
+        let evaluated = self.evaluate(&request, Purpose::Score).await?;
         let score =
             Score::of(self.settings.features_title(), &evaluated.games[0], start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
@@ -202,18 +203,28 @@ impl Search {
             Purpose::Score,
         ))?;
         self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
-        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score) })
+        let name = self.settings.features_title();
+        let best = keep_best(&self.client, (&request, &evaluated), name, (&self.run, &self.display)).await?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best })
     }
 
     async fn play(&mut self, candidates: &[Vec<f64>], purpose: Purpose) -> anyhow::Result<Evaluated> {
-        let request = EvaluationRequest {
+        self.evaluate(&self.request(candidates, purpose), purpose).await
+    }
+
+    /// The games of candidates for a purpose.
+    fn request(&self, candidates: &[Vec<f64>], purpose: Purpose) -> EvaluationRequest {
+        EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
             policies: self.settings.policies(candidates.to_vec(), None),
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
-        };
+        }
+    }
+
+    async fn evaluate(&mut self, request: &EvaluationRequest, purpose: Purpose) -> anyhow::Result<Evaluated> {
         let what = match purpose {
             Purpose::First(_) => "all candidates",
             Purpose::Second(_) => "the better ones again",
@@ -223,7 +234,7 @@ impl Search {
         };
         self.display.begin();
         let display = &self.display;
-        Ok(self.client.evaluate_all(&request, |now| display.progress(what, now)).await?)
+        Ok(self.client.evaluate_all(request, |now| display.progress(what, now)).await?)
     }
 }
 

@@ -12,16 +12,17 @@ use super::args::TrainArgs;
 use super::display::Display;
 use super::settings::{Settings, Unit};
 use crate::cli::connection::Connection;
-use crate::cli::evaluate::{Score, interval};
+use crate::cli::evaluate::{Score, best_game, interval};
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
 use crate::cli::numbers::grouped;
 use crate::cli::output::{print, say};
 use crate::cli::plot::Chart;
-use crate::cli::run_folder::{CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
+use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
 use crate::cli::weights::ScoreNote;
-use crate::client::ClientError;
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
 use crate::summary::Statistics;
+use crate::wire::recording;
 
 /// A run under way, whatever its method is.
 pub trait Training {
@@ -87,6 +88,32 @@ pub struct Winner {
     pub score: Score,
     /// What the seeds of these are drawn from.
     pub seed: u64,
+    /// The lines of the best of them, if it is in the folder of the run.
+    pub best: Option<u64>,
+}
+
+/// Keeps the best of the last games, which this was, in the folder of a run; returns its lines. The run has its result by then,
+/// so what stands in the way of a recording is said, and nothing fails.
+///
+/// # Errors
+/// A file that cannot be written.
+pub async fn keep_best(
+    client: &Client,
+    (request, evaluated): (&EvaluationRequest, &Evaluated),
+    name: &str,
+    (run, display): (&RunFolder, &Display),
+) -> anyhow::Result<Option<u64>> {
+    match best_game(client, request, evaluated, name).await {
+        Ok(game) => {
+            run.write_best(Some(&recording::to_json(&game)))?;
+            Ok(Some(game.outcome.lines))
+        }
+        Err(error) => {
+            run.write_best(None)?;
+            display.say(&format!("warning: the best of the last games is not kept: {error:#}"));
+            Ok(None)
+        }
+    }
 }
 
 /// Says what came of a run.
@@ -94,7 +121,7 @@ pub fn print_winner<M>(
     settings: &Settings<M>,
     run: &RunFolder,
     chart: &Chart,
-    Winner { score, seed }: &Winner,
+    Winner { score, seed, best }: &Winner,
     json: bool,
 ) -> anyhow::Result<()> {
     let Settings { width, height, unit, max_steps, .. } = settings;
@@ -107,6 +134,7 @@ pub fn print_winner<M>(
         object["run"] = json!(folder);
         object["weights"] = json!(weights);
         object["generations"] = json!(generations);
+        object["best"] = json!(best.map(|_| folder.join(BEST)));
         return print(&format!("{object}\n"));
     }
     let colour = std::io::stdout().is_terminal();
@@ -134,6 +162,17 @@ pub fn print_winner<M>(
         weights.display(),
         score.games,
     );
+    if let Some(lines) = best {
+        let (game, picture) = (folder.join(BEST), folder.join("best.gif"));
+        text += &format!(
+            "the best of these games, with {} lines, is in {}; make a moving picture of its end with:\n\
+             tetrion export {} -o {} --last 200\n",
+            grouped(*lines as f64),
+            game.display(),
+            game.display(),
+            picture.display(),
+        );
+    }
     print(&text)
 }
 
