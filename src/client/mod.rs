@@ -5,7 +5,8 @@
 //! and asks any server that answers for the others by their indices. Results depend on the request alone, never on
 //! how many servers there were or which of them were lost.
 //!
-//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it.
+//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it. [`Client::watch_session`] looks at
+//! one that another caller has.
 //!
 //! The surprising decision: tonic could balance over the addresses itself, but it draws them at random and keeps
 //! drawing a dead one. Here every server has a connection of its own, two calls at most, and a rest after a failure.
@@ -20,6 +21,7 @@ mod health;
 mod info;
 mod spread;
 mod version;
+mod watching;
 
 pub use crate::wire::rules::RulesChoice;
 pub use choice::{
@@ -32,6 +34,7 @@ pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, GameResult, Pr
 pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;
+pub use watching::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching};
 
 use std::time::Duration;
 

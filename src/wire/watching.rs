@@ -1,8 +1,10 @@
-//! WatchSession: what a request asks for, and an environment as a frame shows it.
+//! WatchSession: what a request asks for, and an environment as a frame shows it, written by the server and read by a viewer.
 
-use crate::engine::{Key, Tetromino};
-use crate::env::{EnvBatch, EpisodePhase};
-use crate::recording::{Cell, Cells, CurrentPiece, remaining};
+pub use crate::env::EpisodePhase;
+
+use crate::engine::{Key, Rules, Tetromino, parse_sequence};
+use crate::env::EnvBatch;
+use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining};
 
 use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
@@ -44,6 +46,33 @@ pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
             Err(DecodeError::field("max_frames_per_second", problem))
         }
     }
+}
+
+/// An environment as a viewer draws it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchedEnv {
+    /// Which of the session.
+    pub env_id: u32,
+    /// How far its episode is.
+    pub phase: EpisodePhase,
+    /// Which episode of the environment's seed, counted from 0.
+    pub episode: u64,
+    /// The game. Its steps are those of the episode, its score is the sum of the rewards; the rows of the last landing are not
+    /// known, nor is how an episode ended.
+    pub scene: Scene,
+    /// The last episode that ended while the environment was watched.
+    pub last_episode: Option<WatchedEpisode>,
+}
+
+/// What came of an episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WatchedEpisode {
+    /// Lines cleared.
+    pub lines: u64,
+    /// Pieces landed.
+    pub pieces: u64,
+    /// The sum of its rewards.
+    pub episode_return: f64,
 }
 
 /// An environment as it is now, in these colours.
@@ -103,4 +132,93 @@ fn encode_cell(cell: &Cell) -> u8 {
 
 fn encode_pairs(cells: &[(u8, u8)]) -> Vec<u32> {
     cells.iter().flat_map(|&(row, column)| [row.into(), column.into()]).collect()
+}
+
+/// Reads an environment of a frame, played by these rules.
+///
+/// # Errors
+/// The field that no server of this protocol sends.
+pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, DecodeError> {
+    let phase = match env.phase() {
+        pb::EpisodePhase::Unspecified => return Err(DecodeError::missing("phase")),
+        pb::EpisodePhase::NotStarted => EpisodePhase::NotStarted,
+        pb::EpisodePhase::Running => EpisodePhase::Running,
+        pb::EpisodePhase::Terminated => EpisodePhase::Terminated,
+        pb::EpisodePhase::Truncated => EpisodePhase::Truncated,
+    };
+    let letters = |field: &str, letters: &str| {
+        parse_sequence(letters).map_err(|error| DecodeError::field(field, error.to_string()))
+    };
+    let current = match letters("piece", &env.piece)?.first() {
+        Some(&tetromino) => {
+            let cells = decode_four("piece_cells", &env.piece_cells)?;
+            let cells = cells.ok_or_else(|| DecodeError::missing("piece_cells"))?;
+            Some(CurrentPiece { tetromino, cells })
+        }
+        None => None,
+    };
+    Ok(WatchedEnv {
+        env_id: env.env_id,
+        phase,
+        episode: env.episode,
+        scene: Scene {
+            cells: decode_cells(&env.cells, rules)?,
+            last: decode_pairs("last_cells", &env.last_cells)?,
+            cleared: Vec::new(),
+            current,
+            ghost: decode_four("ghost_cells", &env.ghost_cells)?,
+            next: letters("queue", &env.queue)?,
+            steps: env.length,
+            pieces: env.pieces,
+            lines: env.lines,
+            score: env.episode_return,
+            end: None,
+        },
+        last_episode: env.last_episode.as_ref().map(|episode| WatchedEpisode {
+            lines: episode.lines,
+            pieces: episode.pieces,
+            episode_return: episode.episode_return,
+        }),
+    })
+}
+
+/// Reads the cells of a playfield; none at all before the first episode.
+fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
+    let Rules { width, height, .. } = *rules;
+    let count = usize::from(width) * usize::from(height);
+    if bytes.is_empty() {
+        return Ok(Cells::new(width, height, vec![Cell::Empty; count]));
+    }
+    if bytes.len() != count {
+        let problem = format!("has {} bytes, expected {count}", bytes.len());
+        return Err(DecodeError::field("cells", problem));
+    }
+    let cell = |&byte: &u8| match byte {
+        0 => Ok(Cell::Empty),
+        8 => Ok(Cell::Given),
+        byte => Tetromino::from_index(byte - 1)
+            .map(Cell::Of)
+            .ok_or_else(|| DecodeError::field("cells", format!("has a byte {byte}, expected 0..=8"))),
+    };
+    Ok(Cells::new(width, height, bytes.iter().map(cell).collect::<Result<_, _>>()?))
+}
+
+fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeError> {
+    let pair = |pair: &[u32]| match *pair {
+        [row, column] => Some((u8::try_from(row).ok()?, u8::try_from(column).ok()?)),
+        _ => None,
+    };
+    let pairs: Option<Vec<(u8, u8)>> = numbers.chunks(2).map(pair).collect();
+    pairs.ok_or_else(|| DecodeError::field(field, "is no list of pairs of row and column"))
+}
+
+/// Reads the cells of a tetromino, or of none.
+fn decode_four(field: &str, numbers: &[u32]) -> Result<Option<SceneCells>, DecodeError> {
+    let cells = decode_pairs(field, numbers)?;
+    match cells.len() {
+        0 => Ok(None),
+        length => SceneCells::try_from(cells)
+            .map(Some)
+            .map_err(|_| DecodeError::field(field, format!("has {length} cells, expected 4"))),
+    }
 }

@@ -93,6 +93,7 @@ mod screen;
 mod terminal;
 /// Controllers are watched, forward and back.
 mod watch;
+mod watch_session;
 
 /// Whole episodes, alone and in parallel.
 mod rollout;

@@ -40,7 +40,8 @@ impl Terminal {
         Terminal { script, output, input, bytes: Vec::new(), size }
     }
 
-    fn written(&self) -> String {
+    /// What the program has written so far.
+    pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 

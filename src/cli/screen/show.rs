@@ -80,9 +80,15 @@ impl Plan {
 impl Show<'_> {
     /// The arrangements, the best first.
     fn plans(&self) -> Vec<Plan> {
-        let sizes = [CellSize::Wide, CellSize::Half];
-        let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || self.palette.has_halves());
-        sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(self.rules, cells, beside))).collect()
+        plans(self.rules, self.palette)
+    }
+
+    /// How many players by these rules there is room for; one where there is room for none.
+    pub fn most_seats(rules: &Rules, palette: Palette, screen: Rect) -> usize {
+        let plans = plans(rules, palette).into_iter();
+        let fitting = plans.filter(|plan| plan.seat.height + FOOT <= screen.height);
+        let seats = fitting.map(|plan| usize::from((screen.width + GAP) / (plan.seat.width + GAP)));
+        seats.max().unwrap_or(1).max(1)
     }
 
     /// Columns and lines of a screen that has room for it, and differs as little as can be from one that has not.
@@ -157,6 +163,13 @@ impl Show<'_> {
             buffer.set_stringn(area.x, y, line, area.width.into(), self.palette.strong());
         }
     }
+}
+
+/// The arrangements, the best first.
+fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
+    let sizes = [CellSize::Wide, CellSize::Half];
+    let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || palette.has_halves());
+    sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(rules, cells, beside))).collect()
 }
 
 /// Where the reasons go: beside the players, else below them, if there is enough room.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::connection::ConnectionArgs;
 use crate::cli::rules::RulesArgs;
 use crate::cli::screen::Palette;
 
@@ -10,11 +11,27 @@ use crate::cli::screen::Palette;
 #[command(
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
+    mut_arg("server", |arg| {
+        let help = "The server of the session, HOST:PORT, or https://HOST:PORT where it has a certificate";
+        arg.help(help).long_help(help)
+    }),
 )]
 pub struct WatchArgs {
     /// Controllers or agents by name, such as dt-10 or monte_carlo; several play side by side on the same pieces
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
+
+    /// Watch this session of a server while its learner steps it, in place of players. ListSessions has the names
+    #[arg(
+        long,
+        value_name = "SESSION",
+        conflicts_with_all = ["players", "expectation", "speed", "seed", "game", "record", "RulesArgs"]
+    )]
+    pub session: Option<String>,
+
+    /// Which environments of the session, 64 at most [default: the first 64]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub envs: Vec<u32>,
 
     /// Let controllers weigh what the next piece can reach, as `evaluate --expectation` does
     #[arg(long)]
@@ -48,4 +65,8 @@ pub struct WatchArgs {
     /// Under which rules.
     #[command(flatten)]
     pub rules: RulesArgs,
+
+    /// Where the session is.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
 }

@@ -1,0 +1,104 @@
+//! `tetrion watch --session`: what a learner does on a server, while it does it.
+//!
+//! A task reads frames as they come, so the server never waits for the person, who can stop and go back. A server that is lost
+//! is looked for as long as the caller is patient: one that keeps its sessions over a restart has this one still.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::args::WatchArgs;
+use super::kept::{Kept, Link};
+use super::viewer::Viewer;
+use crate::cli::connection::Connection;
+use crate::cli::options::UsageError;
+use crate::cli::output::{is_without_colours, print};
+use crate::cli::screen::{Palette, terminal};
+use crate::client::{Client, ClientError, WatchedSession, Watching};
+
+/// How long to wait before the server is called again: at first, and at most.
+const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+
+/// Shows a session until the person leaves, and prints how it stood then.
+///
+/// # Errors
+/// A server or a session that there is not, or a terminal that is none.
+pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
+    if args.connection.server.len() != 1 {
+        let problem = format!(
+            "--session lives on one server: --server has {} addresses, expected one",
+            args.connection.server.len()
+        );
+        return Err(UsageError(problem).into());
+    }
+    terminal::check()?;
+    let palette = Palette::wanted(args.palette, is_without_colours());
+    let patience = Duration::from_secs_f64(args.connection.patience);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let begun = runtime.block_on(async {
+        let connection = Connection::open(&args.connection).await?;
+        let mut watching = connection.client.watch_session(session, &args.envs).await?;
+        let first = watching.next().await?;
+        anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(Kept::new(first)))))
+    });
+    let (client, watching, kept) = begun?;
+    let watched = watching.session().clone();
+    runtime.spawn(read(client, watching, kept.clone(), patience));
+    let mut viewer = Viewer::new(watched, kept, palette, args.paused);
+    let left = terminal::run(&mut viewer);
+    runtime.shutdown_background();
+    print(&viewer.report())?;
+    Ok(left?.into())
+}
+
+/// Keeps the frames as they come, until the session has ended or the server stays lost.
+async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<Kept>>, patience: Duration) {
+    let start = Instant::now();
+    let set = |link| kept.lock().expect("nobody panics with it").link = link;
+    loop {
+        match watching.next().await {
+            Ok(frame) => kept.lock().expect("nobody panics with it").push(start.elapsed(), frame),
+            Err(error) => {
+                match find(&client, watching.session(), error, patience, |why| set(Link::Down(why))).await {
+                    Ok(found) => watching = found,
+                    Err(error) => return set(Link::Over(why(&error))),
+                }
+            }
+        }
+    }
+}
+
+/// Why no frame comes any more.
+fn why(error: &ClientError) -> String {
+    let reason = match error {
+        ClientError::Refused { reason, .. } => reason.as_str(),
+        _ => "",
+    };
+    match reason {
+        "SESSION_NOT_FOUND" => "the session has ended: the server has it no more".to_owned(),
+        "SESSION_EXPIRED" => "the session has ended: its lease ran out".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Watches a session again after the server was lost, as soon as it answers; `say` is told why it is not there.
+async fn find(
+    client: &Client,
+    session: &WatchedSession,
+    mut error: ClientError,
+    patience: Duration,
+    say: impl Fn(String),
+) -> Result<Watching, ClientError> {
+    let (start, mut rest) = (Instant::now(), REST.0);
+    while matches!(error, ClientError::Lost { .. }) && start.elapsed() + rest <= patience {
+        say(error.to_string());
+        tokio::time::sleep(rest).await;
+        rest = (2 * rest).min(REST.1);
+        error = match client.watch_session(&session.name, &session.env_ids).await {
+            Ok(watching) if watching.session() == session => return Ok(watching),
+            Ok(_) => ClientError::Answer(format!("{} is another session now", session.name)),
+            Err(error) => error,
+        };
+    }
+    Err(error)
+}

@@ -1,0 +1,240 @@
+//! A session of a server on the screen: what is drawn of the frames that are kept, and what the keys do. It knows no network
+//! and no clock: another thread adds frames, and time is handed to it.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+
+use super::kept::{Kept, KeptFrame, Link};
+use crate::cli::numbers::grouped;
+use crate::cli::screen::terminal::Program;
+use crate::cli::screen::{Palette, Seat, Show};
+use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
+use crate::engine::Rules;
+
+/// Frames that page keys go.
+const PAGE: u64 = 100;
+
+const KEYS: [&str; 8] = [
+    "space pause",
+    "left/right frame",
+    "q quit",
+    "tab next envs",
+    "end newest",
+    "1-9 how many, 0 all",
+    "home oldest",
+    "pgup/pgdn 100 frames",
+];
+
+/// A session that is watched.
+#[derive(Debug)]
+pub struct Viewer {
+    session: WatchedSession,
+    kept: Arc<Mutex<Kept>>,
+    palette: Palette,
+    /// The number of the frame that is shown; none while it is the newest one.
+    at: Option<u64>,
+    is_paused: bool,
+    /// The time of what is shown, where frames of the past are shown one after the other.
+    time: Duration,
+    /// Which environment is the first on the screen, and how many there are at most.
+    first: usize,
+    most: Option<usize>,
+    /// How many were on the screen when it was last drawn.
+    shown: Cell<usize>,
+}
+
+impl Viewer {
+    /// A viewer of these frames.
+    pub fn new(session: WatchedSession, kept: Arc<Mutex<Kept>>, palette: Palette, is_paused: bool) -> Viewer {
+        let at = is_paused.then_some(0);
+        let shown = Cell::new(1);
+        Viewer { session, kept, palette, at, is_paused, time: Duration::ZERO, first: 0, most: None, shown }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().expect("nobody panics with it")
+    }
+
+    /// The number of the frame that is shown.
+    pub fn number(&self) -> u64 {
+        let kept = self.kept();
+        self.at.map_or(kept.newest(), |at| at.max(kept.oldest()))
+    }
+
+    /// Stops at a frame.
+    fn stop_at(&mut self, number: u64) {
+        let kept = self.kept();
+        let number = number.clamp(kept.oldest(), kept.newest());
+        drop(kept);
+        (self.at, self.is_paused) = (Some(number), true);
+    }
+
+    /// Stops, or goes on from where it stands, as fast as it was.
+    fn pause(&mut self) {
+        let number = self.number();
+        if !self.is_paused {
+            return self.stop_at(number);
+        }
+        let kept = self.kept();
+        let (is_newest, time) = (number == kept.newest(), kept.get(number).at);
+        drop(kept);
+        self.is_paused = false;
+        (self.at, self.time) = if is_newest { (None, time) } else { (Some(number), time) };
+    }
+
+    /// The next environments, or those before.
+    fn turn(&mut self, forward: bool) {
+        let (all, shown) = (self.session.env_ids.len(), self.shown.get().max(1));
+        self.first = match forward {
+            true if self.first + shown >= all => 0,
+            true => self.first + shown,
+            false if self.first == 0 => (all - 1) / shown * shown,
+            false => self.first.saturating_sub(shown),
+        };
+    }
+
+    /// What goes on, the most important first; `envs` are on the screen.
+    fn words(&self, kept: &Kept, shown: &KeptFrame, envs: &[WatchedEnv], columns: usize) -> Vec<String> {
+        let cut = |words: String| words.chars().take(columns).collect();
+        let link = match &kept.link {
+            Link::Up => String::new(),
+            Link::Down(reason) => cut(format!("{reason}; trying again")),
+            Link::Over(reason) => cut(reason.clone()),
+        };
+        let newest = kept.get(kept.newest());
+        let behind = (newest.at.saturating_sub(shown.at)).as_secs_f64();
+        let state = match (self.at, self.is_paused, &kept.link) {
+            (None, _, Link::Up) => "live".to_owned(),
+            (None, _, _) => String::new(),
+            (_, true, _) => "paused".to_owned(),
+            (_, false, _) => "replay".to_owned(),
+        };
+        let ago =
+            if self.at.is_some() && behind > 0.0 { format!("{behind:.1} s back") } else { String::new() };
+        let call = format!("call {}", grouped(shown.frame.sequence as f64));
+        let which = match envs {
+            [] | [_] => String::new(),
+            envs => format!(
+                "environments {} to {} of {}",
+                envs[0].env_id,
+                envs[envs.len() - 1].env_id,
+                grouped(self.session.num_envs.into())
+            ),
+        };
+        let mut words = vec![link, state, ago, call, which];
+        if let [env] = envs {
+            words.push(format!("episode {}", grouped(env.episode as f64)));
+            words.push(format!("return {}", grouped(env.scene.score)));
+            words.extend(env.last_episode.map(|WatchedEpisode { lines, pieces, .. }| {
+                format!("the last one had {} lines, {} pieces", grouped(lines as f64), grouped(pieces as f64))
+            }));
+        }
+        words
+    }
+
+    /// How the session stood last, in lines, and why the call ended if it has.
+    pub fn report(&self) -> String {
+        let kept = self.kept();
+        let frame = &kept.get(kept.newest()).frame;
+        let Rules { width, height, .. } = self.session.rules;
+        let mut text =
+            format!("{} on {width} x {height}, call {}\n", self.session.name, grouped(frame.sequence as f64));
+        for env in &frame.envs {
+            let crate::recording::Scene { lines, pieces, score, .. } = env.scene;
+            text += &format!(
+                "env {}: episode {}, {lines} lines, {pieces} pieces, return {score}{}\n",
+                env.env_id,
+                env.episode,
+                match phase(env) {
+                    "" => String::new(),
+                    phase => format!(", {phase}"),
+                }
+            );
+        }
+        if let Link::Over(reason) | Link::Down(reason) = &kept.link {
+            text += &format!("{reason}\n");
+        }
+        text
+    }
+}
+
+/// How far an episode is; empty while it goes on.
+fn phase(env: &WatchedEnv) -> &'static str {
+    match env.phase {
+        EpisodePhase::NotStarted => "not begun",
+        EpisodePhase::Running => "",
+        EpisodePhase::Terminated => "terminated",
+        EpisodePhase::Truncated => "truncated",
+    }
+}
+
+impl Program for Viewer {
+    fn draw(&self, buffer: &mut Buffer) {
+        let rules = &self.session.rules;
+        let kept = self.kept();
+        let number = self.at.map_or(kept.newest(), |at| at.max(kept.oldest()));
+        let shown = kept.get(number);
+        let fitting = Show::most_seats(rules, self.palette, buffer.area);
+        let count = self.most.map_or(fitting, |most| most.min(fitting));
+        let envs = &shown.frame.envs[self.first.min(shown.frame.envs.len() - 1)..];
+        let envs = &envs[..count.min(envs.len())];
+        self.shown.set(envs.len());
+        let names: Vec<String> = envs.iter().map(|env| format!("env {}", env.env_id)).collect();
+        let notes: Vec<String> = envs
+            .iter()
+            .map(|env| match phase(env) {
+                "" => format!("episode {}", env.episode),
+                phase => phase.to_owned(),
+            })
+            .collect();
+        let seats = envs.iter().zip(&names).zip(&notes).map(|((env, name), note)| Seat {
+            name,
+            scene: env.scene.clone(),
+            hint: None,
+            note,
+        });
+        let words = self.words(&kept, shown, envs, usize::from(buffer.area.width));
+        Show { seats: seats.collect(), rules, reasons: None, words, keys: &KEYS, palette: self.palette }
+            .render(buffer);
+    }
+
+    fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
+        let number = self.number();
+        match key {
+            // Not escape: over a slow line it is the beginning of an arrow key.
+            KeyCode::Char('q') => return ControlFlow::Break(()),
+            KeyCode::Char(' ' | 'p') => self.pause(),
+            KeyCode::Left => self.stop_at(number.saturating_sub(1)),
+            KeyCode::Right => self.stop_at(number + 1),
+            KeyCode::PageUp => self.stop_at(number.saturating_sub(PAGE)),
+            KeyCode::PageDown => self.stop_at(number + PAGE),
+            KeyCode::Home => self.stop_at(0),
+            KeyCode::End => (self.at, self.is_paused) = (None, false),
+            KeyCode::Tab => self.turn(true),
+            KeyCode::BackTab => self.turn(false),
+            KeyCode::Char(digit @ '0'..='9') => {
+                self.most = digit.to_digit(10).map(|digit| digit as usize).filter(|digit| *digit > 0);
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let Some(mut at) = self.at.filter(|_| !self.is_paused) else { return };
+        self.time += time;
+        let kept = self.kept();
+        at = at.max(kept.oldest());
+        while at < kept.newest() && kept.get(at + 1).at <= self.time {
+            at += 1;
+        }
+        let at = (at < kept.newest()).then_some(at);
+        drop(kept);
+        self.at = at;
+    }
+}

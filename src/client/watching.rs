@@ -1,0 +1,129 @@
+//! Watching a session that another caller steps. It only looks: it renews no lease, and ends with the session.
+
+use tokio::time::timeout;
+use tonic::Streaming;
+
+use super::connection::{CALL_TIMEOUT, ServerChannel};
+use super::error::error;
+use super::{Client, ClientError};
+use crate::engine::Rules;
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use crate::wire::pb::watch_session_response::Event;
+use crate::wire::rules::ResolvedRules;
+use crate::wire::watching::decode_env;
+pub use crate::wire::watching::{EpisodePhase, WatchedEnv, WatchedEpisode};
+use crate::wire::{InField, pb};
+
+/// What is watched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchedSession {
+    /// `sessions/ID`.
+    pub name: String,
+    /// Its rules.
+    pub rules: Rules,
+    /// The environments that it has.
+    pub num_envs: u32,
+    /// Those that are watched, in the order of the frames.
+    pub env_ids: Vec<u32>,
+}
+
+/// What a session looks like at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchedFrame {
+    /// The calls that have changed the session so far.
+    pub sequence: u64,
+    /// The environments that are watched, in the order of [`WatchedSession::env_ids`].
+    pub envs: Vec<WatchedEnv>,
+}
+
+/// A session that is being watched.
+#[derive(Debug)]
+pub struct Watching {
+    server: ServerChannel,
+    session: WatchedSession,
+    stream: Streaming<pb::WatchSessionResponse>,
+}
+
+impl Client {
+    /// Watches a session of the first server: the environments in `env_ids`, or where none are named all of them, as far as the
+    /// server shows so many.
+    ///
+    /// # Errors
+    /// If the server refuses, or does not answer within half a minute.
+    pub async fn watch_session(&self, name: &str, env_ids: &[u32]) -> Result<Watching, ClientError> {
+        let server = self.servers[0].clone();
+        let request = pb::WatchSessionRequest {
+            session: name.to_owned(),
+            env_ids: env_ids.to_vec(),
+            max_frames_per_second: 0,
+        };
+        let mut client = EnvironmentServiceClient::new(server.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let answer = timeout(CALL_TIMEOUT, client.watch_session(server.request(request))).await;
+        let answer = answer.map_err(|_| silent(&server))?.map_err(|status| server.error(&status))?;
+        let mut stream = answer.into_inner();
+        let Event::Started(started) = event(&server, &mut stream).await? else {
+            return Err(ClientError::Answer("it has a frame before the first message".to_owned()));
+        };
+        Ok(Watching { server, session: decode_started(started)?, stream })
+    }
+}
+
+impl Watching {
+    /// What is watched.
+    pub fn session(&self) -> &WatchedSession {
+        &self.session
+    }
+
+    /// The next frame: the newest state of the session. One that is the same as the one before says that it is there still.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] when the session has ended, [`ClientError::Lost`] if the server goes down, the connection broke
+    /// or nothing came for half a minute.
+    pub async fn next(&mut self) -> Result<WatchedFrame, ClientError> {
+        let Event::Frame(frame) = event(&self.server, &mut self.stream).await? else {
+            return Err(ClientError::Answer("it begins twice".to_owned()));
+        };
+        let ids = frame.envs.iter().map(|env| env.env_id);
+        if !ids.eq(self.session.env_ids.iter().copied()) {
+            return Err(ClientError::Answer("it shows other environments than it said".to_owned()));
+        }
+        let decode = |(n, env)| decode_env(env, &self.session.rules).in_field(&format!("envs[{n}]"));
+        let envs: Result<Vec<WatchedEnv>, _> = frame.envs.iter().enumerate().map(decode).collect();
+        let envs = envs.map_err(|error| ClientError::Answer(error.to_string()))?;
+        Ok(WatchedFrame { sequence: frame.sequence, envs })
+    }
+}
+
+/// The next message. The server sends one every ten seconds at least.
+async fn event(
+    server: &ServerChannel,
+    stream: &mut Streaming<pb::WatchSessionResponse>,
+) -> Result<Event, ClientError> {
+    let message = timeout(CALL_TIMEOUT, stream.message()).await.map_err(|_| silent(server))?;
+    let message = message.map_err(|status| error(&server.address, &status))?;
+    let message = message.ok_or_else(|| lost(server, "the answer ended before the session did"))?;
+    message.event.ok_or_else(|| ClientError::Answer("an event of an unknown kind".to_owned()))
+}
+
+fn silent(server: &ServerChannel) -> ClientError {
+    lost(server, "nothing came for half a minute")
+}
+
+fn lost(server: &ServerChannel, message: &str) -> ClientError {
+    ClientError::Lost { address: server.address.clone(), message: message.to_owned() }
+}
+
+fn decode_started(started: pb::WatchStarted) -> Result<WatchedSession, ClientError> {
+    let missing = || ClientError::Answer("it has no session".to_owned());
+    let session = started.session.ok_or_else(missing)?;
+    let config = session.config.ok_or_else(missing)?;
+    let num_envs = config.num_envs();
+    let mut rules = config.rules.ok_or_else(missing)?;
+    // Every field is filled in, so any preset will do.
+    rules.preset.clear();
+    let resolved = ResolvedRules::try_from(&rules).in_field("rules");
+    let ResolvedRules { rules, .. } = resolved.map_err(|error| ClientError::Answer(error.to_string()))?;
+    Ok(WatchedSession { name: session.name, rules, num_envs, env_ids: started.env_ids })
+}
