@@ -38,7 +38,7 @@ choice! {
 /// Columns to the right and rows up.
 pub type Offset = (i8, i8);
 
-/// The farthest a kick moves an anchor up or down; [`TABLES`] is checked against it as it is compiled.
+/// The farthest a kick moves an anchor up or down; `TABLES` is checked against it as it is compiled.
 pub const MAX_KICK_ROWS: u32 = 3;
 /// The farthest a kick moves an anchor sideways.
 pub const MAX_KICK_COLUMNS: u32 = 2;
