@@ -112,10 +112,10 @@ impl Movement {
     /// use tetrion::engine::reachable::Movement;
     /// use tetrion::engine::{Playfield, Tetromino};
     /// let roofed = Playfield::from_drawing(6, 20, ".####./....../#.####").unwrap();
-    /// let flat = |resting: &&_| matches!(resting, &&tetrion::engine::Resting { orientation: 0, .. });
     /// let all = Movement::default().list(&roofed, Tetromino::I);
-    /// // On the roof, and on the floor below it, where it turned in from the side.
-    /// assert_eq!(all.iter().filter(flat).map(|flat| flat.row).collect::<Vec<_>>(), [3, 3, 3]);
+    /// let flat = all.iter().filter(|resting| resting.orientation == 0);
+    /// // From column 0, 1 and 2 on: on the floor below the roof, where it turns in from the side, and on the roof.
+    /// assert_eq!(flat.map(|resting| resting.row).collect::<Vec<_>>(), [1, 3, 1, 3, 1, 3]);
     /// ```
     pub fn list<C: Column, const N: usize>(
         &self,
