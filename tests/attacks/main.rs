@@ -12,8 +12,8 @@
 //!
 //! The server holds if it lives, the bystander's slowest answer and the process' memory stay below the attack's bounds, no
 //! call ends with INTERNAL, the log stays small and without a panic, and SIGTERM ends the server within its drain timeout
-//! while the attackers still hold what they hold. If all of that holds but the bystander waited too long or was refused, the
-//! attack runs again, and must fail three times.
+//! while the attackers still hold what they hold. What fails runs once more, and twice if only the bystander waited too
+//! long or was refused; the end of the output says what did not hold at first.
 //!
 //! The surprising decision: every bound here is far above what a server at rest needs. The program runs on machines that
 //! do other work at the same time, so it finds what breaks, and not what is a little slower.
