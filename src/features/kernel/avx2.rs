@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 use super::portable::Machine;
 
 /// Sixteen words: the lower eight lanes, the upper eight.
@@ -251,16 +251,8 @@ impl Words for Avx2 {
 
 impl Lanes for Avx2 {
     type Doubles = Avx2Doubles;
-    type Wide = Self;
+    not_widened!();
 
-    #[inline(always)]
-    fn widened(self, _: Self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
-        floats
-    }
     #[inline(always)]
     fn apart<W: Apart>(work: W) {
         // SAFETY: these types are in use only where the machine was found to have the features.

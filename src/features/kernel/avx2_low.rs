@@ -9,7 +9,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::{Avx2, Avx2Doubles, Avx2Floats};
-use super::lanes::{Apart, Lanes, Words};
+use super::lanes::{Apart, Lanes, Words, not_widened};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -208,16 +208,8 @@ impl Words for Avx2Low {
 
 impl Lanes for Avx2Low {
     type Doubles = Avx2Doubles;
-    type Wide = Self;
+    not_widened!();
 
-    #[inline(always)]
-    fn widened(self, _: Self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
-        floats
-    }
     #[inline(always)]
     fn apart<W: Apart>(work: W) {
         // SAFETY: these types are in use only where the machine was found to have the features.

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
 /// Sixteen words.
 #[derive(Clone, Copy, Debug)]
@@ -141,16 +141,8 @@ impl Words for Avx512 {
 
 impl Lanes for Avx512 {
     type Doubles = Avx512Doubles;
-    type Wide = Self;
+    not_widened!();
 
-    #[inline(always)]
-    fn widened(self, _: Self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
-        floats
-    }
     #[inline(always)]
     fn apart<W: Apart>(work: W) {
         // SAFETY: these types are in use only where the machine was found to have the features.

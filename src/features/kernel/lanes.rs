@@ -117,6 +117,23 @@ pub trait Lanes: Words {
     fn estimate_product(self, other: Self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
+/// What [`Lanes`] asks of vectors of which there are no larger ones.
+macro_rules! not_widened {
+    () => {
+        type Wide = Self;
+
+        #[inline(always)]
+        fn widened(self, _: Self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn part(floats: Self::Floats, _: usize) -> Self::Floats {
+            floats
+        }
+    };
+}
+pub(super) use not_widened;
+
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`LaneWork`](super::LaneWork).
 pub trait Apart {
     /// Does it.

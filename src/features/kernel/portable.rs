@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 use crate::engine::Column;
 
 /// `N` lanes of one word each, compiled for a machine.
@@ -252,16 +252,8 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
 
 impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     type Doubles = DoubleArray<N>;
-    type Wide = Self;
+    not_widened!();
 
-    #[inline(always)]
-    fn widened(self, _: Self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn part(floats: Self::Floats, _: usize) -> Self::Floats {
-        floats
-    }
     #[inline(always)]
     fn apart<A: Apart>(work: A) {
         M::apart(work);

@@ -414,6 +414,10 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
         let one = small::<L>(1);
         let ones = L::splat(!L::Word::EMPTY);
 
+        // There is a left pair from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
+        let no_left = 1;
+        let no_right = !lanes_below(surface.width - width as u32);
+
         // Columns x - 2 to x + width + 1, with the piece in them.
         let mut heights = surface.heights;
         for j in 0..width {
@@ -424,13 +428,11 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the spots from that of
             // (x - 1, x) on.
             let mut steps = surface.steps;
-            // There is a left pair from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
-            steps[2] = step(heights[1], heights[2]).select(1, zero);
+            steps[2] = step(heights[1], heights[2]).select(no_left, zero);
             for j in 1..width {
                 let up = i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]);
                 steps[j + 2] = small(1 << (up + 3));
             }
-            let no_right = !lanes_below(surface.width - width as u32);
             steps[width + 2] = step(heights[width + 1], heights[width + 2]).select(no_right, zero);
 
             let untouched = surface.left_missing.and(ahead(surface.right_missing, width + 2, ones));
@@ -453,8 +455,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
                 let number = up.clamp(-3, 3) + 3;
                 within[number as usize / 4] += 1 << (4 * (number % 4));
             }
-            let no_right = !lanes_below(surface.width - width as u32);
-            let left = packed(step_number(heights[1], heights[2])).map(|counts| counts.select(1, zero));
+            let left = packed(step_number(heights[1], heights[2])).map(|counts| counts.select(no_left, zero));
             let right = packed(step_number(heights[width + 1], heights[width + 2]))
                 .map(|counts| counts.select(no_right, zero));
             let again = sum_packed(within.map(small), sum_packed(left, right));
