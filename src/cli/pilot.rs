@@ -144,8 +144,8 @@ fn agent(name: &str, rules: &Rules, expectation: Option<Expectation>) -> Result<
     };
     let linear = controller.agent(rules.width).map_err(|error| refused(error.to_string()))?;
     let expectation = expectation.or(controller.expectation);
-    if let Some(wanted) = expectation.filter(|wanted| wanted.pieces > rules.preview + 1) {
-        let least = wanted.pieces - 1;
+    if let Some(wanted) = expectation.filter(|wanted| wanted.pieces_shown() > rules.preview) {
+        let least = wanted.pieces_shown();
         return Err(refused(format!(
             "{name} looks at {} pieces after the current one: add --preview {least}",
             wanted.pieces

@@ -21,10 +21,10 @@ pub(super) fn decode(
     let decoded = (|| {
         let pieces = message.pieces.unwrap_or(default.pieces.into());
         check("pieces", pieces, 1, Expectation::MAX_PIECES.into())?;
-        if pieces > most_pieces(rules) {
+        if pieces > u32::from(rules.preview) + 1 {
             let problem = format!(
                 "is {pieces}, expected at most {}: one more than the {} next pieces that the rules show",
-                most_pieces(rules),
+                rules.preview + 1,
                 rules.preview
             );
             return Err(DecodeError::field("pieces", problem));
@@ -46,11 +46,6 @@ pub(super) fn decode(
         Ok(Expectation { pieces: pieces as u8, placements: placements as u8, lost_piece, discount, terms })
     })();
     decoded.in_field("expectation").map(Some)
-}
-
-/// How many pieces an expectation may take into account under these rules: those that are shown, and the one after them.
-pub(super) fn most_pieces(rules: &Rules) -> u32 {
-    u32::from(rules.preview) + 1
 }
 
 /// An expectation with every field.

@@ -228,12 +228,12 @@ fn decode_parameters(
     if let (None, None, Some(own)) =
         (expectation, message.lookahead, controller.and_then(|controller| controller.expectation))
     {
-        if u32::from(own.pieces) > expectation::most_pieces(rules) {
+        if own.pieces_shown() > rules.preview {
             let problem = format!(
                 "is {}, which takes {} pieces after the current one into account, expected rules that show at least {} of them",
                 message.name,
                 own.pieces,
-                own.pieces - 1
+                own.pieces_shown()
             );
             return Err(DecodeError::field("name", problem));
         }

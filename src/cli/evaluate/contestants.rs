@@ -62,10 +62,9 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
-    let asked = args.expectation.note().map(|note| note.pieces);
     let own = args.controller.iter().filter_map(|name| Controller::named(name).ok()?.expectation);
-    let pieces = asked.into_iter().chain(own.map(|own| own.pieces)).max().unwrap_or(1);
-    let shown = args.lookahead.max(u32::from(pieces) - 1);
+    let weighed = expectation(args).into_iter().chain(own).map(|one| one.pieces_shown().into()).max();
+    let shown = args.lookahead.max(weighed.unwrap_or(0));
     if shown > 0 {
         others.preview = Some(shown);
     }

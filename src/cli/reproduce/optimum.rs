@@ -136,7 +136,8 @@ impl Player {
 /// All players: those that can play a playfield are in its rows.
 fn players() -> impl Iterator<Item = Player> {
     // No next piece is shown here, and none of the two that some controllers weigh.
-    let of_one_piece = |controller: &&Controller| controller.expectation.is_none_or(|own| own.pieces == 1);
+    let of_one_piece =
+        |controller: &&Controller| controller.expectation.is_none_or(|own| own.pieces_shown() == 0);
     let controllers = CONTROLLERS
         .iter()
         .filter(of_one_piece)

@@ -66,6 +66,11 @@ impl Expectation {
     /// One piece, by its exact mean where it is hidden, behind the eight best placements.
     pub const DEFAULT: Expectation =
         Expectation { pieces: 1, placements: 8, lost_piece: -100.0, discount: 1.0, terms: Terms::Landing };
+
+    /// How many next pieces the rules must show: all that it takes into account but the last.
+    pub fn pieces_shown(&self) -> u8 {
+        self.pieces - 1
+    }
 }
 
 impl Default for Expectation {
