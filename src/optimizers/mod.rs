@@ -28,7 +28,7 @@
 //! A [`State`] is the whole of an optimiser. It is plain data; through JSON text and back it keeps every bit, and a
 //! [`resumed`](Config::resume) search goes on as if it had never stopped.
 //!
-//! [`td`] is of another kind: it is told of states and what follows them, not of scores, and learns from every step.
+//! [`td`] is of another kind: it takes states and what follows them, not scores, and learns from every step.
 //!
 //! # Scores
 //!

@@ -146,7 +146,7 @@ async fn every_controller_and_every_preset_can_be_played() {
     };
     for controller in &info.controllers {
         let width = if controller.width == 0 { 10 } else { controller.width };
-        // Whoever weighs two pieces must see the first of them.
+        // A controller that weighs two pieces must see the first of them.
         let pieces = controller.expectation.map_or(1, |own| own.pieces());
         let rules = pb::Rules { width: Some(width), preview: Some(pieces - 1), ..Default::default() };
         let agent = pb::Agent { name: controller.name.clone(), ..Default::default() };

@@ -16,7 +16,7 @@ export interface Scene {
   readonly piece?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
   /** Where it would come to rest. */
   readonly ghost?: readonly Cell[] | undefined;
-  /** Where somebody else would put it. */
+  /** Where another player would put it. */
   readonly hint?: readonly Cell[] | undefined;
   /** Words across the board: the game is over. */
   readonly words?: string | undefined;

@@ -50,7 +50,7 @@ export function palette(): PaletteName {
   return chosen;
 }
 
-/** The colour of a cell: 1 to 7 for the tetrominoes, 8 for cells that nobody saw landing. */
+/** The colour of a cell: 1 to 7 for the tetrominoes, 8 for cells whose landing was not seen. */
 export function colourOf(cell: number): string {
   return PALETTES[chosen][cell - 1] ?? GIVEN;
 }

@@ -54,10 +54,10 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
 /// Keeps the frames as they come, until the session has ended or the server stays lost.
 async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<Kept>>, patience: Duration) {
     let start = Instant::now();
-    let set = |link| kept.lock().expect("nobody panics with it").link = link;
+    let set = |link| kept.lock().expect("a lock that is not poisoned").link = link;
     loop {
         match watching.next().await {
-            Ok(frame) => kept.lock().expect("nobody panics with it").push(start.elapsed(), frame),
+            Ok(frame) => kept.lock().expect("a lock that is not poisoned").push(start.elapsed(), frame),
             Err(error) => {
                 match find(&client, watching.session(), error, patience, |why| set(Link::Down(why))).await {
                     Ok(found) => watching = found,
@@ -81,7 +81,7 @@ fn why(error: &ClientError) -> String {
     }
 }
 
-/// Watches a session again after the server was lost, as soon as it answers; `say` is told why it is not there.
+/// Watches a session again after the server was lost, as soon as it answers; `say` gets the reason why it is not there.
 async fn find(
     client: &Client,
     session: &WatchedSession,

@@ -57,7 +57,7 @@ impl Viewer {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().expect("nobody panics with it")
+        self.kept.lock().expect("a lock that is not poisoned")
     }
 
     /// The number of the frame that is shown.
