@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import gymnasium
 import numpy as np
@@ -19,6 +19,7 @@ from tetrion.recorder import Recorder
 from tetrion.recording import Recording
 
 Trigger = Callable[[int], bool]
+EnvType = TypeVar("EnvType")
 
 _SUFFIXES = (".json", ".tetrion")
 
@@ -31,15 +32,24 @@ def _cubes_and_thousands(number: int) -> bool:
 class _RecordingFiles:
     """A recorder, and the files of the games that it has heard the end of."""
 
-    def __init__(self, env: Any, folder: str | os.PathLike[str], trigger: Trigger | None, prefix: str, **more: str) -> None:
-        self.recorder = Recorder(env, player=more["player"])
-        self.suffix = more["suffix"]
+    def __init__(
+        self,
+        env: Any,
+        folder: str | os.PathLike[str],
+        trigger: Trigger | None,
+        *,
+        name_prefix: str,
+        player: str,
+        suffix: str,
+    ) -> None:
+        self.recorder = Recorder(env, player=player)
+        self.suffix = suffix
         if self.suffix not in _SUFFIXES:
             raise InvalidArgument("suffix", f"is {self.suffix!r}{expected(self.suffix, _SUFFIXES)}")
         self.folder = Path(folder)
-        self.prefix = prefix
+        self.prefix = name_prefix
         self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.glob(f"{prefix}-episode-*{self.suffix}")):
+        if any(self.folder.glob(f"{name_prefix}-episode-*{self.suffix}")):
             gymnasium.logger.warn(f"{self.folder} has recordings already, and those of the same numbers are overwritten")
         self.trigger = trigger if trigger is not None else _cubes_and_thousands
         self.numbers: dict[int, int] = {}
@@ -60,7 +70,54 @@ class _RecordingFiles:
         return written
 
 
-class RecordGames(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
+class _WritesGames(gymnasium.utils.RecordConstructorArgs, Generic[EnvType]):
+    """What the wrapper of one environment and that of many have in common. A subclass is a wrapper of Gymnasium as well."""
+
+    def __init__(
+        self,
+        env: EnvType,
+        folder: str | os.PathLike[str],
+        episode_trigger: Trigger | None = None,
+        *,
+        name_prefix: str = "game",
+        player: str = "",
+        suffix: str = ".json",
+    ) -> None:
+        """Begins to record.
+
+        Args:
+            env: An environment of this package, wrapped or not.
+            folder: Where the files go; made if it is not there.
+            episode_trigger: Called with the number of an episode that has ended, from 0; whether to write it. Left out: that
+                of `RecordVideo`, 0, 1, 8, 27 and so on up to 1,000, then every 1,000th.
+            name_prefix: Files are called `PREFIX-episode-NUMBER`.
+            player: Who or what plays, for people.
+            suffix: `.json`, or `.tetrion` for the binary form.
+
+        Raises:
+            InvalidArgument: The environment is not one of this package, or there is no such suffix.
+        """
+        names: dict[str, Any] = {"name_prefix": name_prefix, "player": player, "suffix": suffix}
+        gymnasium.utils.RecordConstructorArgs.__init__(self, folder=folder, episode_trigger=episode_trigger, **names)
+        # The wrapper of Gymnasium, which follows among the bases.
+        super(gymnasium.utils.RecordConstructorArgs, self).__init__(env)  # type: ignore[call-arg]
+        self._files: _RecordingFiles | None = _RecordingFiles(env, folder, episode_trigger, **names)
+        self.recordings: list[Recording] = []
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """The recorder; None in a copy."""
+        return self._files.recorder if self._files is not None else None
+
+    def _write(self, *, has_ended: bool = True) -> None:
+        self.recordings = self._files.write() if has_ended and self._files is not None else []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy does not record."""
+        return {**self.__dict__, "_files": None, "recordings": []}
+
+
+class RecordGames(_WritesGames[gymnasium.Env[ObsType, ActType]], gymnasium.Wrapper[ObsType, ActType, ObsType, ActType]):
     """Writes games of an environment to files, each when its episode ends.
 
         env = tetrion.RecordGames(gymnasium.make("tetrion/Placement-v0"), "games", player="my agent")
@@ -77,49 +134,6 @@ class RecordGames(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         recordings: Those written by the last step or reset.
     """
 
-    def __init__(
-        self,
-        env: gymnasium.Env[ObsType, ActType],
-        folder: str | os.PathLike[str],
-        episode_trigger: Trigger | None = None,
-        *,
-        name_prefix: str = "game",
-        player: str = "",
-        suffix: str = ".json",
-    ) -> None:
-        """Begins to record.
-
-        Args:
-            env: A `TetrisEnv` or `KeypressEnv`, wrapped or not.
-            folder: Where the files go; made if it is not there.
-            episode_trigger: Called with the number of an episode that has ended, from 0; whether to write it. Left out: that
-                of `RecordVideo`, 0, 1, 8, 27 and so on up to 1,000, then every 1,000th.
-            name_prefix: Files are called `PREFIX-episode-NUMBER`.
-            player: Who or what plays, for people.
-            suffix: `.json`, or `.tetrion` for the binary form.
-
-        Raises:
-            InvalidArgument: The environment is not one of this package, or there is no such suffix.
-        """
-        gymnasium.utils.RecordConstructorArgs.__init__(
-            self,
-            folder=folder,
-            episode_trigger=episode_trigger,
-            name_prefix=name_prefix,
-            player=player,
-            suffix=suffix,
-        )
-        gymnasium.Wrapper.__init__(self, env)
-        self._files: _RecordingFiles | None = _RecordingFiles(
-            env, folder, episode_trigger, name_prefix, player=player, suffix=suffix
-        )
-        self.recordings: list[Recording] = []
-
-    @property
-    def recorder(self) -> Recorder | None:
-        """The recorder; None in a copy."""
-        return self._files.recorder if self._files is not None else None
-
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ObsType, dict[str, Any]]:
         """Begins an episode, and writes the one that it leaves."""
         result = super().reset(seed=seed, options=options)
@@ -132,15 +146,8 @@ class RecordGames(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         self._write(has_ended=result[2] or result[3])
         return result
 
-    def _write(self, *, has_ended: bool = True) -> None:
-        self.recordings = self._files.write() if has_ended and self._files is not None else []
 
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy does not record."""
-        return {**self.__dict__, "_files": None, "recordings": []}
-
-
-class RecordVectorGames(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
+class RecordVectorGames(_WritesGames[VectorEnv[Any, Any, Any]], VectorWrapper):
     """Writes games of a vector environment to files, each when its episode ends; see `RecordGames`.
 
     The files are numbered in the order in which games end, those of one step by environment; each says where it comes from.
@@ -149,36 +156,6 @@ class RecordVectorGames(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         recorder: The `Recorder`; `recorder.recording(i)` is the game of environment i so far.
         recordings: Those written by the last step or reset.
     """
-
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        folder: str | os.PathLike[str],
-        episode_trigger: Trigger | None = None,
-        *,
-        name_prefix: str = "game",
-        player: str = "",
-        suffix: str = ".json",
-    ) -> None:
-        """Begins to record; the arguments are those of `RecordGames`."""
-        gymnasium.utils.RecordConstructorArgs.__init__(
-            self,
-            folder=folder,
-            episode_trigger=episode_trigger,
-            name_prefix=name_prefix,
-            player=player,
-            suffix=suffix,
-        )
-        VectorWrapper.__init__(self, env)
-        self._files: _RecordingFiles | None = _RecordingFiles(
-            env, folder, episode_trigger, name_prefix, player=player, suffix=suffix
-        )
-        self.recordings: list[Recording] = []
-
-    @property
-    def recorder(self) -> Recorder | None:
-        """The recorder; None in a copy."""
-        return self._files.recorder if self._files is not None else None
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -194,10 +171,3 @@ class RecordVectorGames(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         result = super().step(actions)
         self._write(has_ended=bool(np.any(result[2]) or np.any(result[3])))
         return result
-
-    def _write(self, *, has_ended: bool = True) -> None:
-        self.recordings = self._files.write() if has_ended and self._files is not None else []
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy does not record."""
-        return {**self.__dict__, "_files": None, "recordings": []}
