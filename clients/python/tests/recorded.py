@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 
+import tetrion
 from tetrion import pictures
 from tetrion.server import find_binary
 
@@ -39,6 +40,16 @@ def check_drawings(recording, folder):
     ]
     for step, (drawn, expected) in enumerate(zip(ours, theirs, strict=True)):
         assert drawn == expected, f"step {step}"
+
+
+def three_pieces(client, **kwargs):
+    """The recording of a game under way."""
+    env = tetrion.TetrisEnv(client, **kwargs)
+    recorder = tetrion.Recorder(env)
+    env.reset(seed=5)
+    for action in (0, 3, 6):
+        env.step(action)
+    return recorder.recording()
 
 
 def random_actions(rng, masks):

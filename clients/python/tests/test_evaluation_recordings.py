@@ -1,0 +1,72 @@
+"""Recordings of an evaluation's games: the same files as those of `tetrion evaluate --record`."""
+
+import numpy as np
+import pytest
+from recorded import check_drawings, check_file, program
+
+import tetrion
+
+SMALL = {"rules": {"width": 6, "height": 8}, "seeds": tetrion.SeedRange(1, 15), "max_pieces": 200}
+
+
+def test_an_evaluation_records_the_games_worth_a_look(client, tmp_path):
+    """The same files as those of `tetrion evaluate --record`."""
+    words = ["best", "worst", "median", "all=2"]
+    result = client.evaluate(["bcts", "random"], record=words, **SMALL)
+    plain = client.evaluate(["bcts", "random"], **SMALL)
+    assert plain.recordings == ()
+    np.testing.assert_array_equal(result.lines, plain.lines)
+    options = ["--width", "6", "--height", "8", "--games", "15", "--seed", "1", "--max-pieces", "200"]
+    command = ["evaluate", "--controller", "bcts,random", *options, "--record", ",".join(words), tmp_path / "theirs"]
+    code, printed = program(*command)
+    assert code == 0, printed
+    theirs = [tetrion.Recording.load(path, client) for path in sorted((tmp_path / "theirs").iterdir())]
+    ours = {(recording.player, recording.seed): recording for recording in result.recordings}
+    assert {(recording.player, recording.seed) for recording in theirs} == set(ours)
+    for recording in theirs:
+        mine = ours[recording.player, recording.seed]
+        assert (mine.actions == recording.actions).all()
+        assert mine.message.outcome == recording.message.outcome
+        assert mine.message.lines == recording.message.lines
+    for number, recording in enumerate(result.recordings):
+        recording.save(tmp_path / f"{number}.tetrion")
+        check_file(tmp_path / f"{number}.tetrion")
+
+
+def test_weights_key_presses_and_pieces_are_recorded_too(client, tmp_path):
+    recordings = [
+        *client.evaluate(weights=[[-1.0] * 8], features="bcts8", record="all=20", **{**SMALL, "max_pieces": 20}).recordings,
+        *client.evaluate("random_keys", rules={"preset": "lab", "height": 8}, seeds=[1, 2], record="best").recordings,
+        *client.evaluate("bcts", piece_sequences=["OOIT", "ZZ"], record="all=2").recordings,
+        *client.evaluate("bcts", seeds=[3], episodes_per_seed=3, max_pieces=9, record="all=3").recordings,
+    ]
+    assert len(recordings) == 15 + 1 + 2 + 3
+    assert recordings[0].player == "policy 0"
+    assert recordings[0].origin == f"game 0 of 15, seed {recordings[0].seed}"
+    assert [recording.piece_sequence for recording in recordings[16:18]] == ["OOIT", "ZZ"]
+    assert len({recording.seed for recording in recordings[18:]}) == 3
+    for number, recording in enumerate(recordings):
+        recording.save(tmp_path / f"{number}.json")
+        check_file(tmp_path / f"{number}.json")
+    check_drawings(recordings[15], tmp_path)
+
+
+@pytest.mark.parametrize("word", ["least", "all", "all=0", "all=1001", "best worst", 3, [3]])
+def test_unknown_words_are_refused_before_anything_is_played(client, word):
+    with pytest.raises(tetrion.InvalidArgument, match="record"):
+        client.evaluate("bcts", record=word, **SMALL)
+
+
+def test_what_cannot_be_recorded_is_refused(client):
+    with pytest.raises(tetrion.InvalidArgument, match="omit_results"):
+        client.evaluate("bcts", record="best", omit_results=True, **SMALL)
+    with pytest.raises(tetrion.InvalidArgument, match="seeds of 17 episodes"):
+        client.evaluate("random", record="best", rules={"width": 4, "height": 4}, seeds=[1], episodes_per_seed=17)
+
+
+def test_several_servers_record_as_one(client, tmp_path):
+    with tetrion.Server() as other, tetrion.Servers([client.address, other]) as servers:
+        ours = client.evaluate("bcts", record="best,median", **SMALL).recordings
+        theirs = servers.evaluate("bcts", record="best,median", **SMALL).recordings
+        assert ours == theirs
+        assert theirs[0].check() is None

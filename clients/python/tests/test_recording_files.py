@@ -1,0 +1,125 @@
+"""Recordings as files: what they say, who can read them, and what is wrong with a falsified one."""
+
+import copy
+import json
+import pickle
+
+import pytest
+from recorded import program, three_pieces
+
+import tetrion
+from tetrion._pb import recording_pb2
+
+
+def test_what_a_recording_says(client):
+    recording = three_pieces(client, rules={"preview": 1})
+    assert (len(recording), recording.pieces, recording.lines, recording.score, recording.end) == (3, 3, 0, 0.0, None)
+    assert (recording.seed, recording.piece_sequence, recording.start) == (5, None, None)
+    assert (recording.actions.tolist(), recording.landings.tolist()) == ([0, 3, 6], [0, 0, 0])
+    assert recording.rules.width == 10
+    assert recording.rules_version == client.server_info().rules_version
+    assert recording.origin == "episode 0 of environment 0"
+    assert repr(recording) == "<tetrion.Recording: 3 pieces, 0 lines, not ended>"
+    replay = recording.replay()
+    assert len(replay) == 3
+    assert replay.scene(0).pieces == 0
+    assert replay.scene().cells.shape == (20, 10)
+    assert (replay.scene().cells >= 0).sum() == 12
+    assert sum(cell == "#" for row in recording.rows for cell in row) == 12
+    with pytest.raises(tetrion.InvalidArgument, match="step is 4"):
+        replay.scene(4)
+
+
+def test_files_are_those_of_every_protobuf_library(client, tmp_path):
+    recording = three_pieces(client)
+    recording.save(tmp_path / "game.json")
+    fields = json.loads((tmp_path / "game.json").read_text())
+    assert (fields["seed"], fields["actions"], fields["lines"]) == ("5", [0, 3, 6], "AAAA")
+    recording.save(tmp_path / "game.tetrion")
+    assert recording_pb2.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording.message
+    for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):
+        assert copied == recording
+        assert copied.check(client) is None
+    assert recording != "game"
+
+
+def change(recording, **fields):
+    message = recording_pb2.Recording()
+    message.CopyFrom(recording.message)
+    for name, value in fields.items():
+        if name == "rows":
+            message.outcome.rows[-1] = value
+        elif hasattr(message.outcome, name) and name != "lines":
+            setattr(message.outcome, name, value)
+        elif name == "actions":
+            message.actions[:] = value
+        else:
+            setattr(message, name, value)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("fields", "difference"),
+    [
+        ({"lines": b"\0\1\0"}, "step 2, piece 2: 0 lines, recorded 1"),
+        ({"lines": b"\0\0"}, "step 3, piece 3: 0 lines, recorded None"),
+        ({"lines": b"\0\0\0\0"}, "at the end: pieces with lines 3, recorded 4"),
+        ({"pieces": 4}, "at the end: pieces 3, recorded 4"),
+        ({"score": 1.0}, "at the end: points 0.0, recorded 1.0"),
+        ({"end": 1}, "at the end: end None, recorded topped_out"),
+        ({"rows": "##########"}, "at the end: playfield"),
+        ({"actions": [0, 40, 6]}, "step 2: "),
+        ({"piece_sequence": "X"}, "it cannot be played"),
+    ],
+    ids=str,
+)
+def test_a_falsified_recording_is_found_out(client, tmp_path, fields, difference):
+    recording = tetrion.Recording(change(three_pieces(client), **fields), client)
+    assert recording.check().startswith(difference)
+    recording.save(tmp_path / "game.json")
+    assert program("replay", tmp_path / "game.json")[0] != 0
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "rules_version is missing"),
+        (b"{}", "rules_version is missing"),
+        (b"no recording", "is neither a recording in JSON nor one in binary form"),
+        (b'{"rulesVersion": 1}', "is neither"),
+        (b'{"unknown": 1}', "is neither"),
+        (b'{"rulesVersion": "x"}', "rules is missing"),
+        (b'{"rulesVersion": "x", "rules": {}}', "outcome is missing"),
+        (b'{"rulesVersion": "x", "rules": {}, "outcome": {}}', "pieces are missing"),
+        (b'{"rulesVersion": "x", "rules": {}, "outcome": {}, "seed": 1, "actions": [1, 256]}', r"actions\[1\] is 256"),
+        (b" " * ((32 << 20) + 1), "has more than 33554432 bytes"),
+    ],
+    ids=lambda value: str(value[:20]),
+)
+def test_what_is_no_recording_is_refused(tmp_path, content, problem):
+    (tmp_path / "game.json").write_bytes(content)
+    with pytest.raises(tetrion.InvalidArgument, match=problem):
+        tetrion.Recording.load(tmp_path / "game.json")
+
+
+def test_without_a_client_a_server_of_this_process_replays(client, tmp_path):
+    three_pieces(client).save(tmp_path / "game.json")
+    assert tetrion.Recording.load(tmp_path / "game.json").check() is None
+
+
+def test_a_recording_outlives_its_client_and_its_server():
+    with tetrion.Server() as server:
+        with tetrion.Client(server) as client:
+            recordings = [
+                three_pieces(client),
+                client.evaluate("bcts", seeds=[1], max_pieces=50, record="best").recordings[0],
+            ]
+        for recording in recordings:
+            assert recording.check() is None
+        with tetrion.Client(server) as client:
+            recordings.append(three_pieces(client))
+    for recording in recordings:
+        assert "<script>" in recording._repr_html_()
+        assert recording.check() is None
+    with pytest.raises(tetrion.ServerUnavailable):
+        recordings[0].replay(tetrion.Client(server.address))
