@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,7 @@ def with_recordings(
     for rows in _chunks(chosen, most):
         actions = _actions(connection, _request(request, evaluation, rows, limits))
         recordings.update(_played(create, request, evaluation, {row: actions[_key(evaluation, row)] for row in rows}))
-    columns = {name: getattr(evaluation, name) for name in evaluation.__dataclass_fields__}
-    return Evaluation(**{**columns, "recordings": tuple(recordings[row] for row in chosen)})
+    return replace(evaluation, recordings=tuple(recordings[row] for row in chosen))
 
 
 def _chosen(evaluation: Evaluation, words: Sequence[str]) -> Iterator[int]:

@@ -27,6 +27,7 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,11 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import Controllers, EvaluationOptions
+from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
+from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.games import COLUMNS, Games
 from tetrion.progress import Bar, Progress
+from tetrion.recording import Recording
 from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
@@ -97,6 +100,13 @@ class _Worker:
         finally:
             self._running.pop(shard, None)
         return Games(**{name: getattr(played, name) for name in COLUMNS})
+
+    def recordings(self, request: dict[str, Any], played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
+        """The recordings that the words ask for, of an evaluation that all nodes have played."""
+        client = self._started()
+        client.connection.revive()
+        message = evaluation_request(**request)
+        return with_recordings(client.connection, client._create, message, played, words).recordings
 
     def progress(self) -> dict[int, Counts]:
         """The progress of the shards that are running."""
@@ -159,9 +169,11 @@ class Pool:
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
+        words = words_of(record, omit_results=options.get("omit_results", False))
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")
@@ -180,7 +192,11 @@ class Pool:
                 worker.stop.remote(self._num_shards - 1)
             raise
         watched.end()
-        return joined(started, parts, omit_results=options.get("omit_results", False))
+        result = joined(started, parts, omit_results=options.get("omit_results", False))
+        if not words:
+            return result
+        played = ray.put(result)
+        return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(shared, played, words)))
 
     def _play(
         self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: ShardProgress, interval: float

@@ -125,8 +125,39 @@ def test_every_kind_of_request(cluster, client):
         assert pool.server_info(7).feature_sets == client.server_info(7).feature_sets
 
 
+def test_recordings_are_those_of_a_client(cluster, client):
+    request = {
+        "controllers": ["bcts", "random"],
+        "seeds": tetrion.SeedRange(1, 15),
+        "rules": {"width": 6, "height": 8},
+        "max_pieces": 200,
+        "record": "best,median,all=2",
+    }
+    expected = client.evaluate(**request)
+    assert {recording.player for recording in expected.recordings} == {"bcts", "random"}
+
+    def on_progress(now) -> None:
+        # All games are done, and the first node is the one that would record them.
+        if now.games_done == now.num_games:
+            node = next(iter(pool._workers))
+            ray.kill(pool._workers[node])
+            killed.append(node)
+
+    killed: list[str] = []
+    with make_pool() as pool:
+        result = pool.evaluate(**request)
+        assert_same(result, expected)
+        assert [recording.check(client) for recording in result.recordings] == [None] * len(expected.recordings)
+        assert_same(pool.evaluate(**request, on_progress=on_progress), expected)
+        assert len(killed) == 1
+        assert killed[0] not in pool._workers
+
+
 def test_refusals_are_those_of_a_client(cluster):
     with make_pool() as pool:
+        for wrong in ({"record": "least"}, {"record": "best", "omit_results": True}):
+            with pytest.raises(tetrion.InvalidArgument, match="record"):
+                pool.evaluate("bcts", seeds=[1], **wrong)
         with pytest.raises(tetrion.InvalidRequest) as caught:
             pool.evaluate("no-such-controller", seeds=[1])
         assert caught.value.reason == "UNKNOWN_NAME"
