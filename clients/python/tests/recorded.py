@@ -58,7 +58,7 @@ def random_actions(rng, masks):
 
 
 def read_png(data):
-    """The pixels of a PNG with a palette of eight bits, uint8 [height, width, 3]."""
+    """The pixels of a PNG with eight bits each of a palette or of red, green and blue, uint8 [height, width, 3]."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     place, chunks = 8, {}
     while place < len(data):
@@ -67,14 +67,17 @@ def read_png(data):
         chunks[kind] = chunks.get(kind, b"") + data[place + 8 : place + 8 + size]
         place += 12 + size
     width, height, depth, colours = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
-    assert (depth, colours) == (8, 3)
-    raw = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
-    above = np.zeros(width, np.int64)
+    assert depth == 8
+    size = {2: 3, 3: 1}[colours] * width
+    raw = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, size + 1)
+    above = np.zeros(size, np.int64)
     rows = []
     for line in raw:
         row = unfiltered(line[0], line[1:].astype(np.int64), above)
         rows.append(row)
         above = row
+    if colours == 2:
+        return np.array(rows).reshape(height, width, 3)
     return np.frombuffer(chunks[b"PLTE"], np.uint8).reshape(-1, 3)[np.array(rows)]
 
 

@@ -10,9 +10,9 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 LAYERS = {
     "values": ["errors", "names", "arguments", "draws", "font", "scenes", "tls", "versions"],
     "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
-    "pictures": ["pictures", "replay", "viewer"],
+    "pictures": ["pictures", "frames", "replay", "viewer"],
     "connection": ["server", "connection"],
-    "sessions": ["journal", "link", "calls", "stream", "session"],
+    "sessions": ["journal", "link", "calls", "stream", "session", "watching"],
     "recordings": ["episode_log", "replayer", "recording", "recorder"],
     "evaluations": ["results", "evaluation_run", "evaluation_recordings", "sharding"],
     "clients": ["client", "servers", "ray"],

@@ -16,6 +16,8 @@ Both start a server of their own if they get no address. The package has:
   as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. `Agent` and `Expectation` are messages: a
   controller or an agent with its parameters, and how one weighs what the next pieces can reach. `Mlp` and `NTuple` (of
   `TuplePattern`s) are models beside the weights; `tetrion.models.scores` computes them here, bit for bit.
+- `Client.watch`: the games of a session while its learner steps it, wherever that is; a `Watching` yields each
+  `WatchedFrame` with a `WatchedEnv` and perhaps its last `WatchedEpisode` for each environment.
 - `Recording`, a game in a file, which notebooks show with controls; `Recorder` makes them of any session or environment,
   `RecordGames` and `RecordVectorGames` write those of an environment; a `Replay` walks through one, `Scene` by `Scene`.
 - `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
@@ -65,6 +67,7 @@ from tetrion.errors import (
 from tetrion.evaluation import EvaluationOptions, SeedRange
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.flat import Flattener, Planes
+from tetrion.frames import WatchedEnv, WatchedEpisode, WatchedFrame
 from tetrion.games import Games
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.keypress import KeypressEnv, KeypressVectorEnv
@@ -85,6 +88,7 @@ from tetrion.tls import Tls
 from tetrion.training import TrainedGeneration, train
 from tetrion.vector_env import TetrisVectorEnv
 from tetrion.versions import VERSION, VersionWarning
+from tetrion.watching import Watching
 
 __version__ = VERSION
 
@@ -152,6 +156,10 @@ __all__ = [
     "UnknownHost",
     "VersionMismatch",
     "VersionWarning",
+    "WatchedEnv",
+    "WatchedEpisode",
+    "WatchedFrame",
+    "Watching",
     "train",
 ]
 

@@ -11,6 +11,7 @@ import grpc
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion.calls import EnvIds
 from tetrion.connection import Connection, ConnectionSettings
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
@@ -28,7 +29,8 @@ from tetrion.requests import (
 )
 from tetrion.results import Evaluation
 from tetrion.server import Server
-from tetrion.session import Session
+from tetrion.session import Session, Source, session_of
+from tetrion.watching import Watching
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -174,6 +176,39 @@ class Client:
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
         return Session.create(self.connection, request, snapshot_every)
+
+    def watch(
+        self,
+        session: str | Source,
+        env_ids: EnvIds = None,
+        *,
+        fps: int = 0,
+        scale: float = 1.0,
+        palette: str = "usual",
+    ) -> Watching:
+        """Watches a session while its learner steps it: the newest state of its games, again and again, with pictures.
+
+        The learner may be in this process, in another one or on another machine; its calls never wait for a viewer.
+
+        Args:
+            session: The session's name, such as `Session.name` on the learner's side; or a session or an environment of this
+                process.
+            env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits`. Left out: all, or as
+                many as may be.
+            fps: Frames a second at most; 0: 20.
+            scale: 1.0 is 16 pixels a cell's side.
+            palette: `usual` or `colour-blind`.
+
+        Raises:
+            SessionNotFound: This server has no such session, or the client's token has not.
+            ServerFull: As many watch already as may, the session or all sessions.
+        """
+        source = session if isinstance(session, str) else session_of("session", session)
+        return Watching(self._connection_for(source), source, env_ids, fps=fps, scale=scale, palette=palette)
+
+    def _connection_for(self, session: str | Session) -> Connection:
+        """The connection over which a session is watched: this client's own, which outlives that of the learner."""
+        return self.connection
 
     def enumerate_placements(
         self,

@@ -231,6 +231,12 @@ class Connection:
         )
         return responses
 
+    def watch(self, request: pb.WatchSessionRequest) -> Any:
+        """Watches a session: the call, which is an iterator of its messages and can be cancelled."""
+        self.check_process()
+        self.server_info()
+        return self._environment.WatchSession(request, metadata=(*self._metadata, ("x-session", request.session)))
+
     def evaluate(
         self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None = None
     ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:

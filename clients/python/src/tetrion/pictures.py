@@ -6,6 +6,9 @@ the piece to be placed as well.
 
 from __future__ import annotations
 
+import struct
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -302,6 +305,32 @@ class Painter:
 @lru_cache(maxsize=256)
 def _dots(text: str, dot: int) -> npt.NDArray[np.bool_]:
     return font.dots(text).repeat(dot, axis=0).repeat(dot, axis=1)
+
+
+def side_by_side(pictures: Sequence[Picture], columns: int) -> Picture:
+    """Pictures of one size as one picture, in rows of so many."""
+    height, width, _ = pictures[0].shape
+    columns = min(columns, len(pictures))
+    rows = -(-len(pictures) // columns)
+    whole: Picture = np.full((rows * height, columns * width, 3), BACKGROUND, np.uint8)
+    for place, picture in enumerate(pictures):
+        top, left = place // columns * height, place % columns * width
+        whole[top : top + height, left : left + width] = picture
+    return whole
+
+
+def png(picture: Picture) -> bytes:
+    """A picture as a file of the format PNG."""
+    height, width, _ = picture.shape
+    # A byte before each row says how it is filtered: 2 is the difference to the row above, which is mostly 0.
+    rows = np.full((height, 1 + 3 * width), 2, np.uint8)
+    rows[:, 1:] = np.diff(picture.reshape(height, 3 * width), axis=0, prepend=np.uint8(0))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b"")]
+    chunks = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def text(scene: Scene, rules: rules_pb2.Rules, palette: str | None = "usual") -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
@@ -20,18 +19,7 @@ from tetrion.recording import Recording, checked_text, written
 from tetrion.replayer import CreateSession, Replayer
 from tetrion.requests import Drawing
 from tetrion.scenes import Course, drawn, letters
-from tetrion.session import Session
-
-
-class HasSession(Protocol):
-    """An environment of this package, or one that has it as `unwrapped`."""
-
-    @property
-    def unwrapped(self) -> Any:
-        """The environment without its wrappers."""
-
-
-Source: TypeAlias = "Session | HasSession"
+from tetrion.session import Session, Source, session_of
 
 
 class Recorder:
@@ -69,7 +57,7 @@ class Recorder:
         Raises:
             InvalidArgument: There are no such environments, or the source is neither a session nor an environment of one.
         """
-        self._session = session = _session(source)
+        self._session = session = session_of("source", source)
         num_envs = session.num_envs
         if env_ids is None:
             chosen: Iterable[int] = range(num_envs)
@@ -169,16 +157,6 @@ class Recorder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Stops to record."""
         self.close()
-
-
-def _session(source: Any) -> Session:
-    unwrapped = getattr(source, "unwrapped", source)
-    # `TetrisVecEnv` of Stable-Baselines3 has a vector environment.
-    unwrapped = getattr(unwrapped, "envs", unwrapped)
-    session = getattr(unwrapped, "session", unwrapped)
-    if not isinstance(session, Session):
-        raise arguments.wrong("source", source, "a session, or an environment of this package")
-    return session
 
 
 def record(

@@ -107,6 +107,11 @@ class Servers(Client):
                 failure = error
         raise failure
 
+    def _connection_for(self, session: str | Session) -> Connection:
+        if isinstance(session, str):
+            raise arguments.wrong("session", session, "a session or an environment; a Client of its server takes names")
+        return session.connection
+
     def evaluate(
         self,
         controllers: Controllers = (),

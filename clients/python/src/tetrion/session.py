@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import uuid
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
+from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.calls import Calls, EnvIds, ids
 from tetrion.connection import Connection
@@ -144,3 +145,29 @@ class Session(Calls):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the session."""
         self.close()
+
+
+class HasSession(Protocol):
+    """An environment of this package, or one that has it as `unwrapped`."""
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment without its wrappers."""
+
+
+Source: TypeAlias = "Session | HasSession"
+
+
+def session_of(field: str, source: Any) -> Session:
+    """The session itself, or that of an environment.
+
+    Raises:
+        InvalidArgument: The source is neither a session nor an environment of one.
+    """
+    unwrapped = getattr(source, "unwrapped", source)
+    # `TetrisVecEnv` of Stable-Baselines3 has a vector environment.
+    unwrapped = getattr(unwrapped, "envs", unwrapped)
+    session = getattr(unwrapped, "session", unwrapped)
+    if not isinstance(session, Session):
+        raise arguments.wrong(field, source, "a session, or an environment of this package")
+    return session

@@ -1,11 +1,13 @@
-"""A recording in a notebook: what a cell shows, and in a browser its pixels and its controls."""
+"""A recording and a watched session in a notebook: what cells show, and in a browser a recording's pixels and controls."""
 
+import base64
 import json
 import re
 import shutil
 import subprocess
 
 import pytest
+from recorded import read_png
 
 import tetrion
 from tetrion.pictures import PALETTES
@@ -14,6 +16,27 @@ CELLS = [
     "import tetrion",
     "recording = tetrion.Recording.load('game.tetrion')\nrecording",
     "from IPython.display import HTML, display\ndisplay(recording, HTML(recording.html(palette='colour-blind')))",
+]
+
+# A learner that steps each time that a frame has been drawn, and ends its session after the last one.
+WATCHING = [
+    """
+import tetrion
+client = tetrion.Client()
+session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequences="OIO", autoreset="disabled")
+class Frame(tetrion.WatchedFrame):
+    def _repr_png_(self):
+        drawn = super()._repr_png_()
+        [session.reset, lambda: session.step([0, 2]), session.close][self.sequence]()
+        return drawn
+tetrion.watching.WatchedFrame = Frame
+client.watch(session, fps=60).show()
+""",
+    """
+session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequences="OIO")
+session.reset()
+next(client.watch(session))
+""",
 ]
 
 # What a reader does with the two games on the page, and what each then shows: the text beside its controls, the number of
@@ -58,8 +81,6 @@ setTimeout(() => {
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """The HTML of what the cells show."""
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
     folder = tmp_path_factory.mktemp("notebook")
     env = tetrion.TetrisEnv(rules={"width": 4, "height": 6}, max_episode_steps=5)
     recorder = tetrion.Recorder(env, player="<b>me</b>")
@@ -67,10 +88,16 @@ def outputs(tmp_path_factory):
     for action in (0, 2, 0, 0, 2):
         env.step(action)
     recorder.recording().save(folder / "game.tetrion")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    return [output["data"] for output in run(CELLS, folder)]
+
+
+def run(cells, folder):
+    """What the cells of a notebook show."""
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
-    shown = [output for cell in notebook.cells for output in cell.outputs]
-    return [output["data"] for output in shown]
+    return [output for cell in notebook.cells for output in cell.outputs]
 
 
 def test_cells_show_the_game_and_its_words(outputs):
@@ -120,3 +147,19 @@ def test_controls_in_a_browser(outputs, tmp_path, dark):
     assert usual[7] == [8]
     assert counts[8] == [0] * 7 + counts[8][7:]
     assert sum(counts[8]) == sum(counts[1])
+
+
+def test_a_cell_shows_the_newest_frame_of_a_session(tmp_path):
+    live, single = run(WATCHING, tmp_path)
+    assert live["output_type"] == "display_data"
+    assert single["output_type"] == "execute_result"
+    assert live["data"]["text/plain"] == "<tetrion.WatchedFrame of 2 environments after call 2>"
+    assert single["data"]["text/plain"] == "<tetrion.WatchedFrame of 2 environments after call 1>"
+    usual = [list(colour) for colour in PALETTES["usual"][:7]]
+    # The O has landed and an I waits beside it; before that there was only an O that waited.
+    for output, tetrominoes in ((live, "IO"), (single, "O")):
+        picture = read_png(base64.b64decode(output["data"]["image/png"]))
+        shown = "".join(
+            letter for letter, colour in zip("IOTZSJL", usual, strict=True) if (picture == colour).all(axis=2).any()
+        )
+        assert shown == tetrominoes
