@@ -22,7 +22,7 @@ const ROOTS: [&str; 4] = [
 ];
 
 /// What is read and written as JSON: a message of files, and what it is made of.
-const AS_JSON: [&str; 12] = [
+const AS_JSON: [&str; 15] = [
     ".tetrion.v1.Recording",
     ".tetrion.v1.RecordedOutcome",
     ".tetrion.v1.RecordedEnd",
@@ -35,6 +35,9 @@ const AS_JSON: [&str; 12] = [
     ".tetrion.v1.TopOut",
     ".tetrion.v1.OrientationTable",
     ".tetrion.v1.Reach",
+    ".tetrion.v1.RotationSystem",
+    ".tetrion.v1.HalfTurns",
+    ".tetrion.v1.SpinRule",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,19 +4,19 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Column, FallingPiece, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino,
-    every_placement_always_exists, land, placements,
+    ActionModel, Column, FallingPiece, Hand, Placement, Playfield, PlayfieldOf, Rules, Shape, Spin,
+    Tetromino, drops, every_placement_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
 
-/// A playfield and the piece to place on it.
+/// A playfield and the pieces that can be placed on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The cells.
     pub playfield: Playfield,
-    /// The piece; `None` if the episode has ended, and there is nothing to place.
-    pub piece: Option<Tetromino>,
+    /// The pieces; `None` if the episode has ended, and there is nothing to place.
+    pub hand: Option<Hand>,
     /// Where keys have moved the piece; `None` if it has just appeared. Placements count from where it appeared all the
     /// same.
     pub falling: Option<FallingPiece>,
@@ -44,7 +44,7 @@ pub struct Placements {
     pub row_offsets: Vec<u32>,
     /// The action to step with: in the placement model the placement itself, in the keypress model the next key towards it.
     pub actions: Vec<i32>,
-    /// `orientation * width + column` of the leftmost cell.
+    /// The numbers of the placements ([`Placement::action`]), in the keypress model too.
     pub placements: Vec<i32>,
     /// R feature vectors of F numbers; empty without a feature set.
     pub features: Vec<f32>,
@@ -66,11 +66,15 @@ pub struct Placements {
     pub preclear_boards: Vec<u8>,
     /// B feature vectors of F numbers; empty unless wanted.
     pub position_features: Vec<f32>,
+    /// What each counts as, the number of a [`Spin`]; empty where the rules tell no spins apart.
+    pub spins: Vec<u8>,
+    /// Whether the current piece is held for it; empty where the rules have no hold.
+    pub holds: Vec<bool>,
 }
 
 /// How many placements a position has under these rules.
 pub fn num_rows(rules: &Rules, position: &Position) -> u32 {
-    position.piece.map_or(0, |piece| placements(rules, &position.playfield, piece).len())
+    position.hand.map_or(0, |hand| hand.num_placements(rules, &position.playfield))
 }
 
 /// Bytes of a row of cells in [`Placements::afterstates`]: a bit a column, as an integer of two bytes up to width 16 and of
@@ -91,8 +95,12 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     };
     let boards = u64::from(options.afterstates) + u64::from(options.preclear_boards);
     let landing = if options.look_at_landings() { 20 + 2 * height * boards } else { 0 };
-    // A piece has at most 4 * width placements, the seven of them have 2.3 * width on average.
-    num_positions as u64 * 3 * width * (row + landing)
+    // A piece has at most 4 * width straight placements, the seven of them have 2.3 * width on average. With spots there are
+    // more on a rough stack, and they must be found.
+    let placements = if rules.names_spots() { 5 * width } else { 3 * width };
+    let search = if rules.names_spots() { 1_000 + 40 * width * height / 16 } else { 0 };
+    let pieces = 1 + u64::from(rules.hold);
+    num_positions as u64 * pieces * (search + placements * (row + landing))
 }
 
 /// Lists every placement of every position.
@@ -115,13 +123,14 @@ pub fn enumerate(
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
-    Extractor::new(set).filter(|_| every_placement_always_exists(rules))
+    Extractor::new(set).filter(|_| every_placement_always_exists(rules) && !rules.hold)
 }
 
 /// Lists every placement with the features that a kernel knows.
 ///
 /// # Panics
-/// As [`enumerate`], when this machine cannot run the kernel, or [a placement need not exist](every_placement_always_exists).
+/// As [`enumerate`], when this machine cannot run the kernel, or [a placement need not exist](every_placement_always_exists)
+/// or may be one of another piece.
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -129,7 +138,7 @@ pub fn enumerate_on(
     extractor: &Extractor,
     options: Options,
 ) -> Placements {
-    assert!(every_placement_always_exists(rules), "kernels look at every column");
+    assert!(every_placement_always_exists(rules) && !rules.hold, "kernels look at every column of one piece");
     let job = Enumerate { rules, positions, extractor, options };
     dispatch(kernel, rules.width, rules.height, job)
 }
@@ -156,11 +165,11 @@ impl LaneWork for Enumerate<'_> {
             if options.position_features {
                 extractor.append_playfield(&size, &playfield, &mut columns.position_features);
             }
-            if let Some(piece) = position.piece {
+            if let Some(Hand { current: piece, .. }) = position.hand {
                 let first = rows.lines.len();
                 extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
-                let all = placements(rules, &playfield, piece);
-                columns.placements.extend(all.iter().map(|p| p.action(rules.width) as i32));
+                let all = drops(rules, &playfield, piece);
+                columns.placements.extend(all.iter().map(|p| p.action(rules) as i32));
                 if options.look_at_landings() {
                     let landed = all.iter().zip(first..);
                     append_landings(rules, position, piece, landed, &rows, options, &mut columns);
@@ -233,11 +242,17 @@ pub fn enumerate_plainly(
     let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
     let mut columns = Placements::with_capacity(positions.len(), num_rows);
     for position in positions {
-        if let Some(piece) = position.piece {
-            for placement in placements(rules, &position.playfield, piece).iter() {
+        if let Some(hand) = position.hand {
+            for (piece, placement) in hand.placements(rules, &position.playfield) {
                 let (shape, landing) = land(rules, &position.playfield, piece, placement);
                 columns.actions.push(action(rules, position.falling, piece, placement));
-                columns.placements.push(placement.action(rules.width) as i32);
+                columns.placements.push(placement.action(rules) as i32);
+                if rules.spin_labels() > 1 {
+                    columns.spins.push(placement.spot.map_or(Spin::None, |spot| spot.spin) as u8);
+                }
+                if rules.hold {
+                    columns.holds.push(placement.hold);
+                }
                 columns.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
                 columns.lines.push(landing.lines);
                 columns.terminal.push(landing.terminal);
@@ -266,7 +281,7 @@ pub fn enumerate_plainly(
 /// The next action towards a placement of a piece.
 fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placement: Placement) -> i32 {
     match rules.action_model {
-        ActionModel::Placement => placement.action(rules.width) as i32,
+        ActionModel::Placement => placement.action(rules) as i32,
         ActionModel::Keypress => {
             let falling = falling.unwrap_or_else(|| FallingPiece::spawn(piece, rules.width, rules.height));
             falling.key_towards(placement, rules.width) as i32
@@ -303,6 +318,8 @@ impl Placements {
         self.cells.extend_from_slice(&more.cells);
         self.preclear_boards.extend_from_slice(&more.preclear_boards);
         self.position_features.extend_from_slice(&more.position_features);
+        self.spins.extend_from_slice(&more.spins);
+        self.holds.extend_from_slice(&more.holds);
     }
 
     /// Writes the wanted columns of where a piece comes to rest.

@@ -5,7 +5,7 @@
 
 use super::worth::{LookaheadValue, Worth};
 use super::{LinearAgent, Sight, Thought};
-use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, land, placements};
+use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
@@ -41,7 +41,7 @@ impl ExpectationAgent {
 
     /// How many placements it looks at for a piece that another one follows, at most.
     pub fn placements_looked_at(&self, rules: &Rules) -> u64 {
-        u64::from(self.expectation.placements).min(4 * u64::from(rules.width))
+        u64::from(self.expectation.placements).min(rules.num_actions().into())
     }
 
     /// About how long a choice takes, in choices of a linear controller: one for each of the seven that may come last, after
@@ -60,21 +60,24 @@ impl ExpectationAgent {
         let among = || {
             let candidates = self.candidates(sight);
             // Where every placement ends the game, the first one.
-            if candidates.is_empty() {
-                placements(sight.rules, sight.playfield, sight.piece).iter().take(1).collect()
-            } else {
-                candidates
-            }
+            if candidates.is_empty() { sight.placements().into_iter().take(1).collect() } else { candidates }
         };
         thought.weigh_among(among, |placement| {
-            let value = self.value(kernel, sight, placement, self.expectation.pieces);
+            let value = self.value(kernel, &sight.placing(placement), placement, self.expectation.pieces);
             Worth::Score(LookaheadValue { value, otherwise: 0.0 })
         })
     }
 
-    /// The placements of the piece that are looked at, in ascending action order.
+    /// The placements that are looked at, in ascending action order.
     fn candidates(&self, sight: &Sight<'_>) -> Vec<Placement> {
-        let scores = self.linear.scores(sight.rules, sight.playfield, sight.piece);
+        let mut scores = self.linear.scores(sight.rules, sight.playfield, sight.piece);
+        if let Some(Sight { piece: other, .. }) = sight.holding() {
+            let mut of_other = self.linear.scores(sight.rules, sight.playfield, other);
+            for choice in &mut of_other {
+                choice.placement = choice.placement.holding(true);
+            }
+            scores.append(&mut of_other);
+        }
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
         // Sorting is stable: of equals the first comes first.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
@@ -83,7 +86,7 @@ impl ExpectationAgent {
         scored.into_iter().map(|(_, choice)| choice.placement).collect()
     }
 
-    /// The value of a placement when this many pieces after it are taken into account.
+    /// The value of a placement of the piece in sight when this many pieces after it are taken into account.
     fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
         let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
         let seen = Seen { shape, landing: &landing };
@@ -102,7 +105,9 @@ impl ExpectationAgent {
             if landing.terminal || is_blocked(rules, playfield, piece) {
                 return self.lost;
             }
-            self.or_lost(self.linear.choose(kernel, rules, playfield, piece).score)
+            let next = sight.next.get(1..).unwrap_or(&[]);
+            let after = Sight { playfield, piece, next, ..*sight };
+            self.or_lost(self.linear.choose_of_hand(kernel, &after).score)
         };
         match *sight.next {
             [] => mean(sight.odds, score),
@@ -112,7 +117,8 @@ impl ExpectationAgent {
             [piece, ref next @ ..] => {
                 let after = Sight { playfield, piece, next, ..*sight };
                 let values = self.candidates(&after).into_iter();
-                let values = values.map(|placement| self.value(kernel, &after, placement, pieces - 1));
+                let values = values
+                    .map(|placement| self.value(kernel, &after.placing(placement), placement, pieces - 1));
                 self.or_lost(values.fold(f64::NEG_INFINITY, f64::max))
             }
         }

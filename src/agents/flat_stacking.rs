@@ -76,13 +76,13 @@ impl FlatScorer {
         top_out: TopOut,
     ) -> ScoredPlacement {
         let stack = Stack::new(playfield, top_out);
-        let first = Placement { orientation: 0, column: 0 };
+        let first = Placement::straight(0, 0);
         let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (shape, orientation) in shapes.iter().zip(0..) {
             for column in 0..=playfield.width() - shape.width {
                 let score = self.score(&stack, playfield, shape, column, top_out);
                 if score > best.score {
-                    best = ScoredPlacement { placement: Placement { orientation, column }, score };
+                    best = ScoredPlacement { placement: Placement::straight(orientation, column), score };
                 }
             }
         }

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Playfield, PlayfieldOf, Rules, Tetromino, every_placement_always_exists, every_placement_exists,
-    land, placements,
+    Column, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_placement_always_exists,
+    every_placement_exists, land, placements,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, ScoredPlacement, Scorer, TerminalPolicy,
@@ -143,9 +144,9 @@ impl LinearAgent {
     }
 
     /// The controller prepared for the fast kernels, if they know its features and see every placement: they do not know
-    /// that a playfield can make some impossible.
+    /// that a playfield can make some impossible, nor that another piece can be placed.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
-        self.scorer.as_ref().filter(|_| every_placement_always_exists(rules))
+        self.scorer.as_ref().filter(|_| every_placement_always_exists(rules) && !rules.hold)
     }
 
     /// Whether there is a faster way than by the features' own functions.
@@ -181,6 +182,19 @@ impl LinearAgent {
                 dispatch(kernel, rules.width, rules.height, job)
             }
             _ => self.choose_plainly(rules, playfield, piece),
+        }
+    }
+
+    /// The same among all that can be placed, the current piece held included: the first of the best.
+    pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
+        let Sight { rules, playfield, piece, .. } = *sight;
+        let current = self.choose(kernel, rules, playfield, piece);
+        let Some(Sight { piece: other, .. }) = sight.holding() else { return current };
+        let other = self.choose(kernel, rules, playfield, other);
+        if other.score > current.score {
+            ScoredPlacement { placement: other.placement.holding(true), ..other }
+        } else {
+            current
         }
     }
 
@@ -290,7 +304,7 @@ impl LaneWork for ModelJob<'_> {
         let ModelJob { agent, model, extractor, rules, playfield, piece } = self;
         let size = LaneBounds::<L>::new(rules.width, rules.height);
         let playfield: PlayfieldOf<C, N> = playfield.resized();
-        let all = placements(rules, &playfield, piece);
+        let all = drops(rules, &playfield, piece);
         let num_features = extractor.num_features();
         let mut rows = PlacementRows::with_capacity(all.len() as usize, num_features);
         extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);

@@ -5,10 +5,12 @@
 //! of the best is chosen. A placement that ends the game, or after which the next piece cannot come into play, is worth
 //! minus infinity to a controller that avoids the end. Where that is true of all of them, their scores alone decide, as
 //! without a look ahead: to lose one piece later is better than to lose now.
+//!
+//! Where a piece can be held, the other one's placements are among those of every piece, as far as it is known by then.
 
 pub use super::worth::LookaheadValue;
 use super::{LinearAgent, Sight};
-use crate::engine::{Landing, Placement, Playfield, Rules, Tetromino, is_blocked, land, placements};
+use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, TerminalPolicy};
 
@@ -40,22 +42,15 @@ impl LookaheadAgent {
     /// # Panics
     /// When the piece has no such placement.
     pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> LookaheadValue {
-        let Sight { rules, playfield, piece, next, .. } = *sight;
-        let next = &next[..next.len().min(self.pieces as usize)];
-        let (score, value) = self.look(kernel, rules, playfield, piece, placement, next);
+        let sight = sight.placing(placement);
+        let sight = Sight { next: &sight.next[..sight.next.len().min(self.pieces as usize)], ..sight };
+        let (score, value) = self.look(kernel, &sight, placement);
         LookaheadValue { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }
     }
 
-    /// The score of a placement and its value, with these pieces to come.
-    fn look(
-        &self,
-        kernel: Kernel,
-        rules: &Rules,
-        playfield: &Playfield,
-        piece: Tetromino,
-        placement: Placement,
-        next: &[Tetromino],
-    ) -> (f64, f64) {
+    /// The score of a placement of the piece in sight and its value, with the next pieces in sight to come.
+    fn look(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> (f64, f64) {
+        let Sight { rules, playfield, piece, next, .. } = *sight;
         if let ([next], Some(scorer)) = (next, self.linear.scorer_under(rules)) {
             let (score, next) = scorer.choose_after(kernel, rules, playfield, (piece, placement), *next);
             return (score, score + next.map_or(f64::NEG_INFINITY, |choice| choice.score));
@@ -65,20 +60,21 @@ impl LookaheadAgent {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
         let score = self.linear.score(&Seen { shape, landing: &landing });
-        (score, score + self.best(kernel, rules, &landing, next))
+        (score, score + self.best(kernel, sight, &landing))
     }
 
     /// The largest value that the pieces to come can reach from an afterstate.
-    fn best(&self, kernel: Kernel, rules: &Rules, landing: &Landing<u64, 32>, next: &[Tetromino]) -> f64 {
+    fn best(&self, kernel: Kernel, sight: &Sight<'_>, landing: &Landing<u64, 32>) -> f64 {
         let playfield = &landing.afterstate;
-        let Some((&piece, rest)) = next.split_first() else { return 0.0 };
-        if is_blocked(rules, playfield, piece) {
+        let Some((&piece, next)) = sight.next.split_first() else { return 0.0 };
+        if is_blocked(sight.rules, playfield, piece) {
             return f64::NEG_INFINITY;
         }
-        if rest.is_empty() {
-            return self.linear.choose(kernel, rules, playfield, piece).score;
+        let after = Sight { playfield, piece, next, ..*sight };
+        if next.is_empty() {
+            return self.linear.choose_of_hand(kernel, &after).score;
         }
-        let value = |placement| self.look(kernel, rules, playfield, piece, placement, rest).1;
-        placements(rules, playfield, piece).iter().map(value).fold(f64::NEG_INFINITY, f64::max)
+        let value = |placement| self.look(kernel, &after.placing(placement), placement).1;
+        after.placements().into_iter().map(value).fold(f64::NEG_INFINITY, f64::max)
     }
 }

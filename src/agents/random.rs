@@ -7,8 +7,12 @@ use super::{AgentRng, Sight};
 use crate::engine::{Key, Placement, placements};
 
 /// Every placement that exists with the same chance: one word, in ascending action order. So an orientation is the likelier
-/// the more columns it fits (Leiden report).
+/// the more columns it fits (Leiden report). Placements that hold the current piece are among them.
 pub(super) fn placement(sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
+    if sight.hand().other.is_some() {
+        let all = sight.placements();
+        return all[rng.below(all.len() as u32) as usize];
+    }
     let all = placements(sight.rules, sight.playfield, sight.piece);
     all.nth(rng.below(all.len())).expect("a piece that can be played")
 }
@@ -16,18 +20,16 @@ pub(super) fn placement(sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
 /// One of four quarter turns, then one of the columns where that shape can go: two words (survey notebook).
 ///
 /// Turns are counted in the rules' orientations, from 0 again where there are fewer than four. If the orientation has no
-/// placement, the agent takes the first placement that exists.
+/// placement, the agent takes the first placement that exists. Where a column has several, they are all drawn alike. It never
+/// holds a piece.
 pub(super) fn survey(sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {
     let all = placements(sight.rules, sight.playfield, sight.piece);
     let num_orientations = sight.rules.shapes(sight.piece).len() as u32;
     let orientation = (rng.below(4) % num_orientations) as u8;
-    let columns = all.columns(orientation);
-    let drawn = rng.below(columns.count_ones());
-    if columns == 0 {
-        return all.nth(0).expect("a piece that can be played");
-    }
-    // They are neighbours.
-    Placement { orientation, column: (columns.trailing_zeros() + drawn) as u8 }
+    let of_it = all.of_orientation(orientation);
+    let drawn = rng.below(of_it.len() as u32);
+    let nth = if of_it.is_empty() { 0 } else { of_it.start + drawn };
+    all.nth(nth).expect("a piece that can be played")
 }
 
 /// One of the six keys: one word (course notebook).

@@ -335,14 +335,13 @@ impl Agent {
         rng: &mut AgentRng,
     ) -> Option<Decision> {
         let placement = match self {
-            Agent::Linear(agent) => agent.choose(kernel, sight.rules, sight.playfield, sight.piece).placement,
+            Agent::Linear(agent) => agent.choose_of_hand(kernel, sight).placement,
             Agent::Lookahead(agent) => {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
             }
             Agent::Expectation(agent) => agent.weigh(kernel, sight, thought)?,
-            Agent::MonteCarlo(agent) => {
-                thought.weigh(sight, |placement| agent.weigh(kernel, sight, placement, rng))?
-            }
+            Agent::MonteCarlo(agent) => thought
+                .weigh(sight, |placement| agent.weigh(kernel, &sight.placing(placement), placement, rng))?,
             Agent::Random => random::placement(sight, rng),
             Agent::RandomSurvey => random::survey(sight, rng),
             Agent::Dummy => random::dummy(sight),
@@ -388,22 +387,22 @@ impl Agent {
 
     /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
     pub fn cost(&self, rules: &Rules) -> u64 {
+        let of_a_piece = if rules.names_spots() { 5 } else { 3 } * u64::from(rules.width);
+        let placements = of_a_piece * (1 + u64::from(rules.hold));
         let cost_of = |agent: &LinearAgent| {
-            let placements = 3 * u64::from(rules.width);
             let model = agent.model().map_or(0, |model| placements * model.work() / MODEL_WORK);
-            model + if agent.is_fast() { FAST } else { PLAIN }
+            model + if agent.is_fast() && !rules.names_spots() { FAST } else { PLAIN }
         };
         match self {
             Agent::Linear(agent) => cost_of(agent),
             Agent::Lookahead(agent) => {
                 // All but the last of the next pieces are placed wherever they can go.
                 let branches = agent.pieces().saturating_sub(1);
-                cost_of(agent.linear()) * (3 * u64::from(rules.width)).saturating_pow(branches)
+                cost_of(agent.linear()) * placements.saturating_pow(branches)
             }
             Agent::Expectation(agent) => {
                 // A call weighs one of the first piece's placements.
-                let placements = agent.placements_looked_at(rules);
-                cost_of(agent.linear()) * agent.work_of_a_piece(rules) / placements
+                cost_of(agent.linear()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
             Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,

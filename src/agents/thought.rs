@@ -2,7 +2,7 @@
 
 use super::sight::Sight;
 use super::worth::Worth;
-use crate::engine::{Placement, placements};
+use crate::engine::Placement;
 
 /// A choice that is being made: the placements weighed so far, and the first of the best among them.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,6 @@ impl Thought {
         sight: &Sight<'_>,
         worth: impl FnOnce(Placement) -> Worth,
     ) -> Option<Placement> {
-        let all = || placements(sight.rules, sight.playfield, sight.piece).iter().collect();
-        self.weigh_among(all, worth)
+        self.weigh_among(|| sight.placements(), worth)
     }
 }

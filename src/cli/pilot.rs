@@ -62,7 +62,7 @@ impl Pilot {
     ///
     /// # Panics
     /// When the game is over.
-    pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u8> {
+    pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u16> {
         let rules = course.rules();
         let cost = self.agent.cost(rules);
         let next: Vec<Tetromino> = course.next().collect();
@@ -76,6 +76,7 @@ impl Pilot {
                         playfield: course.playfield(),
                         piece: course.piece().expect("a game that goes on"),
                         next: &next,
+                        held: course.held(),
                         odds: course.odds(),
                         lines: course.outcome().lines,
                     };
@@ -87,9 +88,9 @@ impl Pilot {
             }
         };
         Some(match (decision, course.falling()) {
-            (Decision::Place(placement), None) => placement.action(rules.width) as u8,
-            (Decision::Place(placement), Some(piece)) => piece.key_towards(placement, rules.width) as u8,
-            (Decision::Press(agent), _) => agent.press(&mut self.rng) as u8,
+            (Decision::Place(placement), None) => placement.action(rules) as u16,
+            (Decision::Place(placement), Some(piece)) => piece.key_towards(placement, rules.width) as u16,
+            (Decision::Press(agent), _) => agent.press(&mut self.rng) as u16,
         })
     }
 

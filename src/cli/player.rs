@@ -18,7 +18,7 @@ pub struct Player {
     recorder: Recorder,
     pilot: Pilot,
     /// Everything it has done, beyond the step where the game stands too.
-    known: Vec<u8>,
+    known: Vec<u16>,
     /// The step after each landing that is known.
     landings: Vec<u64>,
     /// The last step that it has come to.
@@ -67,7 +67,7 @@ impl Player {
     }
 
     /// Everything that it has done so far, and what it does next as soon as it knows.
-    pub fn known(&self) -> &[u8] {
+    pub fn known(&self) -> &[u16] {
         &self.known
     }
 
@@ -77,7 +77,7 @@ impl Player {
     }
 
     /// The next action, if it has been chosen: it is kept when the game is walked back.
-    fn next_known(&self) -> Option<u8> {
+    fn next_known(&self) -> Option<u16> {
         self.known.get(self.recorder.actions().len()).copied()
     }
 
@@ -97,7 +97,7 @@ impl Player {
     }
 
     /// Thinks until the next action is known, or `work` is used up. Returns the action if it is known.
-    pub fn choose(&mut self, work: &mut u64) -> Option<u8> {
+    pub fn choose(&mut self, work: &mut u64) -> Option<u16> {
         if self.course().end().is_some() {
             return None;
         }

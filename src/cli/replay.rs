@@ -49,13 +49,14 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
         print(&format!("{}\n", to_json(&replay)))?;
     } else {
         let palette = palette(args);
+        let rules = replay.recording().setup.rules;
         let shown = match (args.at, args.step) {
             (Some(step), _) => step..=step,
             (None, true) => 0..=steps,
             (None, false) => steps..=steps,
         };
         for step in shown {
-            let drawing = text::text(&moment(&mut replay, step), palette);
+            let drawing = text::text(&moment(&mut replay, step), &rules, palette);
             print(&if args.step { format!("step {step}\n{drawing}\n") } else { drawing })?;
         }
         print(&verdict(&replay))?;

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
 use crate::engine::{
-    ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, Rules, Scoring, TopOut,
+    ActionModel, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, RotationSystem, Rules,
+    Scoring, SpinRule, TopOut,
 };
 
 /// The options for the rules: a preset, and the changes to it.
@@ -29,6 +30,10 @@ pub struct RulesArgs {
     /// Rows of the playfield [default: the rules']
     #[arg(long, value_name = "N")]
     pub height: Option<u32>,
+
+    /// How many of the rows lie above the visible field [default: all but the rules' visible ones]
+    #[arg(long, value_name = "N")]
+    pub rows_above: Option<u32>,
 
     /// Next pieces that are shown [default: the rules']
     #[arg(long, value_name = "N")]
@@ -58,6 +63,25 @@ pub struct RulesArgs {
     #[arg(long, value_name = "NAME", value_parser = value::<Reach>())]
     #[serde(with = "as_name")]
     pub reach: Option<Reach>,
+
+    /// How turns are kicked [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<RotationSystem>())]
+    #[serde(with = "as_name")]
+    pub rotation: Option<RotationSystem>,
+
+    /// Turns by 180 degrees [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<HalfTurns>())]
+    #[serde(with = "as_name")]
+    pub half_turns: Option<HalfTurns>,
+
+    /// Which spins are told apart [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<SpinRule>())]
+    #[serde(with = "as_name")]
+    pub spins: Option<SpinRule>,
+
+    /// Whether the current piece can be held [default: the rules']
+    #[arg(long, value_name = "BOOL")]
+    pub hold: Option<bool>,
 
     /// Points for a piece [default: the rules']
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
@@ -90,12 +114,17 @@ impl RulesArgs {
             rules,
             width,
             height,
+            rows_above,
             preview,
             randomizer,
             action_model,
             top_out,
             orientation_table,
             reach,
+            rotation,
+            half_turns,
+            spins,
+            hold,
             scoring_piece,
             scoring_lines,
             scoring_game_end,
@@ -104,11 +133,16 @@ impl RulesArgs {
             preset: rules.unwrap_or(others.preset),
             width: width.or(others.width),
             height: height.or(others.height),
+            rows_above: rows_above.or(others.rows_above),
             randomizer: randomizer.or(others.randomizer),
             action_model: action_model.or(others.action_model),
             top_out: top_out.or(others.top_out),
             orientation_table: orientation_table.or(others.orientation_table),
             reach: reach.or(others.reach),
+            rotation: rotation.or(others.rotation),
+            half_turns: half_turns.or(others.half_turns),
+            spins: spins.or(others.spins),
+            hold: hold.or(others.hold),
             scoring_piece: scoring_piece.or(others.scoring_piece),
             scoring_lines: if scoring_lines.is_empty() { others.scoring_lines } else { scoring_lines },
             scoring_game_end: scoring_game_end.or(others.scoring_game_end),
@@ -119,15 +153,20 @@ impl RulesArgs {
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 9] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 14] {
         let Rules {
             width: _,
             height: _,
+            rows_above,
             randomizer,
             action_model,
             top_out,
             orientations,
             reach,
+            rotation,
+            half_turns,
+            spins,
+            hold,
             scoring,
             preview,
         } = *rules;
@@ -138,6 +177,11 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             (TopOut::FIELD, json!(top_out.name())),
             (OrientationTable::FIELD, json!(orientations.name())),
             (Reach::FIELD, json!(reach.name())),
+            (RotationSystem::FIELD, json!(rotation.name())),
+            (HalfTurns::FIELD, json!(half_turns.name())),
+            (SpinRule::FIELD, json!(spins.name())),
+            ("hold", json!(hold)),
+            ("rows_above", json!(rows_above)),
             ("preview", json!(preview)),
             ("scoring_piece", json!(piece)),
             ("scoring_lines", json!(lines)),

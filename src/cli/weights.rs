@@ -77,6 +77,9 @@ pub struct RulesNote {
     pub orientation_table: String,
     /// Where a piece may come down.
     pub reach: String,
+    /// What is more than in the games of the literature, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modern: Option<ModernNote>,
     /// Next pieces shown.
     pub preview: u32,
     /// Points for a piece.
@@ -85,6 +88,22 @@ pub struct RulesNote {
     pub line_points: [f64; 4],
     /// Points for the end of a game.
     pub game_end_points: f64,
+}
+
+/// The choices that only games with kicks, or with a held piece, have. Files for other games do not name them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModernNote {
+    /// Rows above the visible field.
+    pub rows_above: u32,
+    /// How turns are kicked.
+    pub rotation: String,
+    /// Turns by 180 degrees.
+    pub half_turns: String,
+    /// Which spins are told apart.
+    pub spins: String,
+    /// Whether a piece can be held.
+    pub hold: bool,
 }
 
 /// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
@@ -164,8 +183,22 @@ impl FeatureSetNote {
 impl RulesNote {
     /// What a server plays.
     pub fn of(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
-        let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
-            *rules;
+        let Rules {
+            width,
+            height,
+            rows_above,
+            randomizer,
+            action_model,
+            top_out,
+            orientations,
+            reach,
+            rotation,
+            half_turns,
+            spins,
+            hold,
+            scoring,
+            preview,
+        } = *rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesNote {
             preset: preset.clone(),
@@ -177,6 +210,13 @@ impl RulesNote {
             top_out: top_out.name().to_owned(),
             orientation_table: orientations.name().to_owned(),
             reach: reach.name().to_owned(),
+            modern: (rules.names_spots() || hold).then(|| ModernNote {
+                rows_above: rows_above.into(),
+                rotation: rotation.name().to_owned(),
+                half_turns: half_turns.name().to_owned(),
+                spins: spins.name().to_owned(),
+                hold,
+            }),
             preview: preview.into(),
             piece_points: piece,
             line_points: lines,
@@ -193,6 +233,10 @@ impl RulesNote {
         fn value<C: NamedChoice>(name: &str) -> Result<Option<C>, WeightsError> {
             by_name(name).map(Some).map_err(WeightsError::Rules)
         }
+        let modern = self.modern.as_ref();
+        fn choice<C: NamedChoice>(name: Option<&String>) -> Result<Option<C>, WeightsError> {
+            name.map_or(Ok(None), |name| value(name))
+        }
         Ok(RulesChoice {
             preset: self.preset.clone(),
             width: Some(self.width),
@@ -202,6 +246,11 @@ impl RulesNote {
             top_out: value(&self.top_out)?,
             orientation_table: value(&self.orientation_table)?,
             reach: value(&self.reach)?,
+            rows_above: modern.map(|modern| modern.rows_above),
+            rotation: choice(modern.map(|modern| &modern.rotation))?,
+            half_turns: choice(modern.map(|modern| &modern.half_turns))?,
+            spins: choice(modern.map(|modern| &modern.spins))?,
+            hold: modern.map(|modern| modern.hold),
             scoring_piece: Some(self.piece_points),
             scoring_lines: self.line_points.to_vec(),
             scoring_game_end: Some(self.game_end_points),

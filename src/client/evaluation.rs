@@ -86,7 +86,7 @@ pub enum Event {
     /// Finished games.
     Games(Vec<GameResult>),
     /// The actions of a finished game, where they are recorded: its policy, its seed, and a byte a step.
-    Actions(Pair, Vec<u8>),
+    Actions(Pair, Vec<u16>),
     /// The progress so far.
     Progress(Progress),
     /// The last: all games have arrived.
@@ -176,7 +176,7 @@ impl Client {
         &self,
         request: &EvaluationRequest,
         pairs: &[Pair],
-    ) -> Result<Vec<(GameResult, Vec<u8>)>, ClientError> {
+    ) -> Result<Vec<(GameResult, Vec<u16>)>, ClientError> {
         let (last, others) = self.servers.split_last().expect("a client has a server");
         for server in others {
             match server.record(request, pairs).await {
@@ -249,7 +249,7 @@ impl ServerChannel {
         &self,
         request: &EvaluationRequest,
         pairs: &[Pair],
-    ) -> Result<Vec<(GameResult, Vec<u8>)>, ClientError> {
+    ) -> Result<Vec<(GameResult, Vec<u16>)>, ClientError> {
         let (mut games, mut actions) = (BTreeMap::new(), BTreeMap::new());
         for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
             let mut events = self.evaluate(request, Some(pairs), true).await?;
@@ -307,9 +307,9 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
     })
 }
 
-fn decode_actions(actions: &[u32]) -> Result<Vec<u8>, ClientError> {
-    let wrong = || ClientError::Answer("it has an action above 255".to_owned());
-    actions.iter().map(|&action| u8::try_from(action).map_err(|_| wrong())).collect()
+fn decode_actions(actions: &[u32]) -> Result<Vec<u16>, ClientError> {
+    let wrong = || ClientError::Answer("it has an action above 65535".to_owned());
+    actions.iter().map(|&action| u16::try_from(action).map_err(|_| wrong())).collect()
 }
 
 fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {

@@ -15,6 +15,8 @@
 //!
 //! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' table of actions hold
 //! shapes and columns instead, and drop them: they serve rules of straight drops, and walks along the top.
+//!
+//! A piece that is held stays outside of all this: whoever lets a player hold pieces says which one is placed.
 
 use super::column::Column;
 use super::keypress::FallingPiece;
@@ -22,7 +24,7 @@ use super::placement::Placement;
 use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
-use super::rules::Rules;
+use super::rules::{Rules, TopOut};
 use super::tetromino::{Shape, Tetromino};
 
 /// A game between two pieces.
@@ -112,7 +114,8 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 }
 
-/// Where a placement comes to rest: the shape, and the row of its lowest cells. It comes straight down.
+/// Where a placement comes to rest: the shape, and the row of its lowest cells. Unless it names its spot, it comes straight
+/// down.
 ///
 /// # Panics
 /// When the piece has no such placement.
@@ -124,7 +127,11 @@ pub fn comes_to_rest<C: Column, const N: usize>(
     placement: Placement,
 ) -> (&'static Shape, u8) {
     let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-    (shape, playfield.landing_row(shape, placement.column))
+    let row = match placement.spot {
+        None => playfield.landing_row(shape, placement.column),
+        Some(spot) => spot.row,
+    };
+    (shape, row)
 }
 
 /// Places a piece.
@@ -139,7 +146,7 @@ pub fn place<C: Column, const N: usize>(
     placement: Placement,
 ) -> Landed {
     let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-    playfield.lock(shape, row, placement.column, rules.top_out)
+    lock(rules, playfield, shape, row, placement.column)
 }
 
 /// The shape of a placement and everything about its landing; the playfield stays as it is.
@@ -154,7 +161,7 @@ pub fn land<C: Column, const N: usize>(
     placement: Placement,
 ) -> (&'static Shape, Landing<C, N>) {
     let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-    (shape, playfield.land_at(shape, row, placement.column, rules.top_out))
+    (shape, land_at(rules, playfield, shape, row, placement.column))
 }
 
 /// Locks a piece that fell as far as it could.
@@ -165,7 +172,45 @@ pub fn settle<C: Column, const N: usize>(
     fallen: FallingPiece,
 ) -> Landed {
     let (row, column) = fallen.corner();
-    playfield.lock(fallen.shape(), row, column, rules.top_out)
+    lock(rules, playfield, fallen.shape(), row, column)
+}
+
+/// Locks a shape that has come to rest at a row and a column.
+///
+/// # Panics
+/// When the shape sticks out of the right wall.
+#[inline(always)]
+pub fn lock<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &mut PlayfieldOf<C, N>,
+    shape: &Shape,
+    row: u8,
+    column: u8,
+) -> Landed {
+    let landed = playfield.lock(shape, row, column, rules.top_out);
+    Landed { terminal: landed.terminal || is_locked_out(rules, row), ..landed }
+}
+
+/// Everything about the landing of a shape that comes to rest at a row and a column; the playfield stays as it is.
+///
+/// # Panics
+/// When the shape sticks out of the right wall.
+#[inline(always)]
+pub fn land_at<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    shape: &Shape,
+    row: u8,
+    column: u8,
+) -> Landing<C, N> {
+    let landing = playfield.land_at(shape, row, column, rules.top_out);
+    Landing { terminal: landing.terminal || is_locked_out(rules, row), ..landing }
+}
+
+/// Whether a piece with its lowest cells in this row ends the game because it lies wholly above the visible field.
+#[inline(always)]
+fn is_locked_out(rules: &Rules, row: u8) -> bool {
+    rules.top_out == TopOut::LockOut && row >= rules.visible_rows()
 }
 
 impl Landed {

@@ -23,6 +23,7 @@ pub mod rules;
 pub mod column;
 pub mod distinct;
 pub mod game;
+pub mod hand;
 pub mod key;
 pub mod keypress;
 pub mod paths;
@@ -36,15 +37,18 @@ pub mod spin;
 
 pub use choice::NamedChoice;
 pub use column::Column;
-pub use game::{End, Game, comes_to_rest, land, place, settle};
+pub use game::{End, Game, comes_to_rest, land, land_at, lock, place, settle};
+pub use hand::Hand;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use paths::{Paths, Press};
 pub use perft::{Perft, perft};
-pub use placement::{Placement, PlacementSet};
+pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
-pub use reach::{every_placement_always_exists, every_placement_exists, is_blocked, placements};
+pub use reach::{
+    drops, every_placement_always_exists, every_placement_exists, is_blocked, num_placements, placements,
+};
 pub use reachable::{Movement, Resting};
 pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use super::column::Column;
 use super::distinct::{DistinctCounter, Item};
 use super::game::place;
+use super::placement::{Placement, PlacementSet};
 use super::playfield::Playfield;
 use super::reach::{is_blocked, placements};
 use super::rules::Rules;
@@ -127,17 +128,36 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         lines: u64,
         part: Part,
     ) -> ControlFlow<()> {
-        let Some((&piece, rest)) = pieces.split_first() else {
+        let Some(&piece) = pieces.first() else {
             self.leaf(playfield, lines);
             return ControlFlow::Continue(());
         };
         if is_blocked(self.rules, playfield, piece) {
             return ControlFlow::Continue(());
         }
-        let all = placements(self.rules, playfield, piece);
-        let width = part.width / f64::from(all.len());
+        match placements(self.rules, playfield, piece) {
+            PlacementSet::Drops(all) => self.each(all.len(), all.iter(), playfield, pieces, lines, part),
+            PlacementSet::Spots(all) => {
+                self.each(all.len() as u32, all.into_iter(), playfield, pieces, lines, part)
+            }
+        }
+    }
+
+    /// Places the first of the pieces in each of these ways, and goes on with the rest.
+    #[inline(always)]
+    fn each(
+        &mut self,
+        made: u32,
+        all: impl Iterator<Item = Placement>,
+        playfield: &Playfield,
+        pieces: &[Tetromino],
+        lines: u64,
+        part: Part,
+    ) -> ControlFlow<()> {
+        let (piece, rest) = (pieces[0], &pieces[1..]);
+        let width = part.width / f64::from(made);
         let mut from = part.from;
-        for placement in all.iter() {
+        for placement in all {
             let mut after = *playfield;
             let landed = place(self.rules, &mut after, piece, placement);
             if !landed.terminal {
@@ -145,7 +165,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
             }
             from += width;
         }
-        let made = u64::from(all.len());
+        let made = u64::from(made);
         if self.count.passes == 1 {
             self.count.placements += made;
         }

@@ -422,6 +422,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         let row = match top_out {
             TopOut::Overflow => return overflows,
             TopOut::SpawnBlocked => return false, // see `is_blocked`, for the tetromino that appears next
+            TopOut::LockOut => return false,      // see `game::lock`, which knows how much is visible
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
         };

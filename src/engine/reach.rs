@@ -4,15 +4,17 @@
 //! whether [every placement exists](every_placement_exists). They need not know why.
 
 use super::column::Column;
-use super::placement::PlacementSet;
+use super::placement::{Drops, Placement, PlacementSet, Spot};
 use super::playfield::PlayfieldOf;
+use super::reachable::{Movement, Resting};
 use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::tetromino::{Shape, Tetromino};
 
 /// The distinct placements that exist: the one source for enumerations, masks and agents alike.
 ///
 /// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
-/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top.
+/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top. In [`Reach::Srs`] the
+/// [reachable places](super::reachable) are all found at once, and listed.
 ///
 /// ```
 /// use tetrion::engine::{Playfield, Rules, Tetromino, placements};
@@ -27,14 +29,58 @@ pub fn placements<C: Column, const N: usize>(
     playfield: &PlayfieldOf<C, N>,
     tetromino: Tetromino,
 ) -> PlacementSet {
+    if rules.names_spots() {
+        PlacementSet::Spots(spots(rules, playfield, tetromino))
+    } else {
+        PlacementSet::Drops(drops(rules, playfield, tetromino))
+    }
+}
+
+/// The same where [no placement names a spot](Rules::names_spots), for callers to whom a list would be slow.
+#[inline]
+pub fn drops<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> Drops {
     let fitting = |width| (rules.width + 1).saturating_sub(width);
-    let mut all = PlacementSet { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
+    let mut all = Drops { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
     if !every_placement_exists(rules, playfield) {
         for (orientation, shape) in rules.shapes(tetromino).iter().enumerate() {
             (all.first[orientation], all.count[orientation]) = walk(playfield, shape);
         }
     }
     all
+}
+
+/// How many placements there are.
+#[inline]
+pub fn num_placements<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> u32 {
+    // Only on stacks that were drawn higher than any game's are there places without a number.
+    if rules.names_spots() && playfield.occupied_rows().top() < u32::from(rules.spot_rows()) {
+        Movement::of(rules).count(playfield, tetromino)
+    } else {
+        placements(rules, playfield, tetromino).len()
+    }
+}
+
+#[cold]
+fn spots<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    tetromino: Tetromino,
+) -> Vec<Placement> {
+    let numbered = |resting: &Resting| resting.row < rules.spot_rows();
+    let placement = |Resting { orientation, column, row, spin }| Placement {
+        spot: Some(Spot { row, spin }),
+        ..Placement::straight(orientation, column)
+    };
+    let all = Movement::of(rules).list(playfield, tetromino);
+    all.into_iter().filter(numbered).map(placement).collect()
 }
 
 /// Whether every shape of every tetromino can come down in every column where it fits, whatever the playfield: the
@@ -50,7 +96,7 @@ pub fn every_placement_exists<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
 ) -> bool {
-    every_placement_always_exists(rules) || is_clear_at_the_top(playfield)
+    every_placement_always_exists(rules) || !rules.names_spots() && is_clear_at_the_top(playfield)
 }
 
 /// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
@@ -71,20 +117,24 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`] and in
-/// games of keys because it overlaps the playfield in its first orientation; in others because it has no placement.
+/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`], in
+/// games of keys and where pieces move on their way down because it overlaps the playfield in its first orientation; in
+/// others because it has no placement.
 #[inline(always)]
 pub fn is_blocked<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     tetromino: Tetromino,
 ) -> bool {
+    if rules.names_spots() {
+        return Movement::of(rules).spawn(playfield, tetromino).is_none();
+    }
     if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
         let shape = &rules.shapes(tetromino)[0];
         let (column, row) = shape.spawn(rules.width, rules.height);
         // Where it appears it can at least be dropped.
         !playfield.is_free(shape, row, column)
     } else {
-        !every_placement_exists(rules, playfield) && placements(rules, playfield, tetromino).is_empty()
+        !every_placement_exists(rules, playfield) && drops(rules, playfield, tetromino).is_empty()
     }
 }

@@ -3,7 +3,9 @@
 use super::choice::choice;
 use super::key::Key;
 use super::randomizer::Randomizer;
-use super::tetromino::{CANONICAL, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
+use super::rotation::{HalfTurns, RotationSystem};
+use super::spin::SpinRule;
+use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
 
 /// Changes whenever equal seeds and equal actions could give another game.
 pub const RULES_VERSION: &str = "tetrion-rules-1";
@@ -36,6 +38,8 @@ choice! {
         TopRow = 3, "top_row";
         /// After clearing, a cell of the third row from the top is full: the three top rows lie above the field.
         AboveField = 4, "above_field";
+        /// A piece comes to rest wholly above the visible field.
+        LockOut = 5, "lock_out";
     }
 }
 
@@ -50,6 +54,8 @@ choice! {
         Survey = 3, "survey";
         /// Lying, T, J and L pointing down, then quarter turns counter-clockwise.
         Leiden = 4, "leiden";
+        /// As the game of today makes pieces appear, then quarter turns clockwise.
+        Guideline = 5, "guideline";
     }
 }
 
@@ -60,6 +66,8 @@ choice! {
         StraightDrop = 1, "straight_drop";
         /// From where the shape appears sideways along the top, one free column at a time, then down.
         SidewaysWalk = 2, "sideways_walk";
+        /// Wherever it can rest that it comes to from where it appears by steps sideways, turns with kicks, and down.
+        Srs = 3, "srs";
     }
 }
 
@@ -94,8 +102,10 @@ impl Scoring {
 pub struct Rules {
     /// Columns, within [`WIDTHS`].
     pub width: u8,
-    /// Rows, within [`HEIGHTS`].
+    /// Rows, within [`HEIGHTS`]: all of them, those above the visible field included.
     pub height: u8,
+    /// How many of them lie above the visible field: 0 except under [`Reach::Srs`].
+    pub rows_above: u8,
     /// How pieces are dealt.
     pub randomizer: Randomizer,
     /// What a step is.
@@ -106,6 +116,15 @@ pub struct Rules {
     pub orientations: OrientationTable,
     /// Where a piece may come down.
     pub reach: Reach,
+    /// How a quarter turn is kicked, under [`Reach::Srs`].
+    pub rotation: RotationSystem,
+    /// Whether there are turns by 180 degrees under [`Reach::Srs`], and how they are kicked.
+    pub half_turns: HalfTurns,
+    /// Which turns into place are told apart, under [`Reach::Srs`].
+    pub spins: SpinRule,
+    /// Whether the player may hold a piece: place the held one, or the next one while none is held, in place of the current
+    /// one, which is held then.
+    pub hold: bool,
     /// The points for pieces, lines and the end of a game.
     pub scoring: Scoring,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
@@ -131,12 +150,17 @@ const SIMPLIFIED: Rules = Rules {
     top_out: TopOut::Overflow,
     orientations: OrientationTable::Literature,
     reach: Reach::StraightDrop,
+    rows_above: 0,
+    rotation: RotationSystem::None,
+    half_turns: HalfTurns::Off,
+    spins: SpinRule::Off,
+    hold: false,
     scoring: Scoring::LINES,
     preview: 0,
 };
 
 /// Every rule set with a name, the default first.
-pub static PRESETS: [Preset; 5] = [
+pub static PRESETS: [Preset; 6] = [
     Preset {
         name: "simplified",
         source: "simplified Tetris of the research literature (MDPTetris; Thiery and Scherrer 2009)",
@@ -180,6 +204,23 @@ pub static PRESETS: [Preset; 5] = [
             ..SIMPLIFIED
         },
     },
+    Preset {
+        name: "guideline",
+        source: "the game people play: turns with kicks, hold, five pieces shown, 20 visible rows and 20 above them",
+        rules: Rules {
+            height: 40,
+            rows_above: 20,
+            randomizer: Randomizer::Bag7,
+            top_out: TopOut::LockOut,
+            orientations: OrientationTable::Guideline,
+            reach: Reach::Srs,
+            rotation: RotationSystem::Srs,
+            spins: SpinRule::TSpins,
+            hold: true,
+            preview: 5,
+            ..SIMPLIFIED
+        },
+    },
 ];
 
 /// Why rules cannot be played.
@@ -191,6 +232,14 @@ pub enum RulesError {
     /// A height outside [`HEIGHTS`].
     #[error("height is {0}, expected {min}..={max}", min = HEIGHTS.start(), max = HEIGHTS.end())]
     Height(u32),
+    /// More rows above the visible field than leave it [`HEIGHTS`]' least.
+    #[error("rows_above is {rows_above}, expected at most {most}: height {height} less {least} visible rows", most = .height - HEIGHTS.start(), least = HEIGHTS.start())]
+    RowsAbove {
+        /// What was given.
+        rows_above: u32,
+        /// All rows.
+        height: u8,
+    },
     /// A preview over [`MAX_PREVIEW`].
     #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
     Preview(u32),
@@ -243,6 +292,9 @@ impl Rules {
         if !HEIGHTS.contains(&self.height) {
             return Err(RulesError::Height(self.height.into()));
         }
+        if self.rows_above > self.height - HEIGHTS.start() {
+            return Err(RulesError::RowsAbove { rows_above: self.rows_above.into(), height: self.height });
+        }
         if self.preview > MAX_PREVIEW {
             return Err(RulesError::Preview(self.preview.into()));
         }
@@ -257,19 +309,76 @@ impl Rules {
         for (field, value) in points {
             check_points(field, value)?;
         }
+        self.check_together().map_err(RulesError::Contradiction)
+    }
+
+    /// Checks the choices that need one another.
+    fn check_together(&self) -> Result<(), &'static str> {
         if self.action_model == ActionModel::Keypress {
             if self.reach != Reach::SidewaysWalk {
-                return Err(RulesError::Contradiction(
-                    "the keypress action model needs reach by walking sideways",
-                ));
+                return Err("the keypress action model needs reach by walking sideways");
             }
             if self.orientations != OrientationTable::Lab {
-                return Err(RulesError::Contradiction(
-                    "the keypress action model needs the lab's orientation table",
-                ));
+                return Err("the keypress action model needs the lab's orientation table");
+            }
+            if self.hold {
+                return Err("the keypress action model has no key to hold a piece");
             }
         }
+        if self.hold && self.preview == 0 {
+            return Err("hold needs a preview of at least 1: while no piece is held, the next one is placed");
+        }
+        if self.reach == Reach::Srs {
+            if self.orientations != OrientationTable::Guideline {
+                return Err("reach srs needs the guideline's orientation table");
+            }
+            if self.top_out == TopOut::LockOut && self.rows_above < 3 {
+                return Err(
+                    "top-out lock_out needs rows_above of at least 3: a piece may rest partly above the field",
+                );
+            }
+            return Ok(());
+        }
+        let turns = (self.rotation, self.half_turns, self.spins);
+        if turns != (RotationSystem::None, HalfTurns::Off, SpinRule::Off) {
+            return Err("rotation, half_turns and spins need reach srs");
+        }
+        if self.rows_above != 0 {
+            return Err("rows_above needs reach srs");
+        }
+        if self.top_out == TopOut::LockOut {
+            return Err("top-out lock_out needs reach srs");
+        }
         Ok(())
+    }
+
+    /// How many rows are seen: all but those above the field.
+    #[inline]
+    pub const fn visible_rows(&self) -> u8 {
+        self.height - self.rows_above
+    }
+
+    /// Whether a placement names the spot where it comes to rest, because an orientation and a column do not say it.
+    #[inline]
+    pub const fn names_spots(&self) -> bool {
+        matches!(self.reach, Reach::Srs)
+    }
+
+    /// Rows in which the lowest cell of a piece can come to rest, where placements name that row: those of the visible field
+    /// and 4 more, as far as there are any, and the one on top of all.
+    ///
+    /// A game that ends when a piece rests wholly above the field has no stack that reaches higher. On one that was drawn so,
+    /// what lies higher is no placement.
+    #[inline]
+    pub const fn spot_rows(&self) -> u8 {
+        let (rows, most) = (self.visible_rows() + 4, self.height + 1);
+        if rows < most { rows } else { most }
+    }
+
+    /// What placements count as, where they name it: 3 things, or 1 where spins are not told apart.
+    #[inline]
+    pub const fn spin_labels(&self) -> u8 {
+        if matches!(self.spins, SpinRule::Off) { 1 } else { 3 }
     }
 
     /// The distinct shapes of a tetromino under these rules; the index is the orientation.
@@ -291,15 +400,24 @@ impl Rules {
             OrientationTable::Lab => &LAB,
             OrientationTable::Survey => &SURVEY,
             OrientationTable::Leiden => &LEIDEN,
+            OrientationTable::Guideline => &GUIDELINE,
         };
         &table[tetromino as usize]
     }
 
-    /// The size of the action space: four orientations a column, whether or not they all exist; or six keys.
-    pub fn num_actions(&self) -> u32 {
+    /// The size of the action space, whether or not all of them exist: [`Rules::num_placements`], twice that where a piece can
+    /// be held; or six keys.
+    pub const fn num_actions(&self) -> u32 {
         match self.action_model {
-            ActionModel::Placement => 4 * u32::from(self.width),
+            ActionModel::Placement if self.hold => 2 * self.num_placements(),
+            ActionModel::Placement => self.num_placements(),
             ActionModel::Keypress => Key::ALL.len() as u32,
         }
+    }
+
+    /// The numbers that placements of one piece take: four orientations a column, times the spots of each if they name them.
+    pub const fn num_placements(&self) -> u32 {
+        let plain = 4 * self.width as u32;
+        if self.names_spots() { plain * self.spot_rows() as u32 * self.spin_labels() as u32 } else { plain }
     }
 }

@@ -286,17 +286,22 @@ impl Shapes {
         Shapes { shapes, len, widths }
     }
 
-    /// The distinct ones among the poses of a tetromino, in the lab's order: as created, turned right, turned left, half a
-    /// turn.
-    const fn of_lab([created, right, half, left]: [Shape; 4]) -> Shapes {
-        let len = if right.same(&created) {
+    /// The distinct ones among the poses of a tetromino, by quarter turns to the right.
+    const fn distinct(poses: [Shape; 4]) -> Shapes {
+        let len = if poses[1].same(&poses[0]) {
             1
-        } else if half.same(&created) {
+        } else if poses[2].same(&poses[0]) {
             2
         } else {
             4
         };
-        Shapes::first([created, right, left, half], len)
+        Shapes::first(poses, len)
+    }
+
+    /// The distinct ones in the lab's order: as created, turned right, turned left, half a turn.
+    const fn of_lab(poses: [Shape; 4]) -> Shapes {
+        let [created, right, half, left] = poses;
+        Shapes::first([created, right, left, half], Shapes::distinct(poses).len)
     }
 
     /// The same shapes with the anchors of another list of them.
@@ -422,3 +427,14 @@ pub(super) static SURVEY: [Shapes; 7] =
 /// The Leiden report's numbering.
 pub(super) static LEIDEN: [Shapes; 7] =
     table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "XXX/..X", "XXX/X.."]);
+
+/// The numbering of the game of today, with the anchors of true rotation.
+pub(super) static GUIDELINE: [Shapes; 7] = {
+    let mut table = [Shapes::first([Shape::NONE; 4], 0); 7];
+    let mut i = 0;
+    while i < 7 {
+        table[i] = Shapes::distinct(ALL_TRUE_POSES[i]);
+        i += 1;
+    }
+    table
+};

@@ -2,9 +2,13 @@
 //!
 //! Where every placement exists, the placements of a piece depend on the piece and the width alone, so a mask is a row of a
 //! table that is made once. Elsewhere the mask depends on the playfield too. Every key can be pressed, whatever it does.
+//!
+//! Placements that name their spots are too many for a table, and each of them takes a look at the playfield anyway; so they
+//! are asked for one by one ([`Hand`]), and so is a piece that is placed while the current one is held.
 
 use crate::engine::{
-    ActionModel, Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, every_placement_exists, placements,
+    ActionModel, Column, Hand, Placement, PlayfieldOf, Rules, Shape, Tetromino, every_placement_exists,
+    placements,
 };
 
 /// A shape over the column of its leftmost cell.
@@ -19,26 +23,34 @@ pub(super) struct Drop {
 pub(super) struct ActionTable {
     rules: Rules,
     num_actions: usize,
-    /// By piece, then by action; empty where an action is a key.
+    /// Numbers of placements of one piece, or of keys.
+    num_of_a_piece: usize,
+    /// By piece, then by action; empty where an action is a key, or a placement with a spot.
     drops: Vec<Option<Drop>>,
-    /// By piece, then by action: 1 where there is a drop, and for every key; then a row for environments that wait for a reset, and a row of zeros.
+    /// By piece, then by action: 1 where there is a drop, and for every key; empty where placements have spots.
     masks: Vec<u8>,
+    /// For environments that wait for a reset: 1 for action 0.
+    waiting_mask: Vec<u8>,
+    /// For environments before their first reset: zeros.
+    not_started_mask: Vec<u8>,
 }
-
-const WAITING: usize = Tetromino::ALL.len();
-const NOT_STARTED: usize = WAITING + 1;
 
 impl ActionTable {
     pub fn new(rules: &Rules) -> ActionTable {
         let num_actions = rules.num_actions();
         let drop = |piece, action| {
-            let placement = Placement::from_action(action, rules.width);
+            let placement = Placement::from_action(action, rules);
             let shape = placement.shape(rules, piece)?;
             Some(Drop { shape, column: placement.column })
         };
+        let num_of_a_piece = match rules.action_model {
+            ActionModel::Placement => rules.num_placements(),
+            ActionModel::Keypress => num_actions,
+        };
         let of_each_piece =
-            Tetromino::ALL.iter().flat_map(|&piece| (0..num_actions).map(move |action| (piece, action)));
-        let (drops, mut masks): (Vec<_>, Vec<u8>) = match rules.action_model {
+            Tetromino::ALL.iter().flat_map(|&piece| (0..num_of_a_piece).map(move |action| (piece, action)));
+        let (drops, masks): (Vec<_>, Vec<u8>) = match rules.action_model {
+            ActionModel::Placement if rules.names_spots() => (Vec::new(), Vec::new()),
             ActionModel::Placement => of_each_piece
                 .map(|(piece, action)| drop(piece, action))
                 .map(|drop| (drop, u8::from(drop.is_some())))
@@ -46,9 +58,24 @@ impl ActionTable {
             ActionModel::Keypress => (Vec::new(), of_each_piece.map(|_| 1).collect()),
         };
         let num_actions = num_actions as usize;
-        masks.resize(masks.len() + 2 * num_actions, 0);
-        masks[WAITING * num_actions] = 1;
-        ActionTable { rules: *rules, num_actions, drops, masks }
+        let not_started_mask = vec![0; num_actions];
+        let mut waiting_mask = not_started_mask.clone();
+        waiting_mask[0] = 1;
+        let num_of_a_piece = num_of_a_piece as usize;
+        ActionTable {
+            rules: *rules,
+            num_actions,
+            num_of_a_piece,
+            drops,
+            masks,
+            waiting_mask,
+            not_started_mask,
+        }
+    }
+
+    /// Whether an action is a placement that [`ActionTable::drop`] knows.
+    pub fn has_drops(rules: &Rules) -> bool {
+        rules.action_model == ActionModel::Placement && !rules.names_spots() && !rules.hold
     }
 
     pub fn num_actions(&self) -> usize {
@@ -56,11 +83,11 @@ impl ActionTable {
     }
 
     /// What a placement below [`ActionTable::num_actions`] does, or `None` when the piece has no such placement on any
-    /// playfield.
+    /// playfield; under rules that [have drops](ActionTable::has_drops).
     #[inline]
     pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
-        self.drops[piece as usize * self.num_actions + action]
+        self.drops[piece as usize * self.num_of_a_piece + action]
     }
 
     /// What a placement does, or `None` when it does not exist on this playfield.
@@ -74,43 +101,52 @@ impl ActionTable {
         let exists = |_: &Drop| {
             every_placement_exists(&self.rules, playfield)
                 || placements(&self.rules, playfield, piece)
-                    .contains(Placement::from_action(action as u32, self.rules.width))
+                    .contains(Placement::from_action(action as u32, &self.rules))
         };
         self.drop(piece, action).filter(exists)
     }
 
-    /// Appends the mask of a piece on a playfield.
+    /// Appends the mask of the pieces that can be placed on a playfield.
     #[inline]
     pub fn append_mask<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        hand: Hand,
+        out: &mut Vec<u8>,
+    ) {
+        self.append_mask_of(playfield, hand.current, out);
+        match hand.other_on(&self.rules, playfield) {
+            Some(other) => self.append_mask_of(playfield, other, out),
+            None => out.resize(out.len() + self.num_actions - self.num_of_a_piece, 0),
+        }
+    }
+
+    #[inline]
+    fn append_mask_of<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         piece: Tetromino,
         out: &mut Vec<u8>,
     ) {
-        let are_keys = self.drops.is_empty();
+        let are_keys = self.rules.action_model == ActionModel::Keypress;
         if are_keys || every_placement_exists(&self.rules, playfield) {
-            out.extend_from_slice(self.mask_row(piece as usize));
+            out.extend_from_slice(&self.masks[piece as usize * self.num_of_a_piece..][..self.num_of_a_piece]);
             return;
         }
         let start = out.len();
-        out.resize(start + self.num_actions, 0);
+        out.resize(start + self.num_of_a_piece, 0);
         for placement in placements(&self.rules, playfield, piece).iter() {
-            out[start + placement.action(self.rules.width) as usize] = 1;
+            out[start + placement.action(&self.rules) as usize] = 1;
         }
     }
 
     /// The mask of an ended episode: action 0, which the next step ignores.
     pub fn waiting_mask(&self) -> &[u8] {
-        self.mask_row(WAITING)
+        &self.waiting_mask
     }
 
     /// The mask before the first reset: no action exists.
     pub fn not_started_mask(&self) -> &[u8] {
-        self.mask_row(NOT_STARTED)
-    }
-
-    #[inline]
-    fn mask_row(&self, row: usize) -> &[u8] {
-        &self.masks[row * self.num_actions..][..self.num_actions]
+        &self.not_started_mask
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, PlayfieldOf, Rules, Tetromino, episode_seed,
+    ActionModel, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Rules, Tetromino, episode_seed,
     rules::MAX_PREVIEW,
 };
 
@@ -96,8 +96,8 @@ pub(super) struct InvalidActions {
 /// Where a piece came to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
-    /// It was placed, by an action below 128: four orientations of 32 columns. The piece has such a placement.
-    Placed { piece: Tetromino, action: u8 },
+    /// It was placed, and has such a placement.
+    Placed { piece: Tetromino, placement: Placement },
     /// It fell by keys, and could not fall any further from here.
     Fallen(FallingPiece),
 }
@@ -124,6 +124,8 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub visible: Vec<Visible>,
     /// The current pieces on their way down; empty where a step is a placement.
     pub falling: Vec<Option<FallingPiece>>,
+    /// The pieces held; empty where none can be.
+    pub held: Vec<Option<Tetromino>>,
     pub dealers: Vec<Dealer>,
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
@@ -185,6 +187,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
         + size_of::<Option<FallingPiece>>()
+        + size_of::<Option<Tetromino>>()
         + size_of::<Dealer>()
         + size_of::<Phase>()
         + size_of::<EpisodeIndex>()
@@ -199,6 +202,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             last_landings: vec![None; num_envs],
             visible: vec![Visible::NOTHING; num_envs],
             falling: Vec::new(),
+            held: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
             phases: vec![Phase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
@@ -221,6 +225,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if config.rules.action_model == ActionModel::Keypress {
             envs.falling = vec![None; num_envs];
         }
+        if config.rules.hold {
+            envs.held = vec![None; num_envs];
+        }
         envs
     }
 
@@ -230,6 +237,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings.clear();
         self.visible.clear();
         self.falling.clear();
+        self.held.clear();
         self.dealers.clear();
         self.phases.clear();
         self.episodes.clear();
@@ -243,6 +251,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings.push(other.last_landings[i]);
         self.visible.push(other.visible[i]);
         self.falling.extend(other.falling.get(i));
+        self.held.extend(other.held.get(i));
         self.dealers.push(other.dealers[i].clone());
         self.phases.push(other.phases[i]);
         self.episodes.push(other.episodes[i]);
@@ -262,6 +271,21 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.falling.get(i).copied().flatten()
     }
 
+    /// The piece that is held in an environment.
+    #[inline]
+    pub fn held(&self, i: usize) -> Option<Tetromino> {
+        self.held.get(i).copied().flatten()
+    }
+
+    /// The pieces that can be placed in an environment; none where there is no piece.
+    #[inline]
+    pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
+        let [current, next, ..] = self.visible[i].0;
+        // What is not shown is not there to be placed.
+        let next = next.filter(|_| rules.preview > 0);
+        Some(Hand::new(rules, current?, self.held(i), next))
+    }
+
     pub fn memory_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
             column.capacity() * size_of::<T>()
@@ -270,6 +294,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.last_landings)
             + bytes(&self.visible)
             + bytes(&self.falling)
+            + bytes(&self.held)
             + bytes(&self.dealers)
             + bytes(&self.phases)
             + bytes(&self.episodes)
@@ -316,6 +341,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.episodes[i] = episode;
         self.statistics[i] = EpisodeStatistics::default();
         self.invalid_actions[i] = InvalidActions::default();
+        if let Some(held) = self.held.get_mut(i) {
+            *held = None;
+        }
         self.appear(config, i);
     }
 

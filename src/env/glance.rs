@@ -3,7 +3,7 @@
 //! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
 //! nobody looks at costs nothing.
 
-use crate::engine::{Column, Landed, Tetromino};
+use crate::engine::{Column, Landed, Tetromino, land_at};
 
 use super::columns::{Envs, LastLanding, Phase, Rest, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
@@ -65,7 +65,7 @@ impl FinalBatch {
 impl<C: Column, const N: usize> LastLanding<C, N> {
     fn piece(&self, config: &EnvConfig) -> LandedPiece {
         let (shape, row, column) = self.came_to_rest(&config.rules);
-        let landing = self.before.land_at(shape, row, column, config.rules.top_out);
+        let landing = land_at(&config.rules, &self.before, shape, row, column);
         let tetromino = match self.rest {
             Rest::Placed { piece, .. } => piece,
             Rest::Fallen(piece) => piece.tetromino,
@@ -93,7 +93,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         self.last_landings[i].as_ref().is_some_and(|last| {
             let (shape, row, column) = last.came_to_rest(&config.rules);
-            let landing = last.before.land_at(shape, row, column, config.rules.top_out);
+            let landing = land_at(&config.rules, &last.before, shape, row, column);
             let landed = Landed { lines: landing.lines, terminal: landing.terminal };
             landed.followed_by(&config.rules, &self.playfields[i], self.visible[i].current()).terminal
         })

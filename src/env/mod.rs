@@ -9,7 +9,8 @@
 //!
 //! # Action Space
 //! One `i32` an environment. Where a step is a placement: `orientation * width + column`, below `4 * width`; the column is
-//! that of the piece's leftmost cell, and the mask says which of them exist for the current piece. Where a step is a key:
+//! that of the piece's leftmost cell, and the mask says which of them exist for the current piece. Where pieces move on their
+//! way down, or can be held, [`Placement::action`](crate::engine::Placement::action) has the numbers. Where a step is a key:
 //! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
 //!
 //! # Observation Space
@@ -67,7 +68,7 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{CompactPlayfield, FallingPiece, Playfield, Rules, Tetromino};
+use crate::engine::{CompactPlayfield, FallingPiece, Hand, Playfield, Rules, Tetromino};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -312,6 +313,17 @@ impl EnvBatch {
     /// playfield there.
     pub fn falling(&self, env_id: u32) -> Option<FallingPiece> {
         each_size!(&self.envs, envs => envs.falling(env_id as usize))
+    }
+
+    /// The piece that is held in an environment.
+    pub fn held(&self, env_id: u32) -> Option<Tetromino> {
+        each_size!(&self.envs, envs => envs.held(env_id as usize))
+    }
+
+    /// The pieces that can be placed in an environment; none once its episode has ended.
+    pub fn hand(&self, env_id: u32) -> Option<Hand> {
+        let hand = each_size!(&self.envs, envs => envs.hand(&self.config.rules, env_id as usize));
+        hand.filter(|_| !self.has_ended(env_id))
     }
 
     /// Whether an environment's episode has ended and waits for its reset.

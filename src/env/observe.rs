@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, FallingPiece, Placement, Rules, Shape, Tetromino, comes_to_rest};
+use crate::engine::{Column, FallingPiece, Rules, Shape, Tetromino, comes_to_rest, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -37,6 +37,8 @@ pub enum Field {
     Current,
     /// The numbers of the next pieces.
     Queue,
+    /// The number of the piece that is held.
+    Held,
     /// The height of each column.
     Heights,
     /// The features of the last landing; of the playfield at the start of an episode, with 0 for those of a landing.
@@ -79,7 +81,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 17] = [
+pub static FIELDS: [FieldInfo; 18] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -103,6 +105,12 @@ pub static FIELDS: [FieldInfo; 17] = [
         name: "queue",
         layout: "int8 [preview]",
         description: "the next pieces as their numbers in I O T Z S J L, -1 past the end of a sequence",
+    },
+    FieldInfo {
+        field: Field::Held,
+        name: "held",
+        layout: "int8",
+        description: "where a piece can be held only: the held piece as its number in I O T Z S J L, -1 while none is",
     },
     FieldInfo {
         field: Field::Heights,
@@ -133,7 +141,7 @@ pub static FIELDS: [FieldInfo; 17] = [
     FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
-        layout: "bool [4 * width], bool [6] with key presses",
+        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses",
         description: "true for the distinct placements that exist, and for every key; for an episode that has ended, for \
                       action 0 only",
     },
@@ -207,11 +215,12 @@ pub struct FieldSpec {
 
 impl Field {
     /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 8] = [
+    pub const OBSERVATIONS: [Field; 9] = [
         Field::Board,
         Field::BoardBits,
         Field::Current,
         Field::Queue,
+        Field::Held,
         Field::Heights,
         Field::Features,
         Field::Falling,
@@ -247,7 +256,7 @@ impl Field {
                 let dtype = if width > 16 { Uint32 } else { Uint16 };
                 (dtype, vec![height], Some(0.0), Some(((1u64 << width) - 1) as f64))
             }
-            Field::Current => (Int8, vec![], Some(-1.0), last_piece),
+            Field::Current | Field::Held => (Int8, vec![], Some(-1.0), last_piece),
             Field::Queue => (Int8, vec![preview], Some(-1.0), last_piece),
             Field::Heights => (Uint8, vec![width], Some(0.0), Some(f64::from(height))),
             Field::Features => {
@@ -275,8 +284,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     /// What came to rest, and the row and the column of its lower left corner.
     pub(super) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
-            Rest::Placed { piece, action } => {
-                let placement = Placement::from_action(action.into(), rules.width);
+            Rest::Placed { piece, placement } => {
                 let (shape, row) = comes_to_rest(rules, &self.before, piece, placement);
                 (shape, row, placement.column)
             }
@@ -311,6 +319,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                     rows.envs().flat_map(|i| self.visible[i].next(preview).iter().copied().map(number)),
                 );
             }
+            Field::Held => out.extend(rows.envs().map(|i| number(self.held(i)))),
             Field::Heights => {
                 out.extend(rows.envs().flat_map(|i| self.playfields[i].heights().map(|height| height as u8)));
             }
@@ -327,8 +336,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::ActionMask => {
                 out.reserve(rows.len() * table.num_actions());
                 for i in rows.envs() {
-                    match (self.phases[i], self.visible[i].current()) {
-                        (Phase::Running, Some(piece)) => table.append_mask(&self.playfields[i], piece, out),
+                    match (self.phases[i], self.hand(&config.rules, i)) {
+                        (Phase::Running, Some(hand)) => table.append_mask(&self.playfields[i], hand, out),
                         (Phase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
                         (Phase::Ended, _) | (Phase::Running, None) => {
                             out.extend_from_slice(table.waiting_mask());
@@ -372,7 +381,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 Some(last) => {
                     let (shape, row, column) = last.came_to_rest(&config.rules);
                     let before = last.before.resized::<u64, 32>();
-                    let landing = before.land_at(shape, row, column, config.rules.top_out);
+                    let landing = land_at(&config.rules, &before, shape, row, column);
                     set.evaluate(&Seen { shape, landing: &landing }, &mut values);
                 }
                 None => set.of_playfield(&self.playfields[i].resized(), &mut values),

@@ -168,6 +168,9 @@ pub enum PositionError {
         /// Pieces shown.
         preview: u8,
     },
+    /// A held piece where none can be.
+    #[error("a piece is held, but the rules have no hold")]
+    Held,
 }
 
 /// Why a restore was refused.

@@ -4,20 +4,24 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1 or 2: the lowest that can hold the state
+//! format         u16, 1 to 3: the lowest that can hold the state
 //! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
 //!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
+//! modern         in format 3, for rules with hold or reach srs: u8 rows above, rotation, half turns, spins, hold (0 or 1)
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
-//!                landed on it: by which action (u8), or with key presses in which pose; if 0, the present playfield
+//!                landed on it: by which action (u8; in format 3 u16, less that of holding a piece), or with key presses in
+//!                which pose; if 0, the present playfield
 //! playfield      u64 a column (this stands before piece and action)
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
+//! held           in format 3, where a piece can be held: u8, 255 for none
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
 //!                its anchor
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
-//! invalid        in format 2, where actions of the episode did not exist: u64 how many, u64 the length after the last one
+//! invalid        in format 2, where actions of the episode did not exist, and always in format 3: u64 how many, u64 the
+//!                length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
 //!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece; or, where sequences
 //!                are kept beside the snapshots ([`SharedSequences`]), u8 2 and the number of one, a u32
@@ -37,5 +41,8 @@ pub use sequences::SharedSequences;
 const MAGIC: [u8; 4] = *b"TTRN";
 /// Without actions that did not exist: the only format at first.
 const PLAIN_FORMAT: u16 = 1;
-const FORMAT: u16 = 2;
+/// For the games of the literature.
+const SHORT_FORMAT: u16 = 2;
+/// For rules with hold or reach srs.
+const FORMAT: u16 = 3;
 const NO_PIECE: u8 = 255;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, FallingPiece, Playfield, Rules, Tetromino, is_blocked};
+use crate::engine::{Column, Dealer, FallingPiece, Hand, Playfield, Rules, Tetromino, is_blocked};
 
 use super::columns::{
     Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
@@ -22,6 +22,7 @@ pub struct EnvState {
     pub(super) last_landing: Option<LastLanding<u64, 32>>,
     pub(super) visible: Visible,
     pub(super) falling: Option<FallingPiece>,
+    pub(super) held: Option<Tetromino>,
     pub(super) dealer: Dealer,
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
@@ -48,6 +49,19 @@ impl EnvState {
     /// The current piece on its way down, where a step is a key and there is a piece.
     pub fn falling(&self) -> Option<FallingPiece> {
         self.falling
+    }
+
+    /// The piece that is held.
+    pub fn held(&self) -> Option<Tetromino> {
+        self.held
+    }
+
+    /// The pieces that can be placed; none once the episode has ended.
+    pub fn hand(&self) -> Option<Hand> {
+        let [current, next, ..] = self.visible.0;
+        let next = next.filter(|_| self.rules.preview > 0);
+        let hand = current.map(|current| Hand::new(&self.rules, current, self.held, next));
+        hand.filter(|_| !self.ended)
     }
 
     /// Whether the episode has ended and waits for its reset.
@@ -87,6 +101,8 @@ pub struct StartPosition {
     /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; the
     /// dealer adds those that are missing.
     pub queue: Vec<Tetromino>,
+    /// The piece that is held; none except where the rules let one be held.
+    pub held: Option<Tetromino>,
 }
 
 impl StartPosition {
@@ -112,6 +128,9 @@ impl StartPosition {
         if self.queue.len() > usize::from(rules.preview) {
             return Err(PositionError::Queue { got: self.queue.len(), preview: rules.preview });
         }
+        if self.held.is_some() && !rules.hold {
+            return Err(PositionError::Held);
+        }
         Ok(())
     }
 }
@@ -125,6 +144,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             last_landing: self.last_landings[i].map(|last| last.resized()),
             visible: self.visible[i],
             falling: self.falling(i),
+            held: self.held(i),
             dealer: self.dealers[i].clone(),
             ended: self.phases[i] == Phase::Ended,
             episode: self.episodes[i],
@@ -162,6 +182,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if let Some(falling) = self.falling.get_mut(i) {
             *falling = state.falling;
         }
+        if let Some(held) = self.held.get_mut(i) {
+            *held = state.held;
+        }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };
         self.episodes[i] = state.episode;
@@ -175,6 +198,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let given = std::iter::once(&position.piece).chain(&position.queue);
         for (slot, &piece) in self.visible[i].0.iter_mut().zip(given) {
             *slot = Some(piece);
+        }
+        if let Some(held) = self.held.get_mut(i) {
+            *held = position.held;
         }
         self.appear(config, i);
     }

@@ -1,9 +1,10 @@
 //! Steps: what an action does to an environment, and what many of them do to a batch.
 //!
 //! A step checks all rows first; then it does every row by itself. What an action is differs by [`ActionModel`], which is
-//! looked up once a call: each model has a loop of its own.
+//! looked up once a call: each model has a loop of its own, and so have placements that name their spots, or that may hold the
+//! current piece.
 
-use crate::engine::{ActionModel, Column, Key, Landed, settle};
+use crate::engine::{ActionModel, Column, Key, Landed, Placement, Tetromino, comes_to_rest, lock, settle};
 
 use super::action_table::ActionTable;
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
@@ -67,8 +68,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 // Every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && config.rules.action_model == ActionModel::Placement;
-                let exists = |piece| table.drop_on(&self.playfields[i], piece, action as usize).is_some();
-                (is_asked && !self.visible[i].current().is_some_and(exists)).then_some(BadAction::Illegal)
+                let exists = || {
+                    if ActionTable::has_drops(&config.rules) {
+                        let exists =
+                            |piece| table.drop_on(&self.playfields[i], piece, action as usize).is_some();
+                        self.visible[i].current().is_some_and(exists)
+                    } else {
+                        self.chosen(config, i, action).is_some()
+                    }
+                };
+                (is_asked && !exists()).then_some(BadAction::Illegal)
             }
         }
     }
@@ -112,8 +121,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
         Self: OneSize,
     {
         match config.rules.action_model {
+            ActionModel::Placement if ActionTable::has_drops(&config.rules) => {
+                self.step_each(config, rows, actions, outcome, |envs, i, action| {
+                    envs.place(config, table, i, action as usize)
+                });
+            }
             ActionModel::Placement => self.step_each(config, rows, actions, outcome, |envs, i, action| {
-                envs.place(config, table, i, action as usize)
+                envs.place_of_hand(config, i, action)
             }),
             ActionModel::Keypress => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.press(config, i, Key::ALL[action as usize])
@@ -180,9 +194,39 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         };
         let Some(drop) = drop else { return self.count_invalid(config, i) };
-        let rest = Rest::Placed { piece, action: action as u8 };
+        let rest = Rest::Placed { piece, placement: Placement::from_action(action as u32, &config.rules) };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let landed = playfield.drop(drop.shape, drop.column, config.rules.top_out);
+        self.count_landing(config, i, landed)
+    }
+
+    /// The placement of an action and the piece that it places, if that piece can be placed and has such a placement.
+    fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Tetromino, Placement)> {
+        let placement = Placement::from_action(action as u32, &config.rules);
+        let hand = self.hand(&config.rules, i)?;
+        let piece = hand.can_place(&config.rules, &self.playfields[i], placement)?;
+        Some((piece, placement))
+    }
+
+    /// One placement in one running environment, of the current piece or of the one that it is held for.
+    fn place_of_hand(&mut self, config: &EnvConfig, i: usize, action: i32) -> (f64, EpisodeEnd) {
+        let Some((piece, placement)) = self.chosen(config, i, action) else {
+            return self.count_invalid(config, i);
+        };
+        let rules = &config.rules;
+        if placement.hold {
+            let current = self.visible[i].current();
+            if std::mem::replace(&mut self.held[i], current).is_none() {
+                // The next piece is placed, and those behind it move up by two.
+                self.visible[i].advance(&mut self.dealers[i], rules.preview);
+            }
+        }
+        let playfield = &mut self.playfields[i];
+        let placement = placement.holding(false);
+        let rest = Rest::Placed { piece, placement };
+        self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
+        let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+        let landed = lock(rules, playfield, shape, row, placement.column);
         self.count_landing(config, i, landed)
     }
 

@@ -184,7 +184,7 @@ impl Process {
         process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
             let odds = Odds::EVEN;
-            let sight = Sight { rules, playfield: &playfield, piece, next: &[], odds, lines: 0 };
+            let sight = Sight { rules, playfield: &playfield, piece, next: &[], held: None, odds, lines: 0 };
             match agent.decide(kernel, &sight, &mut rng) {
                 Decision::Place(placement) => chosen.push(placement),
                 Decision::Press(_) => unreachable!("agents that press keys draw them"),
@@ -286,6 +286,12 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         scoring: _,
         orientations: _,
         preview: _,
+        // Only under a reach that is refused.
+        rows_above: _,
+        rotation: _,
+        half_turns: _,
+        spins: _,
+        hold,
     } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
     if action_model != ActionModel::Placement {
@@ -299,6 +305,9 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
     }
     if !every_placement_always_exists(rules) {
         return wrong("reach", reach.name(), Reach::StraightDrop.name());
+    }
+    if hold {
+        return wrong("hold", "true", "false");
     }
     if u32::from(width) * u32::from(height) > MAX_CELLS {
         return Err(OptimumError::Cells { width, height });

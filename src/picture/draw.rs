@@ -95,7 +95,7 @@ fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut 
     let size = layout.cell;
     let at = |&(row, column): &(u8, u8)| (layout.x(column), layout.y(row));
     let is_inside = |cell: &&(u8, u8)| u32::from(cell.0) < layout.rows;
-    for (row, cells) in (0..).zip(scene.cells.rows()) {
+    for (row, cells) in (0..layout.rows as u8).zip(scene.cells.rows()) {
         for (column, hue) in (0..).zip(cells).filter_map(|(column, cell)| Some((column, Hue::of(*cell)?))) {
             let (x, y) = at(&(row, column));
             marks.push(Mark::Block { x, y, size, hue });
@@ -123,19 +123,21 @@ fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut 
     }
 }
 
-/// The next pieces, and the numbers.
+/// The held piece, the next ones, and the numbers.
 fn panel(layout: &Layout, scene: &Scene, marks: &mut Vec<Mark>) {
     let &Layout { dot, panel: x, .. } = layout;
     let mut y = layout.inset;
     let words = |y, ink, text| Mark::Words { x, y, dot, ink, text };
-    if layout.preview > 0 {
-        marks.push(words(y, Ink::Label, "NEXT".to_owned()));
+    let held: Vec<Tetromino> = scene.held.into_iter().collect();
+    let groups = [("HOLD", layout.hold_height(), &held), ("NEXT", layout.next_height(), &scene.next)];
+    for (label, height, pieces) in groups.into_iter().filter(|(_, height, _)| *height > 0) {
+        marks.push(words(y, Ink::Label, label.to_owned()));
         let mut top = y + layout.letter_height() + 3 * dot;
-        for &piece in &scene.next {
+        for &piece in pieces {
             lying(layout, piece, top, marks);
             top += layout.piece_height();
         }
-        y += layout.next_height();
+        y += height;
     }
     let mut numbers = vec![("LINES", scene.lines.to_string()), ("PIECES", scene.pieces.to_string())];
     if layout.has_score {

@@ -29,7 +29,7 @@ pub struct Layout {
     pub gap: u32,
     /// Columns of the playfield.
     pub columns: u32,
-    /// Rows of the playfield.
+    /// Rows of the playfield that are visible.
     pub rows: u32,
     /// The playfield's left edge, inside the frame; its top edge is as far down.
     pub inset: u32,
@@ -37,6 +37,8 @@ pub struct Layout {
     pub panel: u32,
     /// How many next pieces there is room for.
     pub preview: u32,
+    /// Whether there is room for a held piece.
+    pub has_hold: bool,
     /// Whether points are shown: where they are not just lines.
     pub has_score: bool,
     /// The top edge of the line below everything, if there is one.
@@ -49,7 +51,7 @@ impl Layout {
     pub fn new(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
         let cell = cell.clamp(*CELL_SIZES.start(), *CELL_SIZES.end());
         let (dot, frame, gap) = ((cell / 8).max(1), (cell / 8).max(1), (cell / 2).max(4));
-        let (columns, rows) = (u32::from(rules.width), u32::from(rules.height));
+        let (columns, rows) = (u32::from(rules.width), u32::from(rules.visible_rows()));
         let inset = gap + frame;
         let panel = inset + columns * cell + frame + gap;
         let mut layout = Layout {
@@ -65,12 +67,13 @@ impl Layout {
             inset,
             panel,
             preview: rules.preview.into(),
+            has_hold: rules.hold,
             has_score: rules.scoring != Scoring::LINES,
             caption: None,
         };
         let playfield = inset + rows * cell + frame;
         let numbers = if layout.has_score { 3 } else { 2 };
-        let panel = inset + layout.next_height() + numbers * layout.number_height();
+        let panel = inset + layout.hold_height() + layout.next_height() + numbers * layout.number_height();
         let mut bottom = playfield.max(panel);
         if has_caption {
             layout.caption = Some(bottom + gap);
@@ -96,12 +99,22 @@ impl Layout {
         2 * self.small_cell + self.gap / 2
     }
 
+    /// The held piece and its name; 0 where none can be held.
+    pub fn hold_height(&self) -> u32 {
+        self.pieces_height(self.has_hold.into())
+    }
+
     /// The next pieces and their name; 0 if none are shown.
     pub fn next_height(&self) -> u32 {
-        if self.preview == 0 {
+        self.pieces_height(self.preview)
+    }
+
+    /// Some pieces and a name for them; 0 without pieces.
+    fn pieces_height(&self, pieces: u32) -> u32 {
+        if pieces == 0 {
             return 0;
         }
-        self.letter_height() + 3 * self.dot + self.preview * self.piece_height() + self.gap
+        self.letter_height() + 3 * self.dot + pieces * self.piece_height() + self.gap
     }
 
     /// The left edge of a column.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::Tetromino;
+use crate::engine::{Rules, Tetromino};
 use crate::recording::{Cell, Scene};
 
 use super::draw::points;
@@ -14,10 +14,10 @@ use super::palette::{Hue, Palette, Rgb};
 
 const RESET: &str = "\x1b[0m";
 
-/// Draws a moment, with the colours of a palette or without; lines end with a newline.
-pub fn text(moment: &Moment, palette: Option<Palette>) -> String {
+/// Draws a moment of a game of these rules, as far as its rows are visible, with the colours of a palette or without; lines end with a newline.
+pub fn text(moment: &Moment, rules: &Rules, palette: Option<Palette>) -> String {
     let scene = &moment.scene;
-    let (width, height) = (scene.cells.width(), scene.cells.height());
+    let (width, height) = (rules.width, rules.visible_rows());
     let frame = format!("+{}+", "-".repeat(usize::from(width) * if palette.is_some() { 2 } else { 1 }));
     let mut aside = aside(scene, palette).into_iter();
     let mut text = format!("{frame}\n");
@@ -119,6 +119,9 @@ fn aside(scene: &Scene, palette: Option<Palette>) -> Vec<String> {
     ];
     if scene.steps != scene.pieces {
         lines.push(format!("steps   {}", scene.steps));
+    }
+    if let Some(held) = scene.held {
+        lines.push(format!("hold    {}", piece(held)));
     }
     if !scene.next.is_empty() {
         lines.push(format!("next    {}", scene.next.iter().copied().map(piece).collect::<String>()));

@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Dealer, FallingPiece, Key, Landed, Odds, Placement, Playfield, Rules, Shape, Tetromino,
-    comes_to_rest, placements,
+    ActionModel, Dealer, FallingPiece, Hand, Key, Landed, Odds, Placement, Playfield, Rules, Shape,
+    Tetromino, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -24,15 +24,15 @@ pub enum ActionRefused {
     #[error("action {action} is out of range, expected 0..{num_actions}")]
     OutOfRange {
         /// Which.
-        action: u8,
+        action: u16,
         /// How many there are.
         num_actions: u32,
     },
-    /// The current piece has no such placement here.
+    /// The current piece, or the one that it is held for, has no such placement here.
     #[error("action {action} is no placement of {piece} here")]
     NoPlacement {
         /// Which.
-        action: u8,
+        action: u16,
         /// The current piece.
         piece: Tetromino,
     },
@@ -48,6 +48,7 @@ pub struct Course {
     visible: VecDeque<Tetromino>,
     /// The current piece on its way down, where keys move it.
     falling: Option<FallingPiece>,
+    held: Option<Tetromino>,
     playfield: Playfield,
     cells: Cells,
     last: Vec<(u8, u8)>,
@@ -71,6 +72,7 @@ impl Course {
         let dealt = (0..=rules.preview).map_while(|_| dealer.deal());
         let mut visible: VecDeque<Tetromino> = dealt.collect();
         let mut playfield = Playfield::empty(rules.width, rules.height);
+        let held = setup.start.as_ref().and_then(|start| start.held);
         if let Some(start) = &setup.start {
             playfield = start.playfield;
             let given = || std::iter::once(start.piece).chain(start.queue.iter().copied());
@@ -82,6 +84,7 @@ impl Course {
             dealer,
             visible,
             falling: None,
+            held,
             playfield,
             cells: Cells::given(&playfield),
             last: Vec::new(),
@@ -121,6 +124,17 @@ impl Course {
         self.visible.iter().copied().skip(1)
     }
 
+    /// The piece that is held.
+    pub fn held(&self) -> Option<Tetromino> {
+        self.held
+    }
+
+    /// The pieces that can be placed; none once the game has ended.
+    pub fn hand(&self) -> Option<Hand> {
+        let next = self.visible.get(1).copied().filter(|_| self.rules.preview > 0);
+        self.piece().map(|piece| Hand::new(&self.rules, piece, self.held, next))
+    }
+
     /// How likely each tetromino is to follow those.
     pub fn odds(&self) -> Odds {
         self.dealer.odds()
@@ -151,6 +165,7 @@ impl Course {
             current: self.current(),
             ghost: self.dropped(),
             next: self.next().collect(),
+            held: self.held,
             steps: self.steps,
             pieces: self.pieces,
             lines: self.lines,
@@ -167,14 +182,11 @@ impl Course {
         })
     }
 
-    /// Where a placement of the current piece comes to rest, before rows are cleared; none if it does not exist.
+    /// Where a placement comes to rest, before rows are cleared; none if it does not exist.
     pub fn placed(&self, placement: Placement) -> Option<SceneCells> {
-        let piece = self.piece()?;
-        let exists = placements(&self.rules, &self.playfield, piece).contains(placement);
-        exists.then(|| {
-            let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
-            shape.cells_at(row, placement.column)
-        })
+        let piece = self.hand()?.can_place(&self.rules, &self.playfield, placement)?;
+        let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
+        Some(shape.cells_at(row, placement.column))
     }
 
     /// Where the current piece comes to rest if it is dropped now; none where keys do not move it.
@@ -185,9 +197,9 @@ impl Course {
 
     /// Where an action leads the current piece: where the placement comes to rest; or, where keys move it, where it comes to
     /// rest if it is dropped now.
-    pub fn led_to(&self, action: u8) -> Option<SceneCells> {
+    pub fn led_to(&self, action: u16) -> Option<SceneCells> {
         match self.rules.action_model {
-            ActionModel::Placement => self.placed(Placement::from_action(action.into(), self.rules.width)),
+            ActionModel::Placement => self.placed(Placement::from_action(action.into(), &self.rules)),
             ActionModel::Keypress => self.dropped(),
         }
     }
@@ -196,7 +208,7 @@ impl Course {
     ///
     /// # Errors
     /// [`ActionRefused`] for an action that cannot be done.
-    pub fn play(&mut self, action: u8) -> Result<Option<u8>, ActionRefused> {
+    pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         if let Some(end) = self.end {
             return Err(ActionRefused::Ended(end));
         }
@@ -204,13 +216,16 @@ impl Course {
         if u32::from(action) >= num_actions {
             return Err(ActionRefused::OutOfRange { action, num_actions });
         }
-        let piece = self.visible[0];
         let lines = match self.rules.action_model {
             ActionModel::Placement => {
-                let placement = Placement::from_action(action.into(), self.rules.width);
-                if placements(&self.rules, &self.playfield, piece).contains(placement) {
+                let placement = Placement::from_action(action.into(), &self.rules);
+                let hand = self.hand().expect("a game that goes on");
+                if let Some(piece) = hand.can_place(&self.rules, &self.playfield, placement) {
+                    if placement.hold {
+                        self.hold();
+                    }
                     let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
-                    Some(self.land(shape, row, placement.column))
+                    Some(self.land(piece, shape, row, placement.column))
                 } else {
                     self.play_invalid(action)?;
                     None
@@ -221,7 +236,7 @@ impl Course {
                 let fall = falling.step(Key::ALL[usize::from(action)], &self.playfield);
                 self.falling = Some(fall.piece);
                 let (row, column) = fall.piece.corner();
-                fall.rests.then(|| self.land(fall.piece.shape(), row, column))
+                fall.rests.then(|| self.land(fall.piece.tetromino, fall.piece.shape(), row, column))
             }
         };
         self.steps += 1;
@@ -229,7 +244,7 @@ impl Course {
     }
 
     /// A placement that does not exist.
-    fn play_invalid(&mut self, action: u8) -> Result<(), ActionRefused> {
+    fn play_invalid(&mut self, action: u16) -> Result<(), ActionRefused> {
         match self.invalid_actions {
             InvalidActionPolicy::Reject => {
                 return Err(ActionRefused::NoPlacement { action, piece: self.visible[0] });
@@ -243,11 +258,20 @@ impl Course {
         Ok(())
     }
 
-    /// The current piece comes to rest, and the next one appears.
-    fn land(&mut self, shape: &Shape, row: u8, column: u8) -> u8 {
+    /// The current piece is held. If none was, the next one takes its place in play; else the one that was held.
+    fn hold(&mut self) {
+        let current = self.visible[0];
+        if self.held.replace(current).is_none() {
+            self.visible.pop_front();
+            self.visible.extend(self.dealer.deal());
+        }
+    }
+
+    /// A piece comes to rest, and the next one appears.
+    fn land(&mut self, piece: Tetromino, shape: &Shape, row: u8, column: u8) -> u8 {
         let rules = self.rules;
-        let landing = self.playfield.land_at(shape, row, column, rules.top_out);
-        let piece = self.visible.pop_front().expect("a piece that is in play");
+        let landing = land_at(&rules, &self.playfield, shape, row, column);
+        self.visible.pop_front();
         self.visible.extend(self.dealer.deal());
         let landed = shape.cells_at(row, column);
         let full = if landing.lines > 0 { landing.locked.full_rows() } else { 0 };

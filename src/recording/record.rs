@@ -16,7 +16,7 @@ pub struct Recording {
     /// Where the game comes from, such as the number of a game in an evaluation, for people; may be empty.
     pub origin: String,
     /// What was done, one action a step: a placement, or a key.
-    pub actions: Vec<u8>,
+    pub actions: Vec<u16>,
     /// The lines of every landing, one number a piece.
     pub lines: Vec<u8>,
     /// What came of it.

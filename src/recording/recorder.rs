@@ -8,7 +8,7 @@ use super::timeline::Timeline;
 #[derive(Clone, Debug)]
 pub struct Recorder {
     setup: Setup,
-    actions: Vec<u8>,
+    actions: Vec<u16>,
     lines: Vec<u8>,
     timeline: Timeline,
 }
@@ -29,7 +29,7 @@ impl Recorder {
     }
 
     /// What was done so far.
-    pub fn actions(&self) -> &[u8] {
+    pub fn actions(&self) -> &[u16] {
         &self.actions
     }
 
@@ -37,7 +37,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`ActionRefused`] for an action that cannot be done; nothing has changed then.
-    pub fn play(&mut self, action: u8) -> Result<Option<u8>, ActionRefused> {
+    pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         let lines = self.timeline.play(action)?;
         self.actions.push(action);
         self.lines.extend(lines);
@@ -45,7 +45,7 @@ impl Recorder {
     }
 
     /// Takes the last action back; returns it, or `None` at the beginning of the game.
-    pub fn undo(&mut self) -> Option<u8> {
+    pub fn undo(&mut self) -> Option<u16> {
         let action = *self.actions.last()?;
         self.undo_to(self.actions.len() - 1);
         Some(action)

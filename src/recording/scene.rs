@@ -1,6 +1,6 @@
 //! What a viewer draws of a game.
 
-use crate::engine::{Rules, Tetromino};
+use crate::engine::{Movement, Rules, Tetromino};
 
 use super::cells::{Cells, SceneCells};
 use super::record::Ending;
@@ -20,6 +20,8 @@ pub struct Scene {
     pub ghost: Option<SceneCells>,
     /// The next pieces, as many as the rules show.
     pub next: Vec<Tetromino>,
+    /// The piece that is held.
+    pub held: Option<Tetromino>,
     /// Actions so far.
     pub steps: u64,
     /// Pieces landed so far.
@@ -45,7 +47,14 @@ impl CurrentPiece {
     /// A piece where it appears.
     pub fn appearing(tetromino: Tetromino, rules: &Rules) -> CurrentPiece {
         let shape = &rules.shapes(tetromino)[0];
-        let (column, row) = shape.spawn(rules.width, rules.height);
+        let (row, column) = if rules.names_spots() {
+            // As created, no piece has cells below its anchor.
+            let Movement { spawn_row, .. } = Movement::of(rules);
+            (spawn_row, Movement::spawn_column(rules.width) - shape.anchor_column)
+        } else {
+            let (column, row) = shape.spawn(rules.width, rules.height);
+            (row, column)
+        };
         CurrentPiece { tetromino, cells: shape.cells_at(row, column) }
     }
 }

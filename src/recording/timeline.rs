@@ -23,7 +23,7 @@ impl Timeline {
         &self.course
     }
 
-    pub fn play(&mut self, action: u8) -> Result<Option<u8>, ActionRefused> {
+    pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         let lines = self.course.play(action)?;
         if self.course.steps() == (self.checkpoints.len() * self.spacing) as u64 {
             if self.checkpoints.len() == MAX_CHECKPOINTS {
@@ -38,7 +38,7 @@ impl Timeline {
     }
 
     /// Goes to a step of a game that has been played that far with these actions.
-    pub fn seek(&mut self, step: usize, actions: &[u8]) {
+    pub fn seek(&mut self, step: usize, actions: &[u16]) {
         let checkpoint = (step / self.spacing).min(self.checkpoints.len() - 1);
         let here = self.course.steps() as usize;
         if step < here || here < checkpoint * self.spacing {

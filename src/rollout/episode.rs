@@ -7,6 +7,7 @@
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
 //! towards its choice. It may not get there: the piece lands where it ends.
 
+use super::actions::Actions;
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
@@ -23,12 +24,14 @@ pub struct Episode {
     pub game: Game<u64, 32>,
     dealer: Dealer,
     rng: AgentRng,
+    /// The piece that is held.
+    held: Option<Tetromino>,
     /// The piece that has been dealt and has not landed yet, between two slices.
     turn: Option<Turn>,
     /// Steps taken so far: keys pressed where the rules have keys, else pieces.
     pub steps: u64,
     /// What was done so far, an action a step, if it is to be recorded.
-    actions: Option<Vec<u8>>,
+    actions: Option<Actions>,
 }
 
 /// Where an episode is cut.
@@ -52,18 +55,18 @@ enum Turn {
 impl Episode {
     /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
     pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
-        Episode { game: Game::new(rules), dealer, rng, turn: None, steps: 0, actions: None }
+        Episode { game: Game::new(rules), dealer, rng, held: None, turn: None, steps: 0, actions: None }
     }
 
     /// The same, with its actions recorded from here on.
     #[must_use]
-    pub fn recorded(self) -> Episode {
-        Episode { actions: Some(Vec::new()), ..self }
+    pub fn recorded(self, rules: &Rules) -> Episode {
+        Episode { actions: Some(Actions::new(rules)), ..self }
     }
 
-    /// Takes what was recorded.
-    pub fn take_actions(&mut self) -> Vec<u8> {
-        self.actions.take().unwrap_or_default()
+    /// Takes what was recorded, if anything was.
+    pub fn take_actions(&mut self) -> Option<Actions> {
+        self.actions.take()
     }
 
     /// Whether there is nothing left to play.
@@ -142,16 +145,17 @@ impl Episode {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
         let Game { playfield, lines, .. } = &self.game;
-        let sight = Sight { rules, playfield, piece, next, odds, lines: *lines };
+        let sight = Sight { rules, playfield, piece, next, held: self.held, odds, lines: *lines };
         let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
         };
         match (decision, rules.action_model) {
             (Decision::Place(placement), ActionModel::Placement) => {
-                self.game.place(rules, piece, placement);
+                let placed = if placement.hold { self.hold(piece) } else { piece };
+                self.game.place(rules, placed, placement);
                 self.steps += 1;
-                self.note(placement.action(rules.width));
+                self.note(placement.action(rules));
             }
             _ => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
@@ -160,10 +164,16 @@ impl Episode {
         }
     }
 
+    /// Holds a piece, and returns the one that is placed in its place: the one that was held, or the next one.
+    fn hold(&mut self, piece: Tetromino) -> Tetromino {
+        let next = || self.dealer.deal().expect("a piece that was shown");
+        self.held.replace(piece).unwrap_or_else(next)
+    }
+
     #[inline(always)]
     fn note(&mut self, action: u32) {
         if let Some(actions) = &mut self.actions {
-            actions.push(action as u8); // below 4 * 32
+            actions.push(action);
         }
     }
 
@@ -330,7 +340,7 @@ impl<P: Player> LaneWork for Slice<'_, P> {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
             let placement = placer.place(&lowered, &game.playfield, piece, &episode.dealer);
             game.place(&lowered, piece, placement);
-            episode.note(placement.action(rules.width));
+            episode.note(placement.action(rules));
             let stack = game.playfield.occupied_rows().top();
             if game.end.is_some() || stack > highest || stack < lowest {
                 break;

@@ -7,8 +7,10 @@
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
+mod actions;
 mod episode;
 
+pub use actions::Actions;
 pub use episode::{Bounds, Episode};
 
 use std::sync::Arc;
@@ -167,7 +169,7 @@ impl Playing {
                 score: 0.0,
                 truncated: false,
             },
-            episode: if record { episode_of_game.recorded() } else { episode_of_game },
+            episode: if record { episode_of_game.recorded(&evaluation.rules) } else { episode_of_game },
         }
     }
 
@@ -207,8 +209,8 @@ struct Shared<F> {
     sink: F,
 }
 
-/// A finished game, and what was done in it if it was recorded, else nothing.
-pub type Finished = (GameResult, Vec<u8>);
+/// A finished game, and what was done in it if it was recorded.
+pub type Finished = (GameResult, Option<Actions>);
 
 /// Starts the game that takes the place of a finished one, if there is one left.
 pub type Next = Box<dyn FnOnce() + Send>;
@@ -236,7 +238,7 @@ pub fn spawn<F>(
     spawn_finished(lane, evaluation, parallelism, stop, progress, false, sink);
 }
 
-/// The same, with the actions of every game. They are kept until the sink takes them, a byte a step.
+/// The same, with the actions of every game. They are kept until the sink takes them.
 pub fn spawn_recorded<F>(
     lane: &Lane,
     evaluation: Arc<Evaluation>,

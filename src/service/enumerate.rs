@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::Rules;
+use crate::engine::{Hand, Rules};
 use crate::env::{self, EnvState};
 use crate::features::FeatureSet;
 use crate::placements::{
@@ -137,12 +137,14 @@ impl Question {
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminal; features; playfields; pairs of one byte each.
+        // Action, placement, reward, lines, terminal, spin, hold; features; playfields; pairs of one byte each.
         let row_bytes = 4
             + 4
             + 4
             + 1
             + 1
+            + u64::from(self.rules.spin_labels() > 1)
+            + u64::from(self.rules.hold)
             + 4 * num_features
             + boards * board_bytes
             + 2 * u64::from(anchors)
@@ -152,7 +154,7 @@ impl Question {
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 12 * TENSOR_OVERHEAD
+            + 14 * TENSOR_OVERHEAD
             + 2 * ANSWER_OVERHEAD;
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
@@ -190,6 +192,8 @@ impl Question {
             anchors: anchors.then(|| tensor::encode(vec![rows, 2], &columns.anchors)),
             cells: cells.then(|| tensor::encode(vec![rows, 4, 2], &columns.cells)),
             preclear_boards: preclear_boards.then(|| boards(columns.preclear_boards)),
+            spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
+            holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
         }
     }
 }
@@ -212,11 +216,10 @@ fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
 }
 
 fn from_state(state: &EnvState) -> Position {
-    let piece = state.pieces().first().copied().filter(|_| !state.has_ended());
-    Position { playfield: *state.playfield(), piece, falling: state.falling() }
+    Position { playfield: *state.playfield(), hand: state.hand(), falling: state.falling() }
 }
 
 fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
-    let piece = (!drawn.is_over(rules)).then_some(drawn.piece);
-    Position { playfield: drawn.playfield, piece, falling: None }
+    let hand = Hand::new(rules, drawn.piece, drawn.held, drawn.queue.first().copied());
+    Position { playfield: drawn.playfield, hand: (!drawn.is_over(rules)).then_some(hand), falling: None }
 }

@@ -201,7 +201,7 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<
             sender.send(|| Event::Results(encode_results(results))).await?;
         }
         while let Some((result, actions)) = games.take_recorded() {
-            sender.send(|| Event::Actions(encode_actions(&result, actions))).await?;
+            sender.send(|| Event::Actions(encode_actions(&result, &actions))).await?;
         }
         if ended {
             break;

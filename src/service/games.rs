@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 use crate::pool::Lane;
-use crate::rollout::{self, Evaluation, Finished, GameResult, Next, Progress};
+use crate::rollout::{self, Actions, Evaluation, Finished, GameResult, Next, Progress};
 use crate::summary::{GameTable, summarize};
 use crate::wire::evaluation::encode_summary;
 use crate::wire::{duration, pb};
@@ -58,7 +58,7 @@ struct Inbox {
     counted: (u64, u64),
     unread: Vec<GameResult>,
     /// Those of them whose actions are kept.
-    recorded: Vec<Finished>,
+    recorded: Vec<(GameResult, Actions)>,
     /// Begin the games that wait until the task has taken the unread ones.
     waiting: Vec<Next>,
     /// No further game will come.
@@ -89,7 +89,7 @@ impl Shared {
         if keep != Keep::Sums {
             inbox.unread.push(result);
         }
-        if keep == Keep::Actions {
+        if let (Keep::Actions, Some(actions)) = (keep, actions) {
             inbox.recorded.push((result, actions));
         }
         let unread = inbox.unread.len();
@@ -136,7 +136,7 @@ impl RunningGames {
             let sink = move |finished, next| end.0.put(finished, next, keep);
             rollout::spawn_recorded(lane, evaluation, parallelism, stopped, counted, sink);
         } else {
-            let sink = move |result, next| end.0.put((result, Vec::new()), next, keep);
+            let sink = move |result, next| end.0.put((result, None), next, keep);
             rollout::spawn(lane, evaluation, parallelism, stopped, counted, sink);
         }
         RunningGames { shared, stop, progress, num_games }
@@ -179,7 +179,7 @@ impl RunningGames {
     }
 
     /// Takes one finished game whose actions are kept.
-    pub fn take_recorded(&self) -> Option<Finished> {
+    pub fn take_recorded(&self) -> Option<(GameResult, Actions)> {
         self.inbox().recorded.pop()
     }
 

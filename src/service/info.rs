@@ -90,12 +90,14 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 16] = [
+const CAPABILITIES: [&str; 18] = [
     "balanced",
     "dm_env_rpc",
     "evaluation",
     "expectation",
+    "guideline",
     "gzip",
+    "hold",
     "keypress",
     "lookahead",
     "placements",

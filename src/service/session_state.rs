@@ -399,7 +399,7 @@ impl SessionState {
         self.batch.check(env_ids)?;
         Ok(self.each(env_ids, |env_id| Position {
             playfield: self.batch.playfield(env_id),
-            piece: self.batch.pieces(env_id).first().copied().filter(|_| !self.batch.has_ended(env_id)),
+            hand: self.batch.hand(env_id),
             falling: self.batch.falling(env_id),
         }))
     }

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use prost::{Message, length_delimiter_len};
 
-use crate::engine::RULES_VERSION;
 use crate::engine::rng::{Tag, word};
+use crate::engine::{RULES_VERSION, Rules};
 use crate::features::kernel::Kernel;
-use crate::rollout::{Deal, Evaluation, GameResult};
+use crate::rollout::{Actions, Deal, Evaluation, GameResult};
 use crate::summary::{PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
     DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES,
-    MAX_RECORDED_GAMES, MAX_RECORDED_STEPS, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
+    MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
 use super::pb::evaluate_policies_request::Games;
@@ -120,7 +120,7 @@ pub fn decode(
     if request.record {
         check_record(request, num_games)?;
     }
-    let most_steps = if request.record { recorded_steps(max_response_bytes) } else { MAX_STEPS };
+    let most_steps = if request.record { recorded_steps(&rules, max_response_bytes) } else { MAX_STEPS };
     let max_steps = limit("max_steps", request.max_steps, most_steps)?;
     let shared_seeds = !matches!(deal, Deal::PerSlot { .. });
     let baseline =
@@ -175,19 +175,21 @@ fn check_record(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result
     Ok(())
 }
 
-/// The longest game whose actions fit into one message.
-fn recorded_steps(max_response_bytes: u32) -> u64 {
+/// The longest game whose actions fit into one message, a byte for every seven bits of one, and into what may be kept of it.
+fn recorded_steps(rules: &Rules, max_response_bytes: u32) -> u64 {
     let room = (max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD).max(1);
-    MAX_RECORDED_STEPS.min(room as u64)
+    let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
+    let kept = MAX_RECORDED_BYTES / Actions::bytes_each(rules) as u64;
+    kept.min(room as u64 / u64::from(bits.div_ceil(7)))
 }
 
 /// What was done in a finished game, as a message.
-pub fn encode_actions(result: &GameResult, actions: Vec<u8>) -> pb::EvaluationActions {
+pub fn encode_actions(result: &GameResult, actions: &Actions) -> pb::EvaluationActions {
     pb::EvaluationActions {
         policy_index: result.policy,
         seed_index: result.seed_index,
         episode_index: result.episode,
-        actions: actions.into_iter().map(u32::from).collect(),
+        actions: actions.iter().map(u32::from).collect(),
     }
 }
 

@@ -37,17 +37,25 @@ pub fn encode(fields: &[Field]) -> Vec<String> {
 
 /// The one action of an environment.
 pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
-    let description = match rules.action_model {
+    let mut description = match rules.action_model {
         ActionModel::Placement => "orientation * width + column of the leftmost cell",
         ActionModel::Keypress => "0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop",
-    };
+    }
+    .to_owned();
+    if rules.names_spots() {
+        let (rows, labels) = (rules.spot_rows(), rules.spin_labels());
+        description = format!("(({description}) * {rows} + row of the lowest cell) * {labels} + spin");
+    }
+    if rules.hold {
+        description = format!("{description}; {} more to hold the current piece", rules.num_placements());
+    }
     pb::TensorSpec {
         name: "action".to_owned(),
         dtype: pb::DataType::Int32.into(),
         shape: vec![],
         low: Some(0.0),
         high: Some(f64::from(rules.num_actions() - 1)),
-        description: description.to_owned(),
+        description,
     }
 }
 

@@ -183,12 +183,16 @@ pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 /// How long a connection stays open without a call: longer than the default lease. Clients reconnect by themselves.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// Games of an evaluation that records what is done in them: of [`MAX_RECORDED_STEPS`] bytes each, 16 MiB, which the server keeps
+/// Games of an evaluation that records what is done in them: of [`MAX_RECORDED_BYTES`] each, 16 MiB, which the server keeps
 /// until their caller has read them. Those of [`DEFAULT_MAX_EVALUATIONS`] take as much memory as all sessions may.
 pub const MAX_RECORDED_GAMES: u32 = 16;
 
-/// Steps of a game that is recorded: a byte each, in one message of the answer.
-pub const MAX_RECORDED_STEPS: u64 = 1 << 20;
+/// Bytes that are kept of a game that is recorded.
+pub const MAX_RECORDED_BYTES: u64 = 1 << 20;
+
+/// Steps of a game that is recorded, in one message of the answer: a byte each. Where there are more than 256 actions a step
+/// takes two, and games are half as long.
+pub const MAX_RECORDED_STEPS: u64 = MAX_RECORDED_BYTES;
 
 /// Bytes of a recording in a file: a game of ten million pieces takes as many in JSON. As text it takes eight times as much
 /// memory at most, in lists of empty texts that no recording has.

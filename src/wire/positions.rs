@@ -130,14 +130,16 @@ pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Sta
         return Err(DecodeError::field("piece", "is not one of the letters I O T Z S J L"));
     };
     let queue = decode_letters(&drawing.queue, rules.preview.into()).in_field("queue")?;
-    Ok(StartPosition { playfield, piece, queue })
+    let held = decode_letters(&drawing.held, 1).in_field("held")?.first().copied();
+    Ok(StartPosition { playfield, piece, queue, held })
 }
 
 /// Draws a position.
 pub(super) fn encode_drawing(position: &StartPosition) -> pb::Drawing {
-    let StartPosition { playfield, piece, queue } = position;
+    let StartPosition { playfield, piece, queue, held } = position;
     let queue = queue.iter().copied().map(Tetromino::letter).collect();
-    pb::Drawing { rows: drawn_rows(playfield), piece: piece.to_string(), queue }
+    let held = held.map(|piece| piece.to_string()).unwrap_or_default();
+    pb::Drawing { rows: drawn_rows(playfield), piece: piece.to_string(), queue, held }
 }
 
 /// The rows of a playfield as people draw them, without the empty ones at the top.
@@ -170,6 +172,10 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
         }
         None => vec![-1; count as usize * preview],
     };
+    let held = match &packed.held {
+        Some(held) => tensor::decode::<i8>(held, &[Dim::Exactly(count)]).in_field("held")?.elements,
+        None => vec![-1; count as usize],
+    };
     let mut positions = Vec::with_capacity(count as usize);
     for (i, &piece) in pieces.elements.iter().enumerate() {
         let rows = &boards.elements[i * usize::from(rules.height)..][..usize::from(rules.height)];
@@ -190,7 +196,11 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
             let problem = "has a piece behind one that is to be dealt";
             return Err(DecodeError::field(format!("queues[{i}]"), problem));
         }
-        positions.push(StartPosition { playfield, piece, queue });
+        let held = match held[i] {
+            -1 => None,
+            number => Some(decode_number(number.into()).in_item("held", i)?),
+        };
+        positions.push(StartPosition { playfield, piece, queue, held });
     }
     Ok(positions)
 }

@@ -141,10 +141,10 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
 }
 
 /// Actions that some rules have; whether these ones do, a replay says.
-fn decode_actions(actions: &[u32]) -> Result<Vec<u8>, DecodeError> {
+fn decode_actions(actions: &[u32]) -> Result<Vec<u16>, DecodeError> {
     let decode = |(step, &action): (usize, &u32)| {
-        let problem = || format!("is {action}, expected at most {}", u8::MAX);
-        u8::try_from(action).map_err(|_| DecodeError::field(format!("actions[{step}]"), problem()))
+        let problem = || format!("is {action}, expected at most {}", u16::MAX);
+        u16::try_from(action).map_err(|_| DecodeError::field(format!("actions[{step}]"), problem()))
     };
     actions.iter().enumerate().map(decode).collect()
 }

@@ -5,8 +5,8 @@
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, Rules, RulesError, Scoring,
-    TopOut,
+    ActionModel, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, RotationSystem, Rules,
+    RulesError, Scoring, SpinRule, TopOut,
 };
 use crate::names;
 
@@ -25,6 +25,8 @@ pub struct RulesChoice {
     pub width: Option<u32>,
     /// Rows.
     pub height: Option<u32>,
+    /// Rows above the visible field, of these.
+    pub rows_above: Option<u32>,
     /// How pieces are dealt.
     pub randomizer: Option<Randomizer>,
     /// What a step is.
@@ -35,6 +37,14 @@ pub struct RulesChoice {
     pub orientation_table: Option<OrientationTable>,
     /// Where a piece may come down.
     pub reach: Option<Reach>,
+    /// How turns are kicked.
+    pub rotation: Option<RotationSystem>,
+    /// Turns by 180 degrees.
+    pub half_turns: Option<HalfTurns>,
+    /// Which spins are told apart.
+    pub spins: Option<SpinRule>,
+    /// Whether a piece can be held.
+    pub hold: Option<bool>,
     /// Points for a piece.
     pub scoring_piece: Option<f64>,
     /// Points for 1, 2, 3 and 4 lines at once; empty for the preset's.
@@ -84,6 +94,11 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             reach,
             scoring,
             preview,
+            rows_above,
+            rotation,
+            half_turns,
+            spins,
+            hold,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -118,6 +133,27 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         if let Some(number) = *reach {
             rules.reach = choice(number)?;
         }
+        if let Some(number) = *rotation {
+            rules.rotation = choice(number)?;
+        }
+        if let Some(number) = *half_turns {
+            rules.half_turns = choice(number)?;
+        }
+        if let Some(number) = *spins {
+            rules.spins = choice(number)?;
+        }
+        if let Some(hold) = *hold {
+            rules.hold = hold;
+        }
+        // A height alone changes how much lies above the field, not the field.
+        rules.rows_above = match *rows_above {
+            None if preset.rules.rows_above == 0 => 0,
+            None => rules.height.saturating_sub(preset.rules.visible_rows()),
+            Some(rows_above) => {
+                let too_many = RulesError::RowsAbove { rows_above, height: rules.height };
+                u8::try_from(rows_above).map_err(|_| too_many)?
+            }
+        };
         if let Some(scoring) = scoring {
             change_scoring(&mut rules.scoring, scoring)?;
         }
@@ -147,6 +183,11 @@ impl From<&RulesChoice> for pb::Rules {
             reach: rules.reach.map(number),
             scoring: (scoring != pb::Scoring::default()).then_some(scoring),
             preview: rules.preview,
+            rows_above: rules.rows_above,
+            rotation: rules.rotation.map(number),
+            half_turns: rules.half_turns.map(number),
+            spins: rules.spins.map(number),
+            hold: rules.hold,
         }
     }
 }
@@ -154,18 +195,37 @@ impl From<&RulesChoice> for pb::Rules {
 /// The choice of exactly these rules, with every field.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
-        let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
-            rules;
+        let Rules {
+            width,
+            height,
+            rows_above,
+            randomizer,
+            action_model,
+            top_out,
+            orientations,
+            reach,
+            rotation,
+            half_turns,
+            spins,
+            hold,
+            scoring,
+            preview,
+        } = rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesChoice {
             preset: preset.to_owned(),
             width: Some(width.into()),
             height: Some(height.into()),
+            rows_above: Some(rows_above.into()),
             randomizer: Some(randomizer),
             action_model: Some(action_model),
             top_out: Some(top_out),
             orientation_table: Some(orientations),
             reach: Some(reach),
+            rotation: Some(rotation),
+            half_turns: Some(half_turns),
+            spins: Some(spins),
+            hold: Some(hold),
             scoring_piece: Some(piece),
             scoring_lines: lines.to_vec(),
             scoring_game_end: Some(game_end),
@@ -233,6 +293,7 @@ impl From<RulesError> for DecodeError {
         match error {
             RulesError::Width(_) => DecodeError::field("width", problem),
             RulesError::Height(_) => DecodeError::field("height", problem),
+            RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
             RulesError::Preview(_) => DecodeError::field("preview", problem),
             RulesError::Points { field, .. } => DecodeError::field(field, problem),
             RulesError::Contradiction(_) => DecodeError::invalid(Fault::Rules, "", problem),

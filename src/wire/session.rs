@@ -67,6 +67,9 @@ pub fn decode(
         if rules.preview > 0 {
             observations.push(Field::Queue);
         }
+        if rules.hold {
+            observations.push(Field::Held);
+        }
         if env.features.is_some() {
             observations.push(Field::Features);
         }
@@ -77,6 +80,11 @@ pub fn decode(
     let falls = |field: &Field| matches!(field, Field::Falling | Field::FallingCells);
     if let (Some(i), ActionModel::Placement) = (observations.iter().position(falls), rules.action_model) {
         let problem = "is of key presses, but a step of these rules is a placement";
+        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
+    }
+    let held = observations.iter().position(|field| *field == Field::Held);
+    if let Some(i) = held.filter(|_| !rules.hold) {
+        let problem = "is of rules with hold, but these have none";
         return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
     }
     if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)

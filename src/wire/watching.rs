@@ -110,6 +110,7 @@ pub fn encode_env(
         ghost_cells: encode_pairs(ghost.as_ref().map_or(&[], |ghost| ghost)),
         queue: pieces.iter().skip(1).map(|piece| piece.letter()).collect(),
         last_episode: last_episode.copied(),
+        held: batch.held(env_id).map(|piece| piece.to_string()).unwrap_or_default(),
     }
 }
 
@@ -168,6 +169,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
             current,
             ghost: decode_four("ghost_cells", &env.ghost_cells)?,
             next: letters("queue", &env.queue)?,
+            held: letters("held", &env.held)?.first().copied(),
             steps: env.length,
             pieces: env.pieces,
             lines: env.lines,

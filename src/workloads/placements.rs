@@ -2,7 +2,7 @@
 //! reached with kicks, listed and counted.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Dealer, Movement, Playfield, Resting, Rules, Tetromino, place};
+use crate::engine::{Dealer, Hand, Movement, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -24,7 +24,7 @@ impl Listing {
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let mut next = || {
             let piece = dealer.deal().expect("a seed deals for ever");
-            let position = Position { playfield, piece: Some(piece), falling: None };
+            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
             let placement = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
             place(&rules, &mut playfield, piece, placement);
             position
@@ -57,7 +57,8 @@ pub struct Reaching {
 impl Reaching {
     /// The first positions of a game.
     pub fn new(num_positions: usize) -> Reaching {
-        let piece = |position: Position| (position.playfield, position.piece.expect("it has been dealt"));
+        let piece =
+            |position: Position| (position.playfield, position.hand.expect("it has been dealt").current);
         let positions = Listing::new(num_positions).positions.into_iter().map(piece).collect();
         Reaching { movement: Movement::default(), positions, list: Vec::new() }
     }

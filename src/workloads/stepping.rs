@@ -3,7 +3,9 @@
 use std::hint::black_box;
 
 use crate::engine::rng::{Tag, below, mix, stream, stream_word};
-use crate::engine::{ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, place, placements};
+use crate::engine::{
+    ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, drops, place, placements,
+};
 use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 
@@ -35,7 +37,7 @@ impl RandomPlacements {
         let words = stream(1, Tag::Agent);
         for n in *placed..*placed + count {
             let piece = dealer.deal().expect("a seed deals for ever");
-            let all = placements(rules, playfield, piece);
+            let all = drops(rules, playfield, piece);
             let nth = below(stream_word(words, n), all.len().into()) as u32;
             let placement = all.nth(nth).expect("one of those there are");
             if place(rules, playfield, piece, placement).terminal {
@@ -82,7 +84,7 @@ impl Stepper {
         let choices = |piece| match rules.action_model {
             ActionModel::Placement => {
                 let all = placements(&rules, &empty, piece);
-                all.iter().map(|placement| placement.action(rules.width) as i32).collect()
+                all.iter().map(|placement| placement.action(&rules) as i32).collect()
             }
             ActionModel::Keypress => (0..rules.num_actions() as i32).collect(),
         };

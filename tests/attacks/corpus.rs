@@ -96,7 +96,7 @@ fn states() -> Result<Vec<Vec<u8>>> {
 fn recording() -> Result<Recording> {
     let rules = Rules { preview: 1, ..Rules::simplified(5, 6) };
     let playfield = Playfield::from_drawing(5, 6, "#.###")?;
-    let start = Some(StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] });
+    let start = Some(StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O], held: None });
     let mut recorder = Recorder::new(Setup { start, ..Setup::new(rules, Pieces::Seed(7)) })?;
     for action in [1, 0] {
         recorder.play(action)?;

@@ -44,6 +44,7 @@ fn make_caves(num_positions: u32) -> Vec<u8> {
         boards: Some(tensor::encode(vec![num_positions, WIDE.1], &board.repeat(num_positions as usize))),
         pieces: Some(tensor::encode(vec![num_positions], &vec![2_u8; num_positions as usize])),
         queues: None,
+        held: None,
     };
     let rules = Some(pb::Rules { width: Some(WIDE.0), height: Some(WIDE.1), ..Default::default() });
     let request = pb::EnumeratePlacementsRequest {
@@ -98,11 +99,13 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         rows: vec!["#....#####".to_owned(), "##.#######".to_owned()],
         piece: "T".to_owned(),
         queue: String::new(),
+        held: String::new(),
     };
     let packed = pb::PackedPositions {
         boards: Some(tensor::encode(vec![env_ids.len() as u32, 20], &vec![0x155_u16; 20 * env_ids.len()])),
         pieces: Some(tensor::encode(vec![env_ids.len() as u32], &vec![6_u8; env_ids.len()])),
         queues: None,
+        held: None,
     };
     let positions = [
         pb::Positions { states: vec![state.to_vec().into(); env_ids.len()], ..Default::default() },

@@ -243,13 +243,14 @@ fn all_kernels_count_the_same_playouts_under_all_rules() {
                 playfield: &playfield,
                 piece: Tetromino::L,
                 next: &[],
+                held: None,
                 odds: Odds::EVEN,
                 lines: 0,
             };
             let agent = MonteCarlo::new(20);
             let tally = |kernel| {
                 let mut rng = AgentRng::new(5);
-                (agent.tally(kernel, &sight, Placement { orientation: 2, column: 3 }, &mut rng), rng)
+                (agent.tally(kernel, &sight, Placement::straight(2, 3), &mut rng), rng)
             };
             let (portable, after) = tally(Kernel::Portable);
             assert!(portable.pieces > 100, "{portable:?}");
@@ -310,6 +311,7 @@ fn looks_ahead_find_what_their_definition_says() {
                             playfield: &playfield,
                             piece: pieces[0],
                             next: &pieces[1..],
+                            held: None,
                             odds: Odds::EVEN,
                             lines: 0,
                         };
@@ -328,8 +330,7 @@ fn looks_ahead_find_what_their_definition_says() {
                         }
                         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                         let first = all[values.iter().position(|value| *value == largest).unwrap()];
-                        let expected =
-                            Placement { orientation: first.orientation as u8, column: first.column as u8 };
+                        let expected = Placement::straight(first.orientation as u8, first.column as u8);
                         assert_eq!(chosen, expected, "{} for {letters:?} on\n{playfield}", lookahead);
                         let shape = chosen.shape(&rules, pieces[0]).unwrap();
                         if playfield.drop(shape, chosen.column, rules.top_out).terminal {
@@ -409,13 +410,13 @@ fn plain_smart(rules: &Rules, cells: &[Vec<bool>], piece: Tetromino) -> Placemen
             }
             let value = cleared as i64 + (height as i64 - highest as i64) - 4 * closed(&after)
                 + (shaft(cells) - shaft(&after));
-            let placement = Placement { orientation: orientation as u8, column: column as u8 };
+            let placement = Placement::straight(orientation as u8, column as u8);
             if best.is_none_or(|(most, _)| value > most) {
                 best = Some((value, placement));
             }
         }
     }
-    best.map_or(Placement { orientation: 0, column: 0 }, |(_, placement)| placement)
+    best.map_or(Placement::straight(0, 0), |(_, placement)| placement)
 }
 
 #[test]
@@ -437,6 +438,7 @@ fn flat_stacking_chooses_by_the_reports_sum() {
                     playfield: &playfield,
                     piece,
                     next: &[],
+                    held: None,
                     odds: Odds::EVEN,
                     lines: 0,
                 };

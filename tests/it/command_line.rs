@@ -189,8 +189,8 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "O", "--top-out", "roof"], &[], 2, "above_field");
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
     check(&["perft", "IOL", "--depth", "4"], &[], 2, "--depth 4: \"IOL\" has 3 pieces");
-    check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "no other flags for the rules");
-    check(&["perft", "IOL", "--rules", "guideline", "--size", "9x9"], &[], 2, "--size 9x9");
+    check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "lock_out needs rows_above");
+    check(&["perft", "IOL", "--rules", "guideline", "--size", "9x99"], &[], 2, "--size 9x99: height is 99");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
     check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");
     check(&["serve", "--memory", "1023"], &[], 2, "1023 is not in 1024..=1048576");

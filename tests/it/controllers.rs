@@ -107,7 +107,7 @@ fn games_of_the_survey_notebook_come_out() {
                 let number = |word: &str| word.parse::<u8>().unwrap();
                 let piece = Tetromino::from_letter(piece.parse().unwrap()).unwrap();
                 let choice = choose(&rules, controller, &set, &playfield, piece);
-                let expected = Placement { orientation: number(turns), column: number(column) };
+                let expected = Placement::straight(number(turns), number(column));
                 assert_eq!(choice.placement, expected, "{piece} on\n{playfield}");
                 let height = expected.shape(&rules, piece).unwrap().height;
                 assert_eq!(20 - number(drop_row) - height, choice.landing.row, "{row:?}");
@@ -148,8 +148,7 @@ fn games_of_the_leiden_report_come_out() {
             [piece, orientation, column, score, top, closed, shaft, lines] => {
                 let piece = Tetromino::from_letter(piece.parse().unwrap()).unwrap();
                 let choice = choose(&rules, controller, &set, &playfield, piece);
-                let expected =
-                    Placement { orientation: orientation.parse().unwrap(), column: column.parse().unwrap() };
+                let expected = Placement::straight(orientation.parse().unwrap(), column.parse().unwrap());
                 assert_eq!(choice.placement, expected, "{piece} on\n{playfield}");
                 // The report's formula also adds the height and the shafts there were.
                 let value = choice.value + f64::from(rules.height) + shafts_of(&playfield);

@@ -634,8 +634,13 @@ async fn every_setting_does_what_it_says() {
         ("randomizer", text("bag7")),
         ("action_model", text("placement")),
         ("top_out", text("overflow")),
-        ("orientation_table", text("literature")),
-        ("reach", text("straight_drop")),
+        ("orientation_table", text("guideline")),
+        ("reach", text("srs")),
+        ("rows_above", int64(3)),
+        ("rotation", text("srs_plus")),
+        ("half_turns", text("cobra")),
+        ("spins", text("all_spins")),
+        ("hold", int64(1)),
         ("scoring.piece", double(0.5)),
         ("scoring.lines", scalar(Payload::Floats(tensor::FloatArray { array: vec![1.0, 2.0, 4.0, 8.0] }))),
         ("scoring.game_end", int32(-3)),
@@ -671,8 +676,12 @@ async fn every_setting_does_what_it_says() {
     assert_eq!(rules.randomizer(), pb::Randomizer::Bag7);
     assert_eq!(rules.action_model(), pb::ActionModel::Placement);
     assert_eq!(rules.top_out(), pb::TopOut::Overflow);
-    assert_eq!(rules.orientation_table(), pb::OrientationTable::Literature);
-    assert_eq!(rules.reach(), pb::Reach::StraightDrop);
+    assert_eq!(rules.orientation_table(), pb::OrientationTable::Guideline);
+    assert_eq!(rules.reach(), pb::Reach::Srs);
+    assert_eq!((rules.rows_above(), rules.hold()), (3, true));
+    assert_eq!(rules.rotation(), pb::RotationSystem::SrsPlus);
+    assert_eq!(rules.half_turns(), pb::HalfTurns::Cobra);
+    assert_eq!(rules.spins(), pb::SpinRule::AllSpins);
     assert_eq!((scoring.piece(), scoring.game_end()), (0.5, -3.0));
     assert_eq!(scoring.lines, [1.0, 2.0, 4.0, 8.0]);
     assert_eq!(config.features.unwrap().features.len(), 13);
@@ -797,7 +806,7 @@ fn the_settings_are_those_of_the_proto_file() {
 async fn every_uid_is_the_one_that_the_proto_file_names() {
     let server = start().await;
     let mut connection = Connection::open(&server).await;
-    // Key presses, a preview and features: a world that has every observation there is.
+    // Key presses, a preview and features: a world that has every observation but one.
     let all = settings([
         ("preset", text("lab")),
         ("preview", int32(2)),
@@ -806,11 +815,18 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
     ]);
     let world = connection.create(all).await.unwrap();
     let specs = connection.join(&world).await.unwrap();
-    let mut reported: Vec<(String, String, String)> = specs
-        .observations
-        .iter()
-        .map(|(uid, spec)| (uid.to_string(), spec.name.clone(), spec.dtype().as_str_name().to_owned()))
-        .collect();
+    let rows = |specs: &dm::ActionObservationSpecs| -> Vec<(String, String, String)> {
+        let row = |(uid, spec): (&u64, &dm::TensorSpec)| {
+            (uid.to_string(), spec.name.clone(), spec.dtype().as_str_name().to_owned())
+        };
+        specs.observations.iter().map(row).collect()
+    };
+    let mut reported = rows(&specs);
+    // And one in which a piece can be held, where there are no keys.
+    let mut other = Connection::open(&server).await;
+    let held = other.create(settings([("preset", text("guideline"))])).await.unwrap();
+    let specs = other.join(&held).await.unwrap();
+    reported.extend(rows(&specs).into_iter().filter(|(_, name, _)| name == "held"));
     reported.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());
     let written = table_under("list those that a world has:");
     let expected: Vec<(String, String, String)> = written

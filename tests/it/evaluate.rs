@@ -334,15 +334,36 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 #[test]
 fn flags_can_turn_a_preset_into_any_other() {
     for preset in &PRESETS {
-        let Rules { randomizer, action_model, top_out, orientations, reach, scoring, preview, .. } =
-            preset.rules;
+        // The size is that of all tests of this file.
+        let Rules {
+            width: _,
+            height: _,
+            rows_above,
+            randomizer,
+            action_model,
+            top_out,
+            orientations,
+            reach,
+            rotation,
+            half_turns,
+            spins,
+            hold,
+            scoring,
+            preview,
+        } = preset.rules;
+        let rows_above = format!("--rows-above={}", rows_above.min(3));
         let flags = [
             format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),
+            rows_above.clone(),
             format!("--randomizer={}", randomizer.name()),
             format!("--action-model={}", action_model.name()),
             format!("--top-out={}", top_out.name()),
             format!("--orientation-table={}", orientations.name()),
             format!("--reach={}", reach.name()),
+            format!("--rotation={}", rotation.name()),
+            format!("--half-turns={}", half_turns.name()),
+            format!("--spins={}", spins.name()),
+            format!("--hold={hold}"),
             format!("--scoring-piece={}", scoring.piece),
             format!("--scoring-lines={}", scoring.lines.map(|points| points.to_string()).join(",")),
             format!("--scoring-game-end={}", scoring.game_end),
@@ -350,7 +371,8 @@ fn flags_can_turn_a_preset_into_any_other() {
         ];
         let player = ["--controller", "lab-uniform", "--max-steps", "200"];
         let flags: Vec<&str> = player.into_iter().chain(flags.iter().map(String::as_str)).collect();
-        let (changed, named) = (json(&flags), json(&[&player[..], &["--rules", preset.name]].concat()));
+        let named = json(&[&player[..], &["--rules", preset.name, &rows_above]].concat());
+        let changed = json(&flags);
         for field in ["mean_lines", "std_lines", "mean_pieces", "mean_score"] {
             assert_eq!(changed["results"][0][field], named["results"][0][field], "{}: {field}", preset.name);
         }

@@ -125,7 +125,7 @@ impl Plain<'_> {
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let chosen = values.iter().position(|value| *value == largest);
         let chosen = chosen.map_or(twin::placements(playfield, piece)[0], |chosen| candidates[chosen]);
-        Placement { orientation: chosen.orientation as u8, column: chosen.column as u8 }
+        Placement::straight(chosen.orientation as u8, chosen.column as u8)
     }
 }
 
@@ -179,6 +179,7 @@ fn a_choice_is_what_the_definition_says() {
                         playfield: &playfield,
                         piece: Tetromino::from_letter(piece).unwrap(),
                         next: &next,
+                        held: None,
                         odds: Odds::EVEN,
                         lines: 0,
                     };
@@ -203,7 +204,7 @@ fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64,
         let mut ahead = dealer.clone();
         let next: Vec<_> = (0..rules.preview).filter_map(|_| ahead.deal()).collect();
         let (playfield, odds) = (&game.playfield, ahead.odds());
-        let sight = Sight { rules, playfield, piece, next: &next, odds, lines: game.lines };
+        let sight = Sight { rules, playfield, piece, next: &next, held: None, odds, lines: game.lines };
         let placement = choose(agent, Kernel::Portable, &sight);
         game.place(rules, piece, placement);
         if game.end.is_some() {

@@ -83,6 +83,7 @@ fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
         boards: Some(tensor::encode(vec![num_positions, WIDE.1.into()], &rows)),
         pieces: Some(tensor::encode(vec![num_positions], &vec![Tetromino::T as u8; num_positions as usize])),
         queues: None,
+        held: None,
     };
     let (width, height) = (Some(WIDE.0.into()), Some(WIDE.1.into()));
     let rules = Some(pb::Rules { width, height, ..Default::default() });
@@ -173,7 +174,7 @@ async fn work_in_slices_gives_the_librarys_own_answer() {
     let set = FeatureSet::custom(&["holes_enclosed"], rules.width).unwrap();
     let position = |number| {
         let playfield = Playfield::from_rows(rules.width, rules.height, caves(number));
-        Position { playfield, piece: Some(Tetromino::T), falling: None }
+        Position { playfield, hand: Some(tetrion::engine::Hand::only(Tetromino::T)), falling: None }
     };
     let positions: Vec<Position> = (0..60).map(position).collect();
     let options = Options {

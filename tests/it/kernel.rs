@@ -211,7 +211,7 @@ fn if_every_placement_ends_the_game_the_first_is_chosen() {
     let agent = agent(&["holes".to_owned()], 4, 1, TerminalPolicy::Avoid);
     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         let choice = agent.choose(kernel, &rules, &full, Tetromino::O);
-        assert_eq!(choice.placement, Placement { orientation: 0, column: 0 });
+        assert_eq!(choice.placement, Placement::straight(0, 0));
         assert_eq!(choice.score, f64::NEG_INFINITY);
     }
 }
@@ -228,7 +228,7 @@ fn of_equal_scores_the_first_in_action_order_is_chosen() {
         for playfield in [&empty, &almost] {
             for piece in Tetromino::ALL {
                 let choice = zero.choose(kernel, &rules, playfield, piece);
-                assert_eq!(choice.placement, Placement { orientation: 0, column: 0 }, "{piece}");
+                assert_eq!(choice.placement, Placement::straight(0, 0), "{piece}");
             }
         }
     }
@@ -276,7 +276,11 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 let full = |row: u64| below(random(seed, i << 8 | 128 | row), 4) == 0;
                 let cells = (0..filled).map(|row| if full(row) { u32::MAX } else { sparse(row) });
                 let piece = (i > 0).then(|| Tetromino::ALL[(i % 7) as usize]);
-                Position { playfield: Playfield::from_rows(width, height, cells), piece, falling: None }
+                Position {
+                    playfield: Playfield::from_rows(width, height, cells),
+                    hand: piece.map(tetrion::engine::Hand::only),
+                    falling: None,
+                }
             })
             .collect();
         let set = FeatureSet::custom(&all_known(width), width).unwrap();

@@ -2,8 +2,8 @@
 
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
-    Fall, FallingPiece, Key, Landed, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked, placements,
-    settle,
+    Fall, FallingPiece, Hand, Key, Landed, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked,
+    placements, settle,
 };
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
@@ -286,7 +286,7 @@ fn keys_lead_to_the_placement_they_aim_at() {
 fn turns_come_before_steps_and_half_turns_go_left() {
     #[track_caller]
     fn check(piece: Tetromino, orientation: u8, column: u8, keys: &str) {
-        let target = Placement { orientation, column };
+        let target = Placement::straight(orientation, column);
         let playfield = Playfield::empty(10, 20);
         let mut falling = FallingPiece::spawn(piece, 10, 20);
         let mut pressed = String::new();
@@ -313,11 +313,11 @@ fn turns_come_before_steps_and_half_turns_go_left() {
     check(Tetromino::O, 0, 4, "5");
     // An I that lies does not fit beside the middle of five columns: it makes room first.
     let falling = FallingPiece::spawn(Tetromino::I, 5, 20);
-    let lying = Placement { orientation: 1, column: 1 };
+    let lying = Placement::straight(1, 1);
     assert_eq!(falling.key_towards(lying, 5), Key::Left);
     assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::RotateRight);
     // So does a T on any playfield that keys have moved to the wall, its flat side first.
-    let created = Placement { orientation: 0, column: 3 };
+    let created = Placement::straight(0, 3);
     let at_the_wall = FallingPiece { turns: 1, column: 0, ..FallingPiece::spawn(Tetromino::T, 10, 20) };
     assert_eq!(at_the_wall.key_towards(created, 10), Key::Right);
     assert_eq!(FallingPiece { column: 1, ..at_the_wall }.key_towards(created, 10), Key::RotateLeft);
@@ -385,10 +385,10 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
     for (preset, keys) in [("genetic", false), ("lab", true)] {
         let rules = Rules { width: 9, height: 12, ..Rules::preset(preset).unwrap() };
         for piece in Tetromino::ALL {
-            let position = Position { playfield, piece: Some(piece), falling: None };
+            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
             let listed = enumerate(&rules, &[position], Some(&set), Options::default());
             let all: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
-            let actions: Vec<i32> = all.iter().map(|placement| placement.action(9) as i32).collect();
+            let actions: Vec<i32> = all.iter().map(|placement| placement.action(&rules) as i32).collect();
             assert_eq!(listed.placements, actions);
             assert_eq!(listed.row_offsets, [0, num_rows(&rules, &position)]);
             assert_eq!(listed.features.len(), actions.len() * set.len());

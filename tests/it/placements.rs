@@ -1,6 +1,6 @@
 //! Every placement of a position, against landings done one by one.
 
-use tetrion::engine::{Placement, Playfield, Rules, Tetromino, TopOut};
+use tetrion::engine::{Hand, Placement, Playfield, Rules, Tetromino, TopOut};
 use tetrion::features::{FEATURE_SETS, FeatureSet, Seen};
 use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
 
@@ -41,8 +41,8 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
     let mut rows = Placements { row_offsets: vec![0], ..Placements::default() };
     let mut vector = vec![0.0; set.len()];
     for action in 0..rules.num_actions() {
-        let Some(piece) = position.piece else { break };
-        let placement = Placement::from_action(action, rules.width);
+        let Some(piece) = position.hand.map(|hand| hand.current) else { break };
+        let placement = Placement::from_action(action, &rules);
         let Some(shape) = placement.shape(rules, piece) else { continue };
         let landing = position.playfield.land(shape, placement.column, rules.top_out);
         rows.actions.push(action as i32);
@@ -86,7 +86,7 @@ fn the_columns_are_the_landings_one_by_one() {
                 .map(|k| Position {
                     playfield: random_playfield(&rules, &mut draws),
                     // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
-                    piece: Tetromino::from_index(k % 8),
+                    hand: Tetromino::from_index(k % 8).map(Hand::only),
                     falling: None,
                 })
                 .collect();
@@ -117,7 +117,8 @@ fn the_columns_are_the_landings_one_by_one() {
 fn what_is_not_wanted_is_not_there() {
     let rules = Rules::default();
     let playfield = Playfield::empty(10, 20);
-    let positions = Tetromino::ALL.map(|piece| Position { playfield, piece: Some(piece), falling: None });
+    let positions =
+        Tetromino::ALL.map(|piece| Position { playfield, hand: Some(Hand::only(piece)), falling: None });
     let plain = enumerate(&rules, &positions, None, EVERYTHING);
     assert_eq!(plain.row_offsets, [0, 17, 26, 60, 77, 94, 128, 162], "17 I S Z, 9 O, 34 T J L");
     assert!(plain.features.is_empty() && plain.position_features.is_empty());
@@ -152,7 +153,7 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
         let before = twin::random_playfield(7, 9, seed);
         let playfield = Playfield::from_drawing(7, 9, &before.to_string()).unwrap();
         for piece in Tetromino::ALL {
-            let position = Position { playfield, piece: Some(piece), falling: None };
+            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
             let all = enumerate(&rules, &[position], None, EVERYTHING);
             let expected = twin::placements(&before, piece.letter());
             assert_eq!(all.actions.len(), expected.len());
@@ -178,8 +179,12 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
 fn anchors_and_cells_are_those_of_the_notebook() {
     for LabPlacements { head, rules, playfield, piece, rows } in lab_placements() {
         let Rules { width, height, .. } = rules;
-        let all =
-            enumerate(&rules, &[Position { playfield, piece: Some(piece), falling: None }], None, EVERYTHING);
+        let all = enumerate(
+            &rules,
+            &[Position { playfield, hand: Some(Hand::only(piece)), falling: None }],
+            None,
+            EVERYTHING,
+        );
         assert_eq!(all.placements.len(), rows.lines().count(), "{head}");
         for (n, row) in rows.lines().enumerate() {
             let mut cells: Vec<(usize, usize)> = pairs(&all.cells[n * 8..][..8])

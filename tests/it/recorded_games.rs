@@ -22,7 +22,7 @@ use crate::support::refused;
 type Request = pb::EvaluatePoliciesRequest;
 
 /// The games of a request, and what was done in them.
-async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Vec<u8>)> {
+async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Vec<u16>)> {
     let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
     let (mut results, mut actions) = (Vec::new(), Vec::new());
     while let Some(message) = stream.message().await.unwrap() {
@@ -42,7 +42,7 @@ async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollou
     results
         .into_iter()
         .zip(actions)
-        .map(|(result, done)| (result, done.actions.iter().map(|&action| action as u8).collect()))
+        .map(|(result, done)| (result, done.actions.iter().map(|&action| action as u16).collect()))
         .collect()
 }
 

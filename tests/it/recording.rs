@@ -67,6 +67,7 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
             playfield: Playfield::from_drawing(width, height, &drawing).unwrap(),
             piece: dice.one(&Tetromino::ALL),
             queue,
+            held: None,
         }
     });
     let start = start.filter(|start| start.check(&rules).is_ok());
@@ -94,12 +95,12 @@ fn env(setup: &Setup) -> EnvBatch {
 }
 
 /// An action that can be done, most of the time one that exists.
-fn random_action(env: &EnvBatch, dice: &mut Dice) -> u8 {
+fn random_action(env: &EnvBatch, dice: &mut Dice) -> u16 {
     let mut mask = Vec::new();
     env.observe(Field::ActionMask, None, &mut mask);
     let is_strict = env.config().invalid_action_policy == InvalidActionPolicy::Reject;
-    let allowed: Vec<u8> = (0..mask.len() as u8).filter(|&action| mask[usize::from(action)] == 1).collect();
-    if is_strict || dice.below(20) > 0 { dice.one(&allowed) } else { dice.below(mask.len()) as u8 }
+    let allowed: Vec<u16> = (0..mask.len() as u16).filter(|&action| mask[usize::from(action)] == 1).collect();
+    if is_strict || dice.below(20) > 0 { dice.one(&allowed) } else { dice.below(mask.len()) as u16 }
 }
 
 /// Cells as letters: that of the tetromino, a small one for the last landed piece, `#` for those of the first position, `.`
@@ -195,7 +196,7 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
         assert_eq!(landed.is_some(), has_landed);
         let cells: Option<Vec<(i32, i32)>> = match rules.action_model {
             ActionModel::Placement => has_landed.then(|| {
-                let Placement { orientation, column } = Placement::from_action(action.into(), rules.width);
+                let Placement { orientation, column, .. } = Placement::from_action(action.into(), &rules);
                 painting.drop(&rules.shapes(piece)[usize::from(orientation)].cells_at(0, column))
             }),
             ActionModel::Keypress => {
@@ -316,7 +317,7 @@ fn what_is_taken_back_leaves_no_trace() {
                 recorder.undo_to(next.saturating_sub(back));
                 let before = recorder.actions().len();
                 for _ in 0..dice.below(40) {
-                    let _ = recorder.play(dice.below(6) as u8); // it may not exist
+                    let _ = recorder.play(dice.below(6) as u16); // it may not exist
                 }
                 while recorder.actions().len() > before {
                     recorder.undo();
@@ -457,8 +458,12 @@ fn a_recording_of_no_game_is_refused() {
         "pieces: the sequence is empty, expected at least one piece",
     );
     check(|recording| recording.setup.rules.height = 9, "outcome.playfield is 5 x 12, expected 5 x 9");
-    let start =
-        |width| StartPosition { playfield: Playfield::empty(width, 8), piece: Tetromino::T, queue: vec![] };
+    let start = |width| StartPosition {
+        playfield: Playfield::empty(width, 8),
+        piece: Tetromino::T,
+        queue: vec![],
+        held: None,
+    };
     let wrong = start(7).check(&Rules::simplified(5, 12)).unwrap_err();
     check(|recording| recording.setup.start = Some(start(7)), &format!("start: {wrong}"));
 }

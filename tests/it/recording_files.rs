@@ -101,7 +101,7 @@ fn what_is_wrong_in_a_message_is_named() {
         |message| message.start = Some(pb::Drawing::default()),
         "start.piece: is not one of the letters I O T Z S J L",
     );
-    check(|message| message.actions = vec![0, 300], "actions[1]: is 300, expected at most 255");
+    check(|message| message.actions = vec![0, 70_000], "actions[1]: is 70000, expected at most 65535");
     check(|message| message.outcome = None, "outcome: is required");
     check(
         |message| message.outcome.as_mut().unwrap().rows = vec!["#".to_owned()],

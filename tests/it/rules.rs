@@ -20,7 +20,8 @@ fn check(
     let (width, height) = (rows[0].len() as u8, rows.len() as u8);
     let rules = Rules::simplified(width, height);
     let playfield = Playfield::from_drawing(width, height, before).unwrap();
-    let shape = Placement { orientation, column }.shape(&rules, piece).expect("a placement that exists");
+    let shape =
+        Placement::straight(orientation, column).shape(&rules, piece).expect("a placement that exists");
     let landing = playfield.land(shape, column, rules.top_out);
     assert_eq!(landing.afterstate.to_string(), after.replace('/', "\n"), "the playfield afterwards");
     assert_eq!((landing.lines, landing.terminal), (lines, terminal), "lines and the end of the game");
@@ -70,8 +71,7 @@ fn a_game_ending_placement_clears_nothing_and_is_cut_off_at_the_height() {
 #[test]
 fn other_top_outs_are_tested_after_clearing() {
     let board = Playfield::from_drawing(5, 5, "...../####./####./####./####.").unwrap();
-    let upright =
-        Placement { orientation: 0, column: 4 }.shape(&Rules::simplified(5, 5), Tetromino::I).unwrap();
+    let upright = Placement::straight(0, 4).shape(&Rules::simplified(5, 5), Tetromino::I).unwrap();
     for top_out in [TopOut::TopRow, TopOut::AboveField] {
         let landing = board.land(upright, 4, top_out);
         assert_eq!((landing.lines, landing.terminal), (4, false), "{top_out:?}");
@@ -146,16 +146,16 @@ fn placements_are_distinct_and_come_in_ascending_action_order() {
         let rules = Rules::simplified(width, 8);
         for piece in Tetromino::ALL {
             let all = placements(&rules, &Playfield::empty(width, 8), piece);
-            let actions: Vec<u32> = all.iter().map(|placement| placement.action(width)).collect();
+            let actions: Vec<u32> = all.iter().map(|placement| placement.action(&rules)).collect();
             assert!(actions.is_sorted_by(|a, b| a < b), "{piece} at width {width}");
             assert_eq!(actions.len() as u32, all.len());
             for action in 0..rules.num_actions() {
-                let placement = Placement::from_action(action, width);
+                let placement = Placement::from_action(action, &rules);
                 assert_eq!(actions.contains(&action), placement.shape(&rules, piece).is_some());
                 assert_eq!(actions.contains(&action), all.contains(placement));
             }
             let by_number: Vec<u32> =
-                (0..).map_while(|n| all.nth(n)).map(|placement| placement.action(width)).collect();
+                (0..).map_while(|n| all.nth(n)).map(|placement| placement.action(&rules)).collect();
             assert_eq!(by_number, actions);
         }
     }
@@ -190,7 +190,7 @@ fn a_spawn_is_blocked_where_the_first_orientation_overlaps() {
     }
     // What sticks out of the top is cut off, and that is not the end yet.
     let tower = Playfield::from_drawing(5, 4, "#..../#..../#..../#....").unwrap();
-    let upright = Placement { orientation: 0, column: 0 }.shape(&rules, Tetromino::I).unwrap();
+    let upright = Placement::straight(0, 0).shape(&rules, Tetromino::I).unwrap();
     let landing = tower.land(upright, 0, rules.top_out);
     assert_eq!((landing.row, landing.afterstate, landing.terminal), (4, tower, false));
 }

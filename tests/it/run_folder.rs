@@ -309,6 +309,7 @@ fn bcts_like() -> Weights {
             top_out: "overflow".into(),
             orientation_table: "literature".into(),
             reach: "straight_drop".into(),
+            modern: None,
             preview: 0,
             piece_points: 0.0,
             line_points: [1.0, 2.0, 3.0, 4.0],

@@ -22,7 +22,7 @@ pub fn text(buffer: &Buffer) -> String {
 }
 
 /// The game of these pieces and actions.
-fn course(rules: Rules, pieces: &str, actions: &[u8]) -> Course {
+fn course(rules: Rules, pieces: &str, actions: &[u16]) -> Course {
     let pieces: Arc<[Tetromino]> = parse_sequence(pieces).unwrap().into();
     let mut course = Course::new(&Setup::new(rules, Pieces::Sequence(pieces))).unwrap();
     actions.iter().for_each(|action| assert!(course.play(*action).is_ok()));
@@ -42,7 +42,7 @@ fn scene() -> Scene {
 fn board(cells: CellSize, palette: Palette) -> Buffer {
     let mut buffer = Buffer::empty(Rect::from(cells.of_board(4, 5)));
     let scene = scene();
-    let board = Board { scene: &scene, hint: Some([(0, 2); 4]), name: "somebody", cells, palette };
+    let board = Board { scene: &scene, rows: scene.cells.height(), hint: Some([(0, 2); 4]), name: "somebody", cells, palette };
     board.render(buffer.area, &mut buffer);
     buffer
 }
@@ -222,7 +222,7 @@ fn reasons_add_up_and_name_the_placement_that_is_chosen() {
             assert_eq!(reasons.level(reasons.score), 9);
             assert!(reasons.next_best().unwrap() <= reasons.score);
             assert_eq!(reasons.score_of(chosen.placement), Some(chosen.score));
-            course.play(chosen.placement.action(10) as u8).unwrap();
+            course.play(chosen.placement.action(course.rules()) as u16).unwrap();
         }
         assert!(course.steps() > 20, "{name} ended early: a bad test");
     }

@@ -261,7 +261,7 @@ impl From<pb::Positions> for Asked {
 /// A drawn playfield and its current piece.
 pub fn drawing(rows: &[&str], piece: &str) -> pb::Drawing {
     let rows = rows.iter().map(|&row| row.to_owned()).collect();
-    pb::Drawing { rows, piece: piece.to_owned(), queue: String::new() }
+    pb::Drawing { rows, piece: piece.to_owned(), queue: String::new(), held: String::new() }
 }
 
 /// A list of placements that another program made of the notebook's moves.

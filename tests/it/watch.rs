@@ -156,7 +156,7 @@ fn players_get_the_same_pieces_and_are_compared() {
         let pieces: Vec<_> = watch.players().iter().map(|player| player.course().piece()).collect();
         assert!(pieces.windows(2).all(|pair| pair[0] == pair[1]), "{pieces:?}");
     }
-    let known: Vec<&[u8]> = watch.players().iter().map(|player| player.known()).collect();
+    let known: Vec<&[u16]> = watch.players().iter().map(|player| player.known()).collect();
     let first = known[2].iter().zip(known[0]).position(|(one, other)| one != other).unwrap() + 1;
     let drawn = screen(&watch, 120, 40);
     assert_eq!(drawn.matches("differs at").count(), 1, "{drawn}");

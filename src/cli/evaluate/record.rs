@@ -150,7 +150,7 @@ async fn recorded(
 fn replayed(
     rules: &Rules,
     game: &GameResult,
-    actions: &[u8],
+    actions: &[u16],
     (player, origin): (&str, &str),
 ) -> anyhow::Result<Recording> {
     let mut recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(game.seed)))?;

@@ -253,6 +253,7 @@ impl Pictures {
 }
 
 fn write_text(replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
-    let drawing = |step| format!("step {step}\n{}\n", text::text(&moment(replay, step), None));
+    let rules = &replay.recording().setup.rules.clone();
+    let drawing = |step| format!("step {step}\n{}\n", text::text(&moment(replay, step), rules, None));
     Ok(fs::write(out, steps.map(drawing).collect::<String>())?)
 }

@@ -32,9 +32,9 @@ pub struct PerftArgs {
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
 
-    /// The playfield, columns x rows
-    #[arg(long, default_value = "10x20")]
-    pub size: Size,
+    /// The playfield, columns x rows [default: 10x20, or the rules' where pieces turn on their way]
+    #[arg(long)]
+    pub size: Option<Size>,
 
     /// Under which rules.
     #[command(flatten)]
@@ -65,10 +65,10 @@ pub struct PerftArgs {
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let sequences: Vec<(String, Vec<Tetromino>)> =
         args.sequences.iter().map(|sequence| pieces(sequence, args.depth)).collect::<Result<_, _>>()?;
-    if reachable::is_asked_for(&args.rules) {
-        return reachable::run(&args.rules, args.size, args.json, &sequences);
-    }
     let ResolvedRules { preset, rules } = rules(&args)?;
+    if rules.names_spots() {
+        return reachable::run(preset, &rules, args.json, &sequences);
+    }
     let distinct_bytes = (!args.no_distinct).then_some((args.memory as usize) << 20);
     let interrupt = Interrupt::watch()?;
     let mut objects = Vec::new();
@@ -109,8 +109,16 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
-    let (width, height) = (Some(args.size.width.into()), Some(args.size.height.into()));
-    let rules = args.rules.choice(RulesChoice { width, height, ..Default::default() });
+    let of_size = |size: Size| RulesChoice {
+        width: Some(size.width.into()),
+        height: Some(size.height.into()),
+        ..Default::default()
+    };
+    // Rules with rows above the field have a size of their own.
+    let has_rows_above =
+        args.rules.rules.as_deref().and_then(Rules::preset).is_some_and(|rules| rules.rows_above > 0);
+    let size = args.size.or((!has_rows_above).then_some(Size { width: 10, height: 20 }));
+    let rules = args.rules.choice(size.map_or_else(Default::default, of_size));
     ResolvedRules::try_from(&rules).map_err(|error| {
         let DecodeError::Invalid { field, problem, .. } = &error else {
             return UsageError(error.to_string());
@@ -121,7 +129,9 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
             _ => false,
         };
         UsageError(match field.as_str() {
-            _ if of_size => format!("--size {}: {problem}", args.size),
+            _ if of_size && args.size.is_some() => {
+                format!("--size {}: {problem}", args.size.expect("it is given"))
+            }
             "" | "preset" => problem.clone(),
             _ => error.to_string(),
         })

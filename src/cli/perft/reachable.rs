@@ -1,4 +1,6 @@
-//! `tetrion perft --rules guideline`: placements with kicks, those of the last piece counted as bits.
+//! `tetrion perft` where pieces turn on their way down: placements with kicks, those of the last piece counted as bits.
+//!
+//! No piece is held here, and only a piece that is blocked ends a game, as in the counts of other programs.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -8,38 +10,22 @@ use serde_json::{Value, json};
 
 use super::super::interrupt::{INTERRUPTED, Interrupt};
 use super::super::numbers::grouped;
-use super::super::options::{Size, UsageError};
+use super::super::options::Size;
 use super::super::output::{print, say};
-use super::super::rules::RulesArgs;
+use super::super::rules::changes;
 use super::display::Display;
 use crate::engine::reachable::perft::{Count, perft};
-use crate::engine::{Movement, Playfield, Tetromino};
-
-/// The name of these rules.
-const RULES: &str = "guideline";
-/// The rows of its playfield, those above the visible ones included.
-const ROWS: u8 = 40;
-
-/// Whether the rules are these.
-pub(super) fn is_asked_for(rules: &RulesArgs) -> bool {
-    rules.rules.as_deref() == Some(RULES)
-}
+use crate::engine::{Movement, Playfield, Rules, Tetromino};
 
 /// Counts, and prints a row for each sequence, or JSON.
 pub(super) fn run(
-    rules: &RulesArgs,
-    size: Size,
+    preset: &str,
+    rules: &Rules,
     json: bool,
     sequences: &[(String, Vec<Tetromino>)],
 ) -> anyhow::Result<ExitCode> {
-    if *rules != (RulesArgs { rules: rules.rules.clone(), ..RulesArgs::default() }) {
-        return Err(UsageError(format!("--rules {RULES} takes no other flags for the rules")).into());
-    }
-    if (size.width, size.height) != (10, 20) {
-        let problem = format!("--size {size}: --rules {RULES} has 10x20, and {ROWS} rows in all");
-        return Err(UsageError(problem).into());
-    }
-    let start = Playfield::empty(10, ROWS);
+    let start = Playfield::empty(rules.width, rules.height);
+    let size = Size { width: rules.width, height: rules.visible_rows() };
     let interrupt = Interrupt::watch()?;
     let mut objects = Vec::new();
     if !json {
@@ -49,7 +35,7 @@ pub(super) fn run(
         let began = Instant::now();
         let mut display = Display::new(sequence);
         let mut stopped = None;
-        let Count { leaves, positions } = perft(&Movement::default(), &start, pieces, &mut |progress| {
+        let Count { leaves, positions } = perft(&Movement::of(rules), &start, pieces, &mut |progress| {
             display.show(progress.counted.leaves, 1, progress.share);
             if interrupt.is_pressed() {
                 stopped = Some(progress);
@@ -73,9 +59,11 @@ pub(super) fn run(
         let rate = leaves as f64 / seconds;
         if json {
             objects.push(json!({
-                "rules": RULES,
-                "width": 10,
-                "height": 20,
+                "rules": preset,
+                "rules_changes": changes(preset, rules),
+                "width": rules.width,
+                "height": rules.height,
+                "rows_above": rules.rows_above,
                 "sequence": sequence,
                 "leaves": leaves,
                 "positions": positions,
@@ -83,7 +71,8 @@ pub(super) fn run(
                 "leaves_per_second": rate,
             }));
         } else {
-            print(&format!("10x20  {sequence:<9} {leaves:>14} {positions:>13} {rate:>13.0}\n"))?;
+            let size = size.to_string();
+            print(&format!("{size:<6} {sequence:<9} {leaves:>14} {positions:>13} {rate:>13.0}\n"))?;
         }
     }
     if json {

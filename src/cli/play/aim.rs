@@ -1,37 +1,74 @@
 //! The placement that a person points at, where a step is a placement: moved and turned at leisure, then dropped.
 
-use crate::engine::{OrientationTable, Placement, PlacementSet, Rules, Tetromino, placements};
+use crate::engine::{OrientationTable, Placement, PlacementSet, Rules, Spin, Spot, Tetromino, placements};
 use crate::recording::{Course, SceneCells};
 
 /// A piece in a person's hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     tetromino: Tetromino,
+    /// Whether the current piece is held for it.
+    hold: bool,
     orientation: u8,
     /// Twice the column of its middle: what stays when it is turned.
     middle: i16,
+    /// Which of the places in that column, the highest first, and of those with the same cells the one that counts most.
+    depth: usize,
 }
 
 impl Aim {
     /// The piece in play as it appears, turned if need be to where it has a placement; none if the game is over.
     pub fn new(course: &Course) -> Option<Aim> {
-        let (rules, tetromino) = (course.rules(), course.piece()?);
-        let all = placements(rules, course.playfield(), tetromino);
-        let orientation = all.nth(0)?.orientation;
+        Aim::of(course, course.piece()?, false)
+    }
+
+    fn of(course: &Course, tetromino: Tetromino, hold: bool) -> Option<Aim> {
+        let rules = course.rules();
+        let orientation = placements(rules, course.playfield(), tetromino).nth(0)?.orientation;
         let shape = &rules.shapes(tetromino)[usize::from(orientation)];
         let (column, _) = shape.spawn(rules.width, rules.height);
-        Some(Aim { tetromino, orientation, middle: middle(column, shape.width) })
+        Some(Aim { tetromino, hold, orientation, middle: middle(column, shape.width), depth: 0 })
+    }
+
+    /// The piece.
+    pub fn tetromino(&self) -> Tetromino {
+        self.tetromino
+    }
+
+    /// Holds the piece in play and takes the other one, or takes it back; returns whether that can be done.
+    pub fn swap(&mut self, course: &Course) -> bool {
+        let Some(hand) = course.hand() else { return false };
+        let other = hand.other_on(course.rules(), course.playfield());
+        let taken = if self.hold { Some(hand.current) } else { other };
+        let swapped = taken.and_then(|tetromino| Aim::of(course, tetromino, !self.hold));
+        *self = swapped.unwrap_or(*self);
+        swapped.is_some()
     }
 
     /// The placement; the nearest one that there is.
     pub fn placement(&self, course: &Course) -> Placement {
+        let of_column = self.of_column(course);
+        of_column[self.depth.min(of_column.len() - 1)].holding(self.hold)
+    }
+
+    /// The placements of the column that it is over, or of the nearest one that has any.
+    fn of_column(&self, course: &Course) -> Vec<Placement> {
         let rules = course.rules();
         let all = placements(rules, course.playfield(), self.tetromino);
-        let columns = all.columns(self.orientation);
         let width = rules.shapes(self.tetromino)[usize::from(self.orientation)].width;
         let wanted = (self.middle - i16::from(width)).div_euclid(2);
-        let (first, last) = (columns.trailing_zeros() as i16, 31 - columns.leading_zeros() as i16);
-        Placement { orientation: self.orientation, column: wanted.clamp(first, last) as u8 }
+        let of_it: Vec<Placement> =
+            all.iter().filter(|placement| placement.orientation == self.orientation).collect();
+        let nearest = of_it
+            .iter()
+            .map(|placement| i16::from(placement.column))
+            .min_by_key(|column| (column - wanted).abs());
+        let mut of_column: Vec<Placement> =
+            of_it.into_iter().filter(|placement| Some(i16::from(placement.column)) == nearest).collect();
+        of_column.sort_by_key(|placement| {
+            std::cmp::Reverse(placement.spot.map_or((0, Spin::None), |Spot { row, spin }| (row, spin)))
+        });
+        of_column
     }
 
     /// The cells of the piece where it is held: as high as the playfield is.
@@ -39,27 +76,40 @@ impl Aim {
         let rules = course.rules();
         let placement = self.placement(course);
         let shape = &rules.shapes(self.tetromino)[usize::from(self.orientation)];
-        shape.cells_at(rules.height - shape.height, placement.column)
+        shape.cells_at(rules.visible_rows() - shape.height, placement.column)
     }
 
-    /// Moves it sideways, if there is a placement there.
-    pub fn shift(&mut self, course: &Course, columns: i16) {
-        let Placement { orientation, column } = self.placement(course);
-        let shape = &course.rules().shapes(self.tetromino)[usize::from(orientation)];
-        self.middle = middle(column, shape.width) + 2 * columns;
-        // So that it does not have to come back from beyond the wall.
-        self.middle = middle(self.placement(course).column, shape.width);
+    /// Moves it sideways to the next column that has a placement, if there is one.
+    pub fn shift(&mut self, course: &Course, to_the_right: bool) {
+        let Placement { orientation, column, .. } = self.placement(course);
+        let rules = course.rules();
+        let shape = &rules.shapes(self.tetromino)[usize::from(orientation)];
+        let columns = placements(rules, course.playfield(), self.tetromino).columns(orientation);
+        let has_placement = |column: &u8| columns >> column & 1 == 1;
+        let next = if to_the_right {
+            (column + 1..rules.width).find(has_placement)
+        } else {
+            (0..column).rev().find(has_placement)
+        };
+        self.depth = 0;
+        self.middle = middle(next.unwrap_or(column), shape.width);
     }
 
     /// Turns it by a quarter, or further to where it has a placement.
     pub fn turn(&mut self, course: &Course, clockwise: bool) {
         let all = placements(course.rules(), course.playfield(), self.tetromino);
+        self.depth = 0;
         loop {
             self.orientation = turned(course.rules(), self.tetromino, self.orientation, clockwise);
             if exists(&all, self.orientation) {
                 return;
             }
         }
+    }
+
+    /// Goes to the next place in its column, under what is in the way; from the last one back to the first.
+    pub fn deepen(&mut self, course: &Course) {
+        self.depth = (self.depth + 1) % self.of_column(course).len();
     }
 }
 
@@ -79,6 +129,7 @@ fn turned(rules: &Rules, tetromino: Tetromino, orientation: u8, clockwise: bool)
     }
     // By quarter turns to the right.
     let order: [u8; 4] = match rules.orientations {
+        OrientationTable::Guideline => [0, 1, 2, 3],
         OrientationTable::Lab => [0, 1, 3, 2],
         OrientationTable::Literature | OrientationTable::Survey | OrientationTable::Leiden => [0, 3, 2, 1],
     };

@@ -26,6 +26,18 @@ const MOST_ROWS: f64 = 4.0;
 
 const KEYS_OF_PLACEMENTS: [&str; 7] =
     ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
+/// Where pieces move on their way down, or can be held.
+const KEYS_OF_TODAY: [&str; 9] = [
+    "left/right move",
+    "up/z turn",
+    "down deeper",
+    "c hold",
+    "space drop",
+    "h hint",
+    "u undo",
+    "n new",
+    "q quit",
+];
 const KEYS_OF_KEYS: [&str; 9] = [
     "left/right move",
     "up/z turn",
@@ -141,7 +153,7 @@ impl Play {
     }
 
     /// Does an action.
-    fn play(&mut self, action: u8) {
+    fn play(&mut self, action: u16) {
         // An action that cannot be done changes nothing: the game is over then.
         if let Ok(Some(_)) = self.recorder.play(action) {
             self.landings.push(self.course().steps());
@@ -192,17 +204,17 @@ impl Play {
         self.is_paused = false;
         let course = self.recorder.course();
         match (&mut self.aim, key) {
-            (None, key) => self.play(key as u8),
-            (Some(aim), Key::Left) => aim.shift(course, -1),
-            (Some(aim), Key::Right) => aim.shift(course, 1),
+            (None, key) => self.play(key as u16),
+            (Some(aim), Key::Left) => aim.shift(course, false),
+            (Some(aim), Key::Right) => aim.shift(course, true),
             (Some(aim), Key::RotateRight) => aim.turn(course, true),
             (Some(aim), Key::RotateLeft) => aim.turn(course, false),
             (Some(aim), Key::Drop) => {
-                let action = aim.placement(course).action(self.setting.rules.width);
-                self.play(action as u8);
+                let action = aim.placement(course).action(&self.setting.rules);
+                self.play(action as u16);
             }
-            // There is nothing to wait for.
-            (Some(_), Key::Idle) => {}
+            // There is nothing to wait for, but there may be a place further down.
+            (Some(aim), Key::Idle) => aim.deepen(course),
         }
     }
 
@@ -216,7 +228,8 @@ impl Play {
     fn scene(&self) -> Scene {
         let course = self.course();
         let scene = Scene { ghost: self.ghost(), ..course.scene() };
-        let (Some(aim), Some(tetromino)) = (&self.aim, course.piece()) else { return scene };
+        let (Some(aim), Some(_)) = (&self.aim, course.piece()) else { return scene };
+        let tetromino = aim.tetromino();
         Scene { current: Some(CurrentPiece { tetromino, cells: aim.cells(course) }), ..scene }
     }
 
@@ -269,7 +282,11 @@ impl Program for Play {
             rules: &self.setting.rules,
             reasons: self.hint.as_ref().map(|hint| (hint, yours)),
             words: self.words(),
-            keys: if self.is_by_keys() { &KEYS_OF_KEYS } else { &KEYS_OF_PLACEMENTS },
+            keys: match &self.setting.rules {
+                _ if self.is_by_keys() => &KEYS_OF_KEYS,
+                rules if rules.names_spots() || rules.hold => &KEYS_OF_TODAY,
+                _ => &KEYS_OF_PLACEMENTS,
+            },
             palette: self.setting.palette,
         }
         .render(buffer);
@@ -282,6 +299,12 @@ impl Program for Play {
             KeyCode::Char('n') => self.begin(self.game + 1).expect("a game by the same rules"),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
             KeyCode::Char('h' | '?') => self.toggle_hint(),
+            KeyCode::Char('c') => {
+                let course = self.recorder.course();
+                if self.aim.as_mut().is_some_and(|aim| !aim.swap(course)) && self.setting.rules.hold {
+                    self.message = "there is nothing to swap it for".to_owned();
+                }
+            }
             KeyCode::Char('p') if self.is_by_keys() => self.is_paused = !self.is_paused,
             KeyCode::Char('+') => self.speed = (self.speed + 0.5).min(MAX_SPEED),
             KeyCode::Char('-') => self.speed = (self.speed - 0.5).max(0.0),
@@ -300,7 +323,7 @@ impl Program for Play {
         self.due = (self.due + time.as_secs_f64() * self.speed).min(MOST_ROWS);
         while self.due >= 1.0 {
             self.due -= 1.0;
-            self.play(Key::Idle as u8);
+            self.play(Key::Idle as u16);
         }
     }
 }

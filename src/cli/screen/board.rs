@@ -34,6 +34,8 @@ impl CellSize {
 pub struct Board<'a> {
     /// The game.
     pub scene: &'a Scene,
+    /// The rows that are shown, from the lowest.
+    pub rows: u8,
     /// Where a hint would have the piece in play.
     pub hint: Option<SceneCells>,
     /// Who plays.
@@ -71,7 +73,7 @@ impl Board<'_> {
 
 impl Widget for Board<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let (palette, width, height) = (self.palette, self.scene.cells.width(), self.scene.cells.height());
+        let (palette, width, height) = (self.palette, self.scene.cells.width(), self.rows);
         let size = self.cells.of_board(width, height);
         let area = Rect { width: size.width, height: size.height, ..area }.intersection(buffer.area);
         let room = usize::from(size.width.saturating_sub(4));

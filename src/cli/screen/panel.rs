@@ -42,8 +42,8 @@ pub fn least_height(rules: &Rules) -> u16 {
     let counters = 2
         + u16::from(rules.scoring != Scoring::LINES)
         + u16::from(rules.action_model == ActionModel::Keypress);
-    // The piece in play, the next ones and the note.
-    counters + 3
+    // The piece in play, the held one, the next ones and the note.
+    counters + 3 + u16::from(rules.hold)
 }
 
 impl Panel<'_> {
@@ -53,6 +53,9 @@ impl Panel<'_> {
         let mut lines = Lines { area, y: area.y, buffer, palette };
         let piece = scene.current.map_or("-".to_owned(), |current| current.tetromino.to_string());
         lines.pair("piece", &piece);
+        if rules.hold {
+            lines.pair("hold", &scene.held.map_or("-".to_owned(), |held| held.to_string()));
+        }
         for (name, number) in counters(rules, scene) {
             let number = if number.abs() < 999_999.5 { grouped(number) } else { short(number) };
             lines.pair(name, &number);

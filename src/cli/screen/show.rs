@@ -61,7 +61,7 @@ struct Plan {
 
 impl Plan {
     fn new(rules: &Rules, cells: CellSize, is_beside: bool) -> Plan {
-        let board = cells.of_board(rules.width, rules.height);
+        let board = cells.of_board(rules.width, rules.visible_rows());
         let panel = least_height(rules);
         let seat = if is_beside {
             Size::new(board.width + 1 + PANEL_WIDTH, board.height.max(panel))
@@ -141,7 +141,8 @@ impl Show<'_> {
     fn render_seat(&self, seat: &Seat<'_>, plan: &Plan, area: Rect, buffer: &mut Buffer) {
         let Seat { name, ref scene, hint, note } = *seat;
         let palette = self.palette;
-        Board { scene, hint, name, cells: plan.cells, palette }.render(area, buffer);
+        Board { scene, rows: self.rules.visible_rows(), hint, name, cells: plan.cells, palette }
+            .render(area, buffer);
         let panel = if plan.is_beside {
             let x = area.x + plan.board.width + 1;
             Rect { x, width: PANEL_WIDTH, ..area }

@@ -104,6 +104,7 @@ impl Client {
             boards: Some(boards),
             pieces: Some(tensor::encode(vec![count], pieces)),
             queues: None,
+            held: None,
         };
         let positions =
             pb::Positions { rules: Some(rules.into()), packed: Some(packed), ..Default::default() };

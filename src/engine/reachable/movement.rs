@@ -6,6 +6,7 @@
 use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{HalfTurns, RotationSystem, Turns};
+use super::super::rules::Rules;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
 use super::flood::{Flood, Start};
@@ -31,6 +32,19 @@ pub struct Movement {
 pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
+    /// That of rules under which pieces move on their way down: they appear in the highest visible row, a row higher if they
+    /// must.
+    #[inline]
+    pub fn of(rules: &Rules) -> Movement {
+        Movement {
+            rotation: rules.rotation,
+            half_turns: rules.half_turns,
+            spins: rules.spins,
+            spawn_row: rules.visible_rows() - 1,
+            spawn_lift: 1,
+        }
+    }
+
     /// The column of the anchor of pieces that appear.
     pub fn spawn_column(width: u8) -> u8 {
         (width - 1) / 2

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Dealer, FallingPiece, NamedChoice, Placement, Playfield, RULES_VERSION, Rules, Scoring,
-    Tetromino, is_blocked, place, settle,
+    ActionModel, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield, RULES_VERSION, Rules,
+    Scoring, Tetromino, is_blocked, place, settle,
 };
 use crate::env::columns::{
     EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
@@ -120,6 +120,10 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
+    fn u16(&mut self) -> Result<u16, SnapshotError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
     fn count(&mut self) -> Result<u64, SnapshotError> {
         let count = self.u64()?;
         if count <= MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
@@ -135,15 +139,17 @@ impl<'a> Reader<'a> {
     }
 
     fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
-        let rules = self.rules()?;
+        let rules = self.rules(format)?;
         let ended = self.flag()?;
-        let (playfield, last_landing) = self.playfields(&rules)?;
+        let (playfield, last_landing) = self.playfields(&rules, format)?;
         let visible = self.visible(&rules)?;
+        let held = if rules.hold { self.held()? } else { None };
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
         let invalid_actions = match format {
             PLAIN_FORMAT => InvalidActions::default(),
+            FORMAT => self.any_invalid_actions(&statistics)?,
             _ => self.invalid_actions(&statistics)?,
         };
         let dealer = self.dealer(&rules)?;
@@ -162,6 +168,7 @@ impl<'a> Reader<'a> {
             last_landing,
             visible,
             falling,
+            held,
             dealer,
             ended,
             episode,
@@ -170,9 +177,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn rules(&mut self) -> Result<Rules, SnapshotError> {
+    fn rules(&mut self, format: u16) -> Result<Rules, SnapshotError> {
         let [width, height] = self.array()?;
-        let rules = Rules {
+        let mut rules = Rules {
             width,
             height,
             randomizer: self.choice()?,
@@ -186,7 +193,18 @@ impl<'a> Reader<'a> {
                 lines: [self.f64()?, self.f64()?, self.f64()?, self.f64()?],
                 game_end: self.f64()?,
             },
+            ..Rules::default()
         };
+        if format == FORMAT {
+            rules = Rules {
+                rows_above: self.byte()?,
+                rotation: self.choice()?,
+                half_turns: self.choice()?,
+                spins: self.choice()?,
+                hold: self.flag()?,
+                ..rules
+            };
+        }
         rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
     }
@@ -196,6 +214,7 @@ impl<'a> Reader<'a> {
     fn playfields(
         &mut self,
         rules: &Rules,
+        format: u16,
     ) -> Result<(Playfield, Option<LastLanding<u64, 32>>), SnapshotError> {
         let has_landed = self.flag()?;
         let playfield = self.playfield(rules)?;
@@ -206,11 +225,19 @@ impl<'a> Reader<'a> {
         let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
         let rest = match rules.action_model {
             ActionModel::Placement => {
-                let action = self.byte()?;
-                let placement = Placement::from_action(action.into(), rules.width);
-                placement.shape(rules, piece).ok_or(nowhere)?;
+                let action = if format == FORMAT { self.u16()? } else { self.byte()?.into() };
+                if u32::from(action) >= rules.num_placements() {
+                    return Err(nowhere);
+                }
+                let placement = Placement::from_action(action.into(), rules);
+                if rules.names_spots() {
+                    Hand::only(piece).can_place(rules, &playfield, placement).ok_or(nowhere)?;
+                } else {
+                    // A walk may have been blocked by rows that have gone since.
+                    placement.shape(rules, piece).ok_or(nowhere)?;
+                }
                 place(rules, &mut afterstate, piece, placement);
-                Rest::Placed { piece, action }
+                Rest::Placed { piece, placement }
             }
             ActionModel::Keypress => {
                 let fallen = self.pose(piece)?;
@@ -284,6 +311,13 @@ impl<'a> Reader<'a> {
         Ok(Visible(pieces))
     }
 
+    fn held(&mut self) -> Result<Option<Tetromino>, SnapshotError> {
+        match self.byte()? {
+            NO_PIECE => Ok(None),
+            number => Tetromino::from_index(number).map(Some).ok_or(Corrupt("there is no such piece")),
+        }
+    }
+
     fn statistics(&mut self) -> Result<EpisodeStatistics, SnapshotError> {
         let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
         let episode_return = self.f64()?;
@@ -291,6 +325,18 @@ impl<'a> Reader<'a> {
             return Err(Corrupt("its return is not a number"));
         }
         Ok(EpisodeStatistics { lines, pieces, length, episode_return })
+    }
+
+    /// The same where there may have been none.
+    fn any_invalid_actions(
+        &mut self,
+        statistics: &EpisodeStatistics,
+    ) -> Result<InvalidActions, SnapshotError> {
+        if self.bytes.starts_with(&[0; 16]) {
+            self.take(16)?;
+            return Ok(InvalidActions::default());
+        }
+        self.invalid_actions(statistics)
     }
 
     fn invalid_actions(&mut self, statistics: &EpisodeStatistics) -> Result<InvalidActions, SnapshotError> {

@@ -8,7 +8,7 @@ use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT};
+use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -24,8 +24,14 @@ impl EnvState {
     fn encode(&self, shared: Option<&mut SharedSequences>) -> Vec<u8> {
         let mut out = Vec::with_capacity(400);
         out.extend(MAGIC);
-        let is_plain = self.invalid_actions == InvalidActions::default();
-        out.extend(if is_plain { PLAIN_FORMAT } else { FORMAT }.to_le_bytes());
+        let is_modern = is_modern(&self.rules);
+        let has_invalid = self.invalid_actions != InvalidActions::default();
+        let format = match (is_modern, has_invalid) {
+            (true, _) => FORMAT,
+            (false, true) => SHORT_FORMAT,
+            (false, false) => PLAIN_FORMAT,
+        };
+        out.extend(format.to_le_bytes());
         out.push(RULES_VERSION.len() as u8);
         out.extend(RULES_VERSION.as_bytes());
         write_rules(&self.rules, &mut out);
@@ -36,7 +42,15 @@ impl EnvState {
             Some(last) => {
                 write_playfield(&last.before, &mut out);
                 match last.rest {
-                    Rest::Placed { piece, action } => out.extend([piece as u8, action]),
+                    Rest::Placed { piece, placement } => {
+                        let action = placement.action(&self.rules) as u16;
+                        out.push(piece as u8);
+                        if is_modern {
+                            out.extend(action.to_le_bytes());
+                        } else {
+                            out.push(action as u8); // four orientations of at most 32 columns
+                        }
+                    }
                     Rest::Fallen(piece) => {
                         out.push(piece.tetromino as u8);
                         write_pose(&piece, &mut out);
@@ -46,6 +60,9 @@ impl EnvState {
         }
         let visible = &self.visible.0[..=usize::from(self.rules.preview)];
         out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece as u8)));
+        if self.rules.hold {
+            out.push(self.held.map_or(NO_PIECE, |piece| piece as u8));
+        }
         if let Some(falling) = &self.falling {
             write_pose(falling, &mut out);
         }
@@ -53,7 +70,7 @@ impl EnvState {
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-        if !is_plain {
+        if is_modern || has_invalid {
             let InvalidActions { count, last_step } = self.invalid_actions;
             out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
         }
@@ -63,12 +80,31 @@ impl EnvState {
     }
 }
 
+/// Whether rules have more than the first formats can say.
+fn is_modern(rules: &Rules) -> bool {
+    rules.hold || rules.names_spots()
+}
+
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     fn code(choice: impl NamedChoice) -> u8 {
         choice.number() - 1
     }
-    let Rules { width, height, randomizer, action_model, top_out, orientations, reach, scoring, preview } =
-        *rules;
+    let Rules {
+        width,
+        height,
+        rows_above,
+        randomizer,
+        action_model,
+        top_out,
+        orientations,
+        reach,
+        rotation,
+        half_turns,
+        spins,
+        hold,
+        scoring,
+        preview,
+    } = *rules;
     out.extend([
         width,
         height,
@@ -81,6 +117,9 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     ]);
     let Scoring { piece, lines: [one, two, three, four], game_end } = scoring;
     out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
+    if is_modern(rules) {
+        out.extend([rows_above, code(rotation), code(half_turns), code(spins), hold.into()]);
+    }
 }
 
 fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {

@@ -96,7 +96,7 @@ impl Iterator for Candidates {
         }
         let first = self.0.trailing_zeros() as u8;
         self.0 &= self.0 - 1;
-        Some(Placement { orientation: first / 32, column: first % 32 })
+        Some(Placement::straight(first / 32, first % 32))
     }
 }
 

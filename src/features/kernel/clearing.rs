@@ -35,7 +35,7 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
     pub fn none() -> Self {
         Clearing {
             count: 0,
-            placements: [(Tetromino::I, Placement { orientation: 0, column: 0 }); 32],
+            placements: [(Tetromino::I, Placement::straight(0, 0)); 32],
             pieces: [[L::Word::EMPTY; 32]; N],
             landing_heights: [L::Word::EMPTY; 32],
             scores: [0.0; 32],

@@ -127,7 +127,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         ahead: &Ahead<'_>,
     ) -> Placement {
         let mut candidates = self.candidates(rules, playfield, piece);
-        let mut best = Placement { orientation: 0, column: 0 };
+        let mut best = Placement::straight(0, 0);
         for precision in [Precision::Estimated, Precision::Exact] {
             let mut values = [f64::NEG_INFINITY; Candidates::ROOM];
             let mut largest = f64::NEG_INFINITY;

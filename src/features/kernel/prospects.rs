@@ -144,7 +144,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
                     }
                     let lane = usize::from(lane);
                     let (piece, shape) = group.shapes[lane / L::LANES];
-                    let placement = Placement { orientation: 0, column: (lane % L::LANES) as u8 };
+                    let placement = Placement::straight(0, (lane % L::LANES) as u8);
                     clearing.add(piece, placement, shape, rows[lane]);
                 }
             }

@@ -347,8 +347,7 @@ impl<L: Lanes> Chooser<'_, L> {
         let mut estimates = [out_of_question; 4];
         // Placements that are measured whole.
         let mut apart = Candidates::default();
-        let mut best =
-            ScoredPlacement { placement: Placement { orientation: 0, column: 0 }, score: f64::NEG_INFINITY };
+        let mut best = ScoredPlacement { placement: Placement::straight(0, 0), score: f64::NEG_INFINITY };
 
         // Two rounds in one loop, so that there is one copy of all that is inlined: the first estimates every placement, the
         // second scores the candidates.

@@ -126,7 +126,8 @@ impl<L: Words> Sweep<L> {
         let height = ground.size.height;
         // The highest top that the rule allows to a piece, and under some rules to the playfield.
         let limit = match top_out {
-            TopOut::Overflow | TopOut::SpawnBlocked => height,
+            // The kernels do not play rules of the last one: not every placement exists there.
+            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut => height,
             TopOut::TopRow => height - 1,
             TopOut::AboveField => height - 3,
         };

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{ActionModel, NamedChoice, OrientationTable, Randomizer, Reach, Tetromino, TopOut};
+use crate::engine::{
+    ActionModel, HalfTurns, NamedChoice, OrientationTable, Randomizer, Reach, RotationSystem, SpinRule,
+    Tetromino, TopOut,
+};
 use crate::env::Seeding;
 use crate::names;
 
@@ -86,7 +89,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 19] = [
+pub static SETTINGS: [Setting; 24] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -107,6 +110,15 @@ pub static SETTINGS: [Setting; 19] = [
         description: Words("rows; the preset's"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |height| draft.rules.height = Some(height)),
+    },
+    Setting {
+        name: "rows_above",
+        takes: "an integer",
+        description: Words(
+            "how many of the rows lie above the visible field; all but the preset's visible ones",
+        ),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |rows| draft.rules.rows_above = Some(rows)),
     },
     Setting {
         name: "preview",
@@ -130,6 +142,30 @@ pub static SETTINGS: [Setting; 19] = [
     rules_choice::<Reach>(|tensor, draft| {
         put(choice::<Reach>(tensor), |number| draft.rules.reach = Some(number))
     }),
+    rules_choice::<RotationSystem>(|tensor, draft| {
+        put(choice::<RotationSystem>(tensor), |number| draft.rules.rotation = Some(number))
+    }),
+    rules_choice::<HalfTurns>(|tensor, draft| {
+        put(choice::<HalfTurns>(tensor), |number| draft.rules.half_turns = Some(number))
+    }),
+    rules_choice::<SpinRule>(|tensor, draft| {
+        put(choice::<SpinRule>(tensor), |number| draft.rules.spins = Some(number))
+    }),
+    Setting {
+        name: "hold",
+        takes: "an integer",
+        description: Words("1 if the current piece can be held, else 0; the preset's"),
+        at_reset: false,
+        put: |tensor, draft| {
+            let hold = match tensor::integer::<u32>(tensor)? {
+                0 => false,
+                1 => true,
+                other => return Err(DecodeError::field("", format!("is {other}, expected 0 or 1"))),
+            };
+            draft.rules.hold = Some(hold);
+            Ok(())
+        },
+    },
     Setting {
         name: "scoring.piece",
         takes: "a number",

@@ -60,14 +60,17 @@ fn uid(field: Field) -> u64 {
         Field::InvalidAction => 16,
         Field::InvalidActions => 17,
         Field::LandingRow => 18,
+        Field::Held => 19,
     }
 }
 
 /// Whether a field has anything to show under the rules of a world.
 fn is_shown(field: Field, batch: &EnvBatch) -> bool {
     let falls = matches!(field, Field::Falling | Field::FallingCells);
-    let keys = batch.config().rules.action_model == ActionModel::Keypress;
-    batch.spec(field).shape.iter().all(|&size| size > 0) && (keys || !falls)
+    let rules = &batch.config().rules;
+    let keys = rules.action_model == ActionModel::Keypress;
+    let is_of_these_rules = (keys || !falls) && (rules.hold || field != Field::Held);
+    batch.spec(field).shape.iter().all(|&size| size > 0) && is_of_these_rules
 }
 
 /// The specs that a connection gets when it joins a world.

@@ -34,7 +34,7 @@ fn over(rules: Rules, drawing: &str, pieces: &str) -> EnvBatch {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let mut batch = running(config, &Seeding::Sequences(vec![sequence(pieces)]));
     let playfield = Playfield::from_drawing(rules.width, rules.height, drawing).unwrap();
-    let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![] };
+    let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
     batch
 }
@@ -247,7 +247,7 @@ fn a_game_that_is_over_is_no_position_to_start_from() {
         let rules = Rules { top_out, ..lab(5, 5) };
         let mut batch = running(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1));
         let playfield = Playfield::from_drawing(5, 5, drawing).unwrap();
-        let position = StartPosition { playfield, piece: Tetromino::T, queue: vec![] };
+        let position = StartPosition { playfield, piece: Tetromino::T, queue: vec![], held: None };
         let over = Err(RestoreError::Position { row: 0, error: PositionError::GameOver });
         let got = batch.restore(None, Restored::Positions(&[position]), None);
         assert_eq!(got, if is_over { over } else { Ok(()) }, "{top_out:?}");

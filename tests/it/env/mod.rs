@@ -2,6 +2,7 @@
 
 mod keys;
 mod model;
+mod modern;
 mod playthroughs;
 mod snapshots;
 mod walks;

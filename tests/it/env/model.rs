@@ -144,7 +144,7 @@ impl Model {
         let row = match rules.top_out {
             TopOut::TopRow => Some(0),
             TopOut::AboveField => Some(2),
-            TopOut::Overflow | TopOut::SpawnBlocked => None,
+            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut => None,
         };
         row.is_some_and(|row: usize| board.rows[row].contains(&true)) || !board.can_place(&board.spawn(piece))
     }
@@ -270,6 +270,7 @@ impl Model {
                 TopOut::SpawnBlocked => "spawn_blocked",
                 TopOut::TopRow => "top_row",
                 TopOut::AboveField => "above_field",
+                TopOut::LockOut => unreachable!("there are no keys under such rules"),
             };
             return self.land(board.land(&piece, top_out));
         }
@@ -333,6 +334,8 @@ impl Model {
             }
             Field::Current => vec![number(self.piece(0))],
             Field::Queue => (1..=self.rules.preview.into()).map(|ahead| number(self.piece(ahead))).collect(),
+            // No piece can be held: modern.rs has the games in which one can.
+            Field::Held => vec![number(None)],
             Field::Heights => (0..width)
                 .map(|column| {
                     (0..height).filter(|&row| self.playfield.is_full(row, column)).max().map_or(0, |r| r + 1)

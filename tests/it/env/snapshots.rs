@@ -134,7 +134,7 @@ fn an_episode_can_begin_from_a_drawing() {
     let config = EnvConfig { rules, num_envs: 2, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config, &Seeding::Environments(vec![42, 7])).unwrap();
     let playfield = Playfield::from_drawing(5, 6, "#####\n.####").unwrap();
-    let position = StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O] };
+    let position = StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O], held: None };
     batch.restore(Some(&[0]), Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(batch.playfield(0), playfield, "full rows stay until a landing clears them");
     // 42 deals TLZISIO...: the two pieces given stand for the first two.
@@ -157,7 +157,7 @@ fn a_refused_restore_changes_nothing() {
     let other = batch_of(Rules { preview: 3, ..bag_rules() }, 1).state(0);
     let position = |width, queue: &str| {
         let queue = sequence(queue).to_vec();
-        StartPosition { playfield: Playfield::empty(width, 12), piece: Tetromino::T, queue }
+        StartPosition { playfield: Playfield::empty(width, 12), piece: Tetromino::T, queue, held: None }
     };
     #[track_caller]
     fn check(env_ids: Option<&[u32]>, restored: Restored<'_>, expected: RestoreError) {
@@ -212,7 +212,7 @@ fn specimens() -> Vec<Vec<u8>> {
     specimens
 }
 
-fn with_checksum(mut content: Vec<u8>) -> Vec<u8> {
+pub fn with_checksum(mut content: Vec<u8>) -> Vec<u8> {
     content.extend(xxh3_64(&content).to_le_bytes());
     content
 }
@@ -318,7 +318,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     };
     let corrupt = SnapshotError::Corrupt;
     check(0, b"TTRM", corrupt("it does not begin as one"));
-    check(4, &[3, 0], SnapshotError::UnknownFormat(3));
+    check(4, &[4, 0], SnapshotError::UnknownFormat(4));
     check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });

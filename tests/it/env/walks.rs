@@ -40,7 +40,7 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
                 let piece = batch.pieces(0)[0];
                 let all = placements(&rules, &playfield, piece);
                 let mask: Vec<u8> = (0..rules.num_actions())
-                    .map(|action| all.contains(Placement::from_action(action, rules.width)).into())
+                    .map(|action| all.contains(Placement::from_action(action, &rules)).into())
                     .collect();
                 assert_eq!(see(&batch, Field::ActionMask, None), mask, "{piece} on\n{playfield}");
                 let on_an_empty_one = Playfield::empty(rules.width, rules.height);
@@ -48,7 +48,7 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
 
                 let action = random_actions(&batch, &mut dice)[0];
                 let outcome = batch.step(&[action], None).unwrap();
-                let placement = Placement::from_action(action as u32, rules.width);
+                let placement = Placement::from_action(action as u32, &rules);
                 let shape = placement.shape(&rules, piece).unwrap();
                 let Landed { lines, terminal: topped_out } =
                     playfield.drop(shape, placement.column, rules.top_out);
@@ -75,7 +75,7 @@ fn what_the_playfield_hides_is_no_action() {
     let config = EnvConfig { rules, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config.clone(), &Seeding::Session(1)).unwrap();
     batch.reset(None, Episodes::Next).unwrap();
-    let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new() };
+    let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new(), held: None };
     batch.restore(None, Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(see(&batch, Field::ActionMask, None)[..6], [0, 0, 0, 1, 1, 1]);
     assert!(matches!(batch.step(&[1], None), Err(StepError::Action(ActionError::Illegal { .. }))));
@@ -99,7 +99,7 @@ fn a_position_whose_piece_cannot_come_into_play_is_refused() {
         let mut columns = vec![0; rules.width.into()];
         columns[usize::from(rules.width / 2)] = (1 << rules.height) - 1;
         let playfield = Playfield::from_columns(rules.width, rules.height, &columns);
-        let position = StartPosition { playfield, piece: Tetromino::T, queue: Vec::new() };
+        let position = StartPosition { playfield, piece: Tetromino::T, queue: Vec::new(), held: None };
         let refused = batch.restore(None, Restored::Positions(&[position]), None);
         assert_eq!(refused, Err(RestoreError::Position { row: 0, error: PositionError::GameOver }));
     }

@@ -147,7 +147,8 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
             let playfield =
                 Playfield::from_drawing(config.rules.width, config.rules.height, &drawing.to_string())
                     .unwrap();
-            let position = StartPosition { playfield, piece: pieces[0], queue: pieces[1..].to_vec() };
+            let position =
+                StartPosition { playfield, piece: pieces[0], queue: pieces[1..].to_vec(), held: None };
             let reseed = (dice.below(2) == 0).then(|| dice.word());
             let result = batch.restore(env_ids, Restored::Positions(&[position]), reseed);
             let is_over = config.rules.action_model == ActionModel::Keypress

@@ -48,7 +48,7 @@ impl Everything {
     /// Compares every feature of a landing.
     fn compare_landing(&self, TwinStep { before, placement, landing: twins }: &TwinStep, seed: u64) {
         let rules = Rules::simplified(before.width() as u8, before.height() as u8);
-        let ours = Placement::from_action(placement.action(before.width()) as u32, rules.width);
+        let ours = Placement::from_action(placement.action(before.width()) as u32, &rules);
         let tetromino = Tetromino::from_letter(placement.tetromino).unwrap();
         let shape = ours.shape(&rules, tetromino).unwrap();
         let landing = same(before).land(shape, ours.column, rules.top_out);

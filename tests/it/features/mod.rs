@@ -25,7 +25,8 @@ fn check(drawing: &str, expected: &str) {
 fn check_landing(drawing: &str, piece: Tetromino, orientation: u8, column: u8, expected: &str) {
     let playfield = drawn(drawing);
     let rules = Rules::simplified(playfield.width(), playfield.height());
-    let shape = Placement { orientation, column }.shape(&rules, piece).expect("a placement that exists");
+    let shape =
+        Placement::straight(orientation, column).shape(&rules, piece).expect("a placement that exists");
     let landing = playfield.land(shape, column, rules.top_out);
     let seen = Seen { shape, landing: &landing };
     compare(expected, playfield.width(), |set, found| set.evaluate(&seen, found));

@@ -187,7 +187,7 @@ fn greedy(plain: &Plain<'_>, playfield: &TwinPlayfield, piece: char) -> (TwinPla
 }
 
 fn placement(placement: TwinPlacement) -> Placement {
-    Placement { orientation: placement.orientation as u8, column: placement.column as u8 }
+    Placement::straight(placement.orientation as u8, placement.column as u8)
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn twin_game(
     let mut lines = 0;
     for n in 0..max_pieces {
         let letter = |n| twin::uniform_tetromino(seed, n);
-        let Placement { orientation, column } = choose(&playfield, letter(n), &[letter(n + 1)]);
+        let Placement { orientation, column, .. } = choose(&playfield, letter(n), &[letter(n + 1)]);
         let placement =
             TwinPlacement { tetromino: letter(n), orientation: orientation.into(), column: column.into() };
         let TwinLanding { afterstate, terminal, lines: cleared, .. } = twin::land(&playfield, &placement);

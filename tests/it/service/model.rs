@@ -427,7 +427,11 @@ impl World {
                         let piece = model.batch.pieces(id).first().copied();
                         let piece = piece.filter(|_| !model.batch.has_ended(id));
                         let playfield = model.batch.playfield(id);
-                        let position = tetrion::placements::Position { playfield, piece, falling: None };
+                        let position = tetrion::placements::Position {
+                            playfield,
+                            hand: piece.map(tetrion::engine::Hand::only),
+                            falling: None,
+                        };
                         f64::from(num_rows(rules, &position))
                     };
                     let offsets = numbers(&answer.row_offsets.unwrap());
@@ -443,7 +447,7 @@ impl World {
                     let next = |(&placement, falling): (&f64, Option<FallingPiece>)| match falling {
                         None => placement,
                         Some(falling) => {
-                            let target = Placement::from_action(placement as u32, rules.width);
+                            let target = Placement::from_action(placement as u32, &rules);
                             f64::from(falling.key_towards(target, rules.width) as u8)
                         }
                     };

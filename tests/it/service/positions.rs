@@ -36,6 +36,7 @@ fn packed() -> pb::Positions {
         boards: Some(tensor::encode(vec![3, 20], &rows)),
         pieces: Some(tensor::encode(vec![3], &pieces)),
         queues: None,
+        held: None,
     };
     pb::Positions { packed: Some(packed), ..Default::default() }
 }
@@ -83,7 +84,11 @@ async fn the_answer_is_the_librarys_own_list() {
     let answer = client.enumerate_placements(everything(enumerate(drawn()))).await.unwrap().into_inner();
     let positions: Vec<Position> = playfields()
         .into_iter()
-        .map(|(playfield, piece)| Position { playfield, piece: Some(piece), falling: None })
+        .map(|(playfield, piece)| Position {
+            playfield,
+            hand: Some(tetrion::engine::Hand::only(piece)),
+            falling: None,
+        })
         .collect();
     let set = FeatureSet::named("bcts8", 10).unwrap();
     let options = Options {
@@ -249,7 +254,8 @@ async fn whoever_types_a_request_writes_plain_numbers() {
     assert_eq!(answers[0], answers[1]);
     let mut board = vec![0.0; 20];
     board[0] = f64::from(0b11_1111_1110);
-    let packed = pb::PackedPositions { boards: written(&board), pieces: written(&[0.0]), queues: None };
+    let packed =
+        pb::PackedPositions { boards: written(&board), pieces: written(&[0.0]), queues: None, held: None };
     let positions = pb::Positions { packed: Some(packed), ..Default::default() };
     let lines = client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner().lines.unwrap();
     assert_eq!(numbers(&lines)[0], 1.0, "an upright I in the first column clears the row");

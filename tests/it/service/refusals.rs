@@ -194,8 +194,12 @@ async fn invalid_tensor_says_what_it_should_have_been() {
         w.field(got, "INVALID_TENSOR", "actions").await;
     }
     let boards = Some(tensor::encode::<u32>(vec![1, 20], &[0; 20]));
-    let packed =
-        pb::PackedPositions { boards, pieces: Some(tensor::encode::<u8>(vec![1], &[0])), queues: None };
+    let packed = pb::PackedPositions {
+        boards,
+        pieces: Some(tensor::encode::<u8>(vec![1], &[0])),
+        queues: None,
+        held: None,
+    };
     let positions = pb::Positions { packed: Some(packed), ..Default::default() };
     let got = w.client.restore_state(restore(&name, positions)).await;
     w.field(got, "INVALID_TENSOR", "positions.packed.boards").await;
@@ -260,6 +264,7 @@ async fn invalid_position_says_where() {
         boards: Some(tensor::encode(vec![2, 20], &rows)),
         pieces: Some(tensor::encode::<u8>(vec![2], &[0, 6])),
         queues: None,
+        held: None,
     };
     let outside = pb::Positions { packed: Some(packed.clone()), ..Default::default() };
     let got = w.client.restore_state(restore(&name, outside)).await;

@@ -177,7 +177,7 @@ impl Learner {
                 self.episodes[i] += 1;
                 continue;
             }
-            self.courses[i].play(actions[i] as u8).unwrap();
+            self.courses[i].play(actions[i] as u16).unwrap();
             if terminated[i] + truncated[i] == 0.0 {
                 continue;
             }

@@ -71,8 +71,8 @@ class Flattener:
 class Planes:
     """Turns batches of observations into uint8 [N, C, height, width] of 0 and 1, for convolutional networks.
 
-    The top row is the first, as in pictures. The planes are `board`; `falling`, if it is there; then for `current` and for
-    each place of `queue` seven planes, one for each of I O T Z S J L: that of the piece is all 1.
+    The top row is the first, as in pictures. The planes are `board`; `falling`, if it is there; then for `current`, for
+    each place of `queue` and for `held` seven planes, one for each of I O T Z S J L: that of the piece is all 1.
 
     Attributes:
         names: What each of the C planes shows, such as `board`, `current=T` or `queue[0]=I`.
@@ -89,20 +89,24 @@ class Planes:
         if not isinstance(space, spaces.Dict):
             raise TypeError(f"Planes takes the Dict space of a Tetrion environment, not {space}")
         fields = [name for name in space.spaces if name != "action_mask"]
-        others = [name for name in fields if name not in ("board", "falling", "current", "queue")]
+        others = [name for name in fields if name not in ("board", "falling", "current", "queue", "held")]
         if others or "board" not in fields:
-            raise InvalidArgument("observations", f"is {fields}; planes need board and may have falling, current and queue")
+            raise InvalidArgument(
+                "observations", f"is {fields}; planes need board, and take falling, current, queue and held"
+            )
         shape = space["board"].shape
         assert shape is not None
         self._shape = shape
         self._cells: list[str] = [name for name in ("board", "falling") if name in fields]
-        self._pieces: list[str] = [name for name in ("current", "queue") if name in fields]
+        self._pieces: list[str] = [name for name in ("current", "queue", "held") if name in fields]
         self.names: list[str] = list(self._cells)
         if "current" in fields:
             self.names += [f"current={piece}" for piece in _PIECES]
         if "queue" in fields:
             (preview,) = space["queue"].shape or ()
             self.names += [f"queue[{place}]={piece}" for place in range(preview) for piece in _PIECES]
+        if "held" in fields:
+            self.names += [f"held={piece}" for piece in _PIECES]
         self.space = spaces.Box(0, 1, (len(self.names), *shape), np.uint8)
 
     def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:

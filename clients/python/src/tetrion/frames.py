@@ -147,6 +147,7 @@ def _scene(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> Scene:
         lines=env.lines,
         score=env.episode_return,
         end=None,
+        held=LETTERS.index(env.held) if env.held else None,
     )
 
 

@@ -94,8 +94,9 @@ class Layout:
         height: Of the whole picture, even.
         cell: A cell's side.
         columns: Of the playfield.
-        rows: Of the playfield.
+        rows: Of the playfield, as far as they are visible.
         preview: How many next pieces there is room for.
+        has_hold: Whether there is room for a held piece.
         has_current: Whether the piece to be placed is shown beside the playfield.
         has_score: Whether points are shown: where they are not just lines.
         caption: The top edge of a line of words below everything; None if there is none.
@@ -108,6 +109,7 @@ class Layout:
     columns: int
     rows: int
     preview: int
+    has_hold: bool
     has_current: bool
     has_score: bool
 
@@ -119,12 +121,13 @@ class Layout:
         cell = round(_CELL * checked_scale("scale", scale))
         scoring = rules.scoring
         just_lines = (scoring.piece, list(scoring.lines), scoring.game_end) == (0, [1, 2, 3, 4], 0)
-        shown = (cell, rules.width, rules.height, rules.preview, has_current, not just_lines)
+        visible = rules.height - rules.rows_above
+        shown = (cell, rules.width, visible, rules.preview, rules.hold, has_current, not just_lines)
         layout = cls(0, 0, None, *shown)
         width = layout.panel + _PANEL_LETTERS * font.ADVANCE * layout.dot + layout.gap
         playfield = layout.inset + layout.rows * cell + layout.frame
         numbers = 3 if layout.has_score else 2
-        panel = layout.inset + layout.pieces_height(int(has_current)) + layout.pieces_height(layout.preview)
+        panel = layout.inset + sum(map(layout.pieces_height, (int(has_current), int(rules.hold), layout.preview)))
         bottom, caption = max(playfield, panel + numbers * layout.number_height), None
         if has_caption:
             caption = bottom + layout.gap
@@ -226,7 +229,7 @@ class Painter:
         picture: Picture = self._ground.copy()
         cell, inset = layout.cell, layout.inset
         field = picture[inset : inset + layout.rows * cell, inset : inset + layout.columns * cell]
-        cells = scene.cells.copy()
+        cells = scene.cells[: layout.rows].copy()
         for row, column in scene.falling:
             if 0 <= row < layout.rows:
                 cells[row, column] = scene.current
@@ -270,6 +273,8 @@ class Painter:
         groups: list[tuple[str, int, tuple[int, ...]]] = []
         if layout.has_current:
             groups.append(("PIECE", 1, () if scene.current is None else (scene.current,)))
+        if layout.has_hold:
+            groups.append(("HOLD", 1, () if scene.held is None else (scene.held,)))
         if layout.preview:
             groups.append(("NEXT", layout.preview, scene.queue))
         for label, room, pieces in groups:
@@ -343,7 +348,7 @@ def text(scene: Scene, rules: rules_pb2.Rules, palette: str | None = "usual") ->
     frame = f"+{'-' * rules.width * (1 if colours is None else 2)}+"
     aside = iter(_aside(scene, rules, colours))
     lines = [frame]
-    for row in range(rules.height - 1, -1, -1):
+    for row in range(rules.height - rules.rows_above - 1, -1, -1):
         cells = "".join(_place(scene, (row, column), colours) for column in range(rules.width))
         words = next(aside, "")
         lines.append(f"|{cells}|" + (f"  {words}" if words else ""))
@@ -375,6 +380,8 @@ def _aside(scene: Scene, rules: rules_pb2.Rules, colours: list[int] | None) -> l
     lines = []
     if scene.current is not None:
         lines.append(f"piece  {letter(scene.current)}")
+    if scene.held is not None:
+        lines.append(f"hold   {letter(scene.held)}")
     if rules.preview:
         lines.append(f"next   {''.join(map(letter, scene.queue))}")
     lines += [f"lines  {scene.lines}", f"pieces {scene.pieces}", f"points {points(scene.score)}"]

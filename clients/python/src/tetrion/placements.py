@@ -23,7 +23,7 @@ class Placements:
         row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
             is over.
         actions: int32 [R], for `step`.
-        placements: int32 [R], orientation * width + column; equal to `actions` if a step is a placement.
+        placements: int32 [R], the number of the placement; equal to `actions` if a step is a placement.
         rewards: float32 [R], the reward of playing it.
         lines: uint8 [R], the lines it clears.
         terminal: bool [R], whether it ends the game.
@@ -32,6 +32,8 @@ class Placements:
         position_features: float32 [B, F], if asked for: features of the current playfields.
         feature_names: The F columns.
         sequence: The sequence number of the session that the rows belong to; 0 for positions.
+        spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
+        holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
     """
 
     row_offsets: npt.NDArray[np.uint32]
@@ -45,6 +47,8 @@ class Placements:
     position_features: npt.NDArray[np.float32] | None
     feature_names: tuple[str, ...]
     sequence: int
+    spins: npt.NDArray[np.uint8] | None = None
+    holds: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def from_message(cls, message: pb.EnumeratePlacementsResponse) -> Placements:
@@ -66,6 +70,8 @@ class Placements:
             position_features=optional("position_features"),  # type: ignore[arg-type]
             feature_names=tuple(message.feature_columns.names),
             sequence=message.sequence,
+            spins=optional("spins"),  # type: ignore[arg-type]
+            holds=optional("holds"),  # type: ignore[arg-type]
         )
 
     def linear_scores(

@@ -197,7 +197,8 @@ def record(
 def _drawing(course: Course, width: int) -> Drawing:
     """Where a game stands, as a position to begin from."""
     state = course.state
-    return Drawing(drawn(state.rows, width), letters([state.current]), letters(state.queue))
+    held = letters([state.held]) if state.held >= 0 else ""
+    return Drawing(drawn(state.rows, width), letters([state.current]), letters(state.queue), held)
 
 
 def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:

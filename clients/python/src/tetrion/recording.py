@@ -157,7 +157,7 @@ class Recording:
         if not self.message.HasField("start"):
             return None
         start = self.message.start
-        return Drawing(tuple(start.rows), start.piece, start.queue)
+        return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
 
     @property
     def actions(self) -> npt.NDArray[np.uint8]:
@@ -411,7 +411,9 @@ def written(
         rules=config.rules,
         invalid_action_policy=config.invalid_action_policy or environment_pb.INVALID_ACTION_POLICY_REJECT,
         invalid_action_reward=config.invalid_action_reward if ignores else 0.0,
-        start=environment_pb.Drawing(rows=start.rows, piece=start.piece, queue=start.queue) if start is not None else None,
+        start=environment_pb.Drawing(rows=start.rows, piece=start.piece, queue=start.queue, held=start.held)
+        if start is not None
+        else None,
         actions=actions,
         lines=bytes(landings),
         outcome=pb.RecordedOutcome(

@@ -62,7 +62,8 @@ class Replayer:
         """
         rules = config.rules
         has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
-        observations = ["board_bits", "current", "queue", *(["falling_cells"] if has_keys else [])]
+        observations = ["board_bits", "current", "queue"]
+        observations += ["falling_cells"] * has_keys + ["held"] * rules.hold
         request = pb.CreateSessionRequest(
             config=pb.SessionConfig(
                 num_envs=num_games,
@@ -81,7 +82,11 @@ class Replayer:
         self.courses: list[Course | None] = [None] * num_games
         self._width = rules.width
         self._session = create(request, 256)
-        self._shapes = {} if has_keys else _shapes(self._session)
+        # Where pieces turn on their way, the number of a placement names no single orientation of an empty playfield.
+        is_plain = not has_keys and rules.reach != rules_pb2.REACH_SRS and not rules.hold
+        self._shapes = _shapes(self._session) if is_plain else {}
+        num_actions = int(self._session.message.action_spec.high) + 1
+        self._hold_from = num_actions // 2 if rules.hold else None
         self._stream = self._session.stream()
 
     def begin_all(self) -> None:
@@ -107,7 +112,7 @@ class Replayer:
 
     def _see(self, games: Sequence[int], observed: Observed) -> None:
         for game, state in zip(games, _states(observed), strict=True):
-            self.courses[game] = Course(state, self._width, self._shapes)
+            self.courses[game] = Course(state, self._width, self._shapes, self._hold_from)
 
     def play(self, actions: Mapping[int, Sequence[int]], on_step: OnStep | None = None) -> None:
         """Plays games on, side by side.
@@ -148,7 +153,7 @@ class Replayer:
 
     def restart(self, game: int) -> None:
         """Takes where a game stands for its beginning."""
-        self.courses[game] = Course(self.course(game).state, self._width, self._shapes)
+        self.courses[game] = Course(self.course(game).state, self._width, self._shapes, self._hold_from)
 
     def course(self, game: int) -> Course:
         """A game that has begun."""
@@ -202,6 +207,7 @@ def _states(observed: Observed) -> list[GameState]:
     """What an answer shows of each game in it."""
     fields, infos = observed.observations, observed.infos
     boards, current, queues = fields["board_bits"].tolist(), fields["current"].tolist(), fields["queue"].tolist()
+    held: list[int] = fields["held"].tolist() if "held" in fields else [-1] * len(boards)
     falling: list[Any] = fields["falling_cells"].tolist() if "falling_cells" in fields else [[]] * len(boards)
     return [
         GameState(
@@ -214,8 +220,9 @@ def _states(observed: Observed) -> list[GameState]:
             lines=lines,
             score=score,
             landing_row=landing_row,
+            held=kept,
         )
-        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row in zip(
+        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept in zip(
             boards,
             current,
             queues,
@@ -225,6 +232,7 @@ def _states(observed: Observed) -> list[GameState]:
             infos["lines"].tolist(),
             infos["episode_return"].tolist(),
             infos["landing_row"].tolist(),
+            held,
             strict=True,
         )
     ]

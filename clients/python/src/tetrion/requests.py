@@ -32,11 +32,13 @@ class Drawing(NamedTuple):
         rows: The rows from the top down; `.` and blank are empty cells, all else is full. Missing rows at the top are empty.
         piece: The current piece, one of IOTZSJL.
         queue: The next pieces; the server deals the missing ones.
+        held: The piece that is held, where the rules let one be held.
     """
 
     rows: Sequence[str]
     piece: str
     queue: str = ""
+    held: str = ""
 
 
 class Packed(NamedTuple):
@@ -46,11 +48,13 @@ class Packed(NamedTuple):
         boards: Integers [B, height]; row 0 is the lowest, bit c is column c. `board_bits` and `afterstates` have this form.
         pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL.
         queues: Integers [B, preview], the next pieces, -1 for one that the server deals.
+        held: Integers [B], the pieces that are held, -1 for none, where the rules let one be held.
     """
 
     boards: npt.ArrayLike
     pieces: npt.ArrayLike
     queues: npt.ArrayLike | None = None
+    held: npt.ArrayLike | None = None
 
 
 PositionsLike: TypeAlias = "environment_pb.Positions | Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
@@ -87,11 +91,12 @@ def _enum_value(enum: Any, name: Any, field: str) -> int:
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
-    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic` or `leiden`; `Client.server_info().rules_presets`
-      lists all their fields
-    - `width` (4 to 32), `height` (4 to 40), `preview` (0 to 6 next pieces shown)
-    - `randomizer`, `action_model`, `top_out`, `orientation_table` and `reach`: a value of the enum in `rules.proto` without
-      its prefix, such as `bag7`
+    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic`, `leiden` or `guideline`;
+      `Client.server_info().rules_presets` lists all their fields
+    - `width` (4 to 32), `height` (4 to 40), `rows_above` (how many of them lie above the visible field), `preview` (0 to 6
+      next pieces shown), `hold` (whether the current piece can be held)
+    - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns` and `spins`: a value of
+      the enum in `rules.proto` without its prefix, such as `bag7`
     - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
@@ -207,6 +212,8 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
         message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
         if positions.queues is not None:
             message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))
+        if positions.held is not None:
+            message.packed.held.CopyFrom(from_numpy(positions.held, np.int8, "held"))
         return message
     wanted = "snapshots as bytes, or Drawings, or Packed"
     several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, wanted)
@@ -221,6 +228,7 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None) -> envi
                 rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
                 piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
                 queue=arguments.string(f"{field}.queue", position.queue, arguments.PIECES),
+                held=arguments.string(f"{field}.held", position.held, "one of the letters IOTZSJL, or nothing"),
             )
         else:
             raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")

@@ -51,6 +51,7 @@ class GameState(NamedTuple):
         lines: Lines cleared.
         score: Points.
         landing_row: Where the lowest cell of the last piece came to rest.
+        held: The piece that is held, 0 to 6 in IOTZSJL, -1 for none.
     """
 
     rows: tuple[int, ...]
@@ -62,6 +63,7 @@ class GameState(NamedTuple):
     lines: int
     score: float
     landing_row: int
+    held: int = -1
 
 
 class Landing(NamedTuple):
@@ -98,6 +100,7 @@ class Scene:
         lines: Lines cleared so far.
         score: Points so far.
         end: How the game ended: `topped_out`, `out_of_pieces`, `invalid_action`; None while it goes on.
+        held: The piece that is held; None while none is.
     """
 
     cells: npt.NDArray[np.int8]
@@ -112,6 +115,7 @@ class Scene:
     lines: int
     score: float
     end: str | None
+    held: int | None = None
 
 
 class Course:
@@ -125,13 +129,14 @@ class Course:
         end: How the game ended, once it has; see `Scene`.
     """
 
-    def __init__(self, state: GameState, width: int, shapes: Shapes) -> None:
+    def __init__(self, state: GameState, width: int, shapes: Shapes, hold_from: int | None = None) -> None:
         """A game that is seen for the first time.
 
         Args:
             state: What the server shows of it.
             width: Columns of the playfield.
-            shapes: The orientation of each placement; empty where keys move the pieces.
+            shapes: The orientation of each placement, where its number says it; else empty.
+            hold_from: The first action that holds the current piece; None where none can be held.
         """
         self.state = self.start = state
         self.action = -1
@@ -139,6 +144,7 @@ class Course:
         self.end: str | None = None
         self._width = width
         self._shapes = shapes
+        self._hold_from = hold_from
         self._last: Cells = ()
         self._cells = np.where(_bits(state.rows, width), np.int8(GIVEN), np.int8(EMPTY))
 
@@ -162,11 +168,12 @@ class Course:
 
     def _land(self, before: GameState, action: int, state: GameState) -> None:
         lines = state.lines - before.lines
-        shapes = self._landing_shapes(before, action)
+        piece = self._placed(before, action)
+        shapes = self._landing_shapes(before, piece, action)
         cells, cleared = landed(before.rows, state.rows, self._width, lines, state.landing_row, shapes)
-        self.landing = Landing(before.current, cells, cleared, lines)
+        self.landing = Landing(piece, cells, cleared, lines)
         for row, column in cells:
-            self._cells[row, column] = before.current
+            self._cells[row, column] = piece
         kept = np.delete(self._cells, cleared, axis=0)
         self._cells = np.vstack([kept, np.full((len(cleared), self._width), EMPTY, np.int8)])
         self._last = tuple(
@@ -177,15 +184,21 @@ class Course:
         self._cells[~full] = EMPTY
         self._cells[full & (self._cells == EMPTY)] = GIVEN
 
-    def _landing_shapes(self, before: GameState, action: int) -> Sequence[Cells]:
+    def _placed(self, before: GameState, action: int) -> int:
+        """The piece that a placement is of."""
+        if self._hold_from is None or action < self._hold_from:
+            return before.current
+        return before.held if before.held >= 0 else before.queue[0]
+
+    def _landing_shapes(self, before: GameState, piece: int, action: int) -> Sequence[Cells]:
         """The orientations in which the piece may land."""
         if before.falling:
             falling = shape(before.falling)
             is_turn = action in (TURN_LEFT, TURN_RIGHT)
             # A turn for which there is no room does nothing.
             return (turned(falling, left=action == TURN_LEFT), falling) if is_turn else (falling,)
-        known = self._shapes.get((before.current, action))
-        return orientations(before.current) if known is None else (known,)
+        known = self._shapes.get((piece, action))
+        return orientations(piece) if known is None else (known,)
 
     def scene(self) -> Scene:
         """The game as it stands, with the numbers counted from its beginning."""
@@ -205,6 +218,7 @@ class Course:
             lines=state.lines - start.lines,
             score=state.score - start.score,
             end=self.end,
+            held=state.held if state.held >= 0 else None,
         )
 
 

@@ -1,7 +1,7 @@
 """Gymnasium spaces for the server's tensors, and the values that belong in them.
 
 A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which the `Discrete` spaces of
-the learning libraries cannot hold. So in `current` and `queue` the largest value means "none" here: 0 to 6 are
+the learning libraries cannot hold. So in `current`, `queue` and `held` the largest value means "none" here: 0 to 6 are
 I O T Z S J L, and 7 is none.
 """
 
@@ -21,7 +21,7 @@ from tetrion.names import expected
 from tetrion.tensors import DTYPES
 
 # The observation fields whose entries are tetrominoes.
-TETROMINO_FIELDS = ("current", "queue")
+TETROMINO_FIELDS = ("current", "queue", "held")
 
 
 def box(spec: pb.TensorSpec) -> spaces.Box:

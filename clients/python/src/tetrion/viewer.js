@@ -3,7 +3,7 @@
 (host, game) => {
   "use strict";
   if (!host || host.shadowRoot) return;
-  const { w, h, keys, steps, falling, given, pieces, preview, scores, palettes, lying, texts } = game;
+  const { w, h, visible, shown, keys, steps, falling, given, pieces, preview, scores, palettes, lying, texts } = game;
   const EMPTY = -1, SPACING = 128, CELL = 16, GAP = 8, PANEL = 96, SMALL = 12;
   const LAST = steps.length;
 
@@ -14,8 +14,8 @@
   const advance = (state) => {
     const landing = steps[state.at++];
     if (landing) {
-      const [cells, cleared, lines] = landing;
-      const hue = pieces[state.pieces++];
+      const [cells, cleared, lines, hue] = landing;
+      state.pieces += 1;
       for (const cell of cells) state.cells[cell] = hue;
       for (const row of cleared.slice().reverse()) state.cells.splice(row * w, w);
       while (state.cells.length < w * h) state.cells.push(EMPTY);
@@ -136,8 +136,8 @@
   const shade = (colour, light) => colour.map((part) => (light ? part + Math.floor((255 - part) / 3) : part - Math.floor(part / 3)));
   const css = (colour) => `rgb(${colour.join(",")})`;
   const has = { score: scores !== null };
-  const HEIGHT = 2 * (GAP + 2) + h * CELL;
-  const tall = 20 + (preview ? 22 + preview * (2 * SMALL + 4) : 0) + (has.score ? 3 : 2) * 42;
+  const HEIGHT = 2 * (GAP + 2) + visible * CELL;
+  const tall = 20 + (shown ? 26 + 2 * SMALL : 0) + (preview ? 22 + preview * (2 * SMALL + 4) : 0) + (has.score ? 3 : 2) * 42;
   const [WIDTH, TOTAL] = [2 * (GAP + 2) + w * CELL + PANEL, Math.max(HEIGHT, tall + GAP)];
   const draw = () => {
     const scale = Math.max(1, Math.ceil(window.devicePixelRatio || 1));
@@ -153,7 +153,7 @@
     };
     const inset = GAP + 2;
     const x = (cell) => inset + (cell % w) * CELL;
-    const y = (cell) => inset + (h - 1 - Math.floor(cell / w)) * CELL;
+    const y = (cell) => inset + (visible - 1 - Math.floor(cell / w)) * CELL;
     const block = (left, top, size, hue) => {
       const [colour, edge, body] = [palette[hue], Math.max(1, Math.floor(size / 8)), size - 1];
       fill(css(colour), left + 1, top + 1, body, body);
@@ -163,7 +163,7 @@
       fill(css(shade(colour, false)), left + size - edge, top + 1, edge, body);
     };
     const ring = (cell, colour) => {
-      if (cell >= w * h) return;
+      if (cell >= w * visible) return;
       to.strokeStyle = colour;
       to.lineWidth = 1;
       to.strokeRect(x(cell) + 1.5, y(cell) + 1.5, CELL - 2, CELL - 2);
@@ -172,19 +172,19 @@
     // Where a step is a placement, its piece is shown at rest, with its numbers and the rows that it completes.
     const landing = !keys && now.at < LAST ? steps[now.at] : null;
     const piece = keys ? (now.at < LAST || !texts.end ? falling[now.at] : []) : landing ? landing[0] : [];
-    const hue = pieces[now.pieces];
+    const hue = landing ? landing[3] : pieces[now.pieces];
     const lines = now.lines + (landing ? landing[2] : 0);
     const landed = now.pieces + (landing ? 1 : 0);
     const counted = Math.min(now.at + (keys ? 0 : 1), LAST);
 
     fill("rgb(27,30,38)", 0, 0, WIDTH, TOTAL);
-    fill("rgb(90,99,117)", GAP, GAP, w * CELL + 4, h * CELL + 4);
-    fill("rgb(17,19,25)", inset, inset, w * CELL, h * CELL);
-    for (let column = 1; column < w; column++) fill("rgb(31,35,45)", inset + column * CELL, inset, 1, h * CELL);
-    for (let row = 1; row < h; row++) fill("rgb(31,35,45)", inset, inset + row * CELL, w * CELL, 1);
-    now.cells.forEach((cell, place) => cell !== EMPTY && block(x(place), y(place), CELL, cell));
+    fill("rgb(90,99,117)", GAP, GAP, w * CELL + 4, visible * CELL + 4);
+    fill("rgb(17,19,25)", inset, inset, w * CELL, visible * CELL);
+    for (let column = 1; column < w; column++) fill("rgb(31,35,45)", inset + column * CELL, inset, 1, visible * CELL);
+    for (let row = 1; row < visible; row++) fill("rgb(31,35,45)", inset, inset + row * CELL, w * CELL, 1);
+    now.cells.slice(0, w * visible).forEach((cell, place) => cell !== EMPTY && block(x(place), y(place), CELL, cell));
     if (keys) for (const cell of dropped(piece)) ring(cell, css(shade(palette[hue], false)));
-    for (const cell of piece) if (cell < w * h) block(x(cell), y(cell), CELL, hue);
+    for (const cell of piece) if (cell < w * visible) block(x(cell), y(cell), CELL, hue);
     for (const row of landing ? landing[1] : []) fill("rgb(255,255,255)", inset, y(row * w) + 5, w * CELL, 6);
     for (const cell of piece.length ? piece : now.last) ring(cell, "rgb(255,255,255)");
 
@@ -201,10 +201,11 @@
       to.fillText(value, left, top + 14);
       top += 42;
     };
-    if (preview) {
-      number("NEXT");
+    const group = (name, room, some) => {
+      const bottom = top + 22 + room * (2 * SMALL + 4);
+      number(name);
       top += 16;
-      for (const next of pieces.slice(now.pieces + 1, now.pieces + 1 + preview)) {
+      for (const next of some) {
         const drawing = lying[next];
         drawing.forEach((line, row) =>
           [...line].forEach((sign, column) => {
@@ -214,8 +215,13 @@
         );
         top += 2 * SMALL + 4;
       }
-      top = inset + 22 + preview * (2 * SMALL + 4);
-    }
+      top = bottom;
+    };
+    // Where a piece can be held, the first of these is it, or -1.
+    const held = shown && shown[now.at][0];
+    const next = shown ? shown[now.at].slice(1) : pieces.slice(now.pieces + 1, now.pieces + 1 + preview);
+    if (shown) group("HOLD", 1, held >= 0 ? [held] : []);
+    if (preview) group("NEXT", preview, next);
     number("LINES", String(lines));
     number("PIECES", String(landed));
     if (has.score) number("SCORE", scores[counted]);

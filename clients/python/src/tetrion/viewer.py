@@ -47,14 +47,15 @@ def page(replay: Replay, message: recording_pb2.Recording, num_steps: int, palet
     words = [message.player, message.origin, f"{scene.pieces} pieces", f"{scene.lines} lines", end, more]
     summary = html.escape(", ".join(word for word in words if word))
     return (
-        f'<div id="{name}">{still(scene, palette)}<div>{summary}</div></div>\n'
+        f'<div id="{name}">{still(scene, message.rules, palette)}<div>{summary}</div></div>\n'
         f'<script>({_script()})(document.getElementById("{name}"), {text});</script>'
     )
 
 
 def _game(replay: Replay) -> dict[str, Any]:
     """The steps of a game, with cells as single numbers: row * width + column."""
-    width, height, rules = replay.rules.width, replay.rules.height, replay.rules
+    width, rules = replay.rules.width, replay.rules
+    visible = rules.height - rules.rows_above
     first, states = replay.scene(0), replay.states
     start = states[0]
     pieces = [start.current]
@@ -63,19 +64,23 @@ def _game(replay: Replay) -> dict[str, Any]:
             pieces.append(state.current)
     pieces += states[-1].queue
     has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
+    # Where a piece can be held, what comes next does not follow from the pieces.
+    shown = [[state.held, *state.queue] for state in states] if rules.hold else None
 
     def places(cells: Cells) -> list[int]:
         return [row * width + column for row, column in cells]
 
     return {
         "w": width,
-        "h": height,
+        "h": rules.height,
+        "visible": visible,
         "preview": rules.preview,
         "keys": has_keys,
         "given": first.cells.ravel().tolist(),
         "pieces": pieces,
+        "shown": shown,
         "steps": [
-            [places(landing.cells), landing.cleared, landing.lines] if landing is not None else 0
+            [places(landing.cells), landing.cleared, landing.lines, landing.tetromino] if landing is not None else 0
             for landing in replay.landings
         ],
         "falling": [places(state.falling) for state in states] if has_keys else [],
@@ -83,10 +88,10 @@ def _game(replay: Replay) -> dict[str, Any]:
     }
 
 
-def still(scene: Scene, palette: str) -> str:
-    """A scene as a drawing in SVG, without words."""
+def still(scene: Scene, rules: rules_pb2.Rules, palette: str) -> str:
+    """A scene as a drawing in SVG, without words, as far as its rows are visible."""
     cell = 16
-    height, width = scene.cells.shape
+    height, width = rules.height - rules.rows_above, rules.width
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * cell + 8}" height="{height * cell + 8}" role="img">',
         f'<rect width="100%" height="100%" fill="{_hex(BACKGROUND)}"/>',

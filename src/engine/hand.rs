@@ -1,0 +1,90 @@
+//! The pieces that a player can place: the current one and, where the rules let it be held, another one in its place.
+//!
+//! This file says which one that is, and which placements the two have together. What becomes of the pieces afterwards is up
+//! to whoever deals them: the held piece is a part of the game beside the playfield, as the pieces shown are.
+
+use super::column::Column;
+use super::placement::Placement;
+use super::playfield::PlayfieldOf;
+use super::reach::{is_blocked, num_placements, placements};
+use super::rules::Rules;
+use super::tetromino::Tetromino;
+
+/// The pieces that a player can place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hand {
+    /// The current piece.
+    pub current: Tetromino,
+    /// The piece that is placed if the current one is held; none if it cannot be, or if that would change nothing.
+    pub other: Option<Tetromino>,
+}
+
+impl Hand {
+    /// The current piece alone.
+    pub const fn only(current: Tetromino) -> Hand {
+        Hand { current, other: None }
+    }
+
+    /// The current piece, and if it may be held the piece that is held already, or the next one while none is.
+    ///
+    /// To swap it for an equal one changes nothing, and so is no choice.
+    #[inline]
+    pub fn new(rules: &Rules, current: Tetromino, held: Option<Tetromino>, next: Option<Tetromino>) -> Hand {
+        let other = match held {
+            _ if !rules.hold => None,
+            Some(held) => Some(held).filter(|held| *held != current),
+            None => next,
+        };
+        Hand { current, other }
+    }
+
+    /// The other piece, if it can come into play: one that is held may be blocked although the current one is not.
+    #[inline]
+    pub fn other_on<C: Column, const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+    ) -> Option<Tetromino> {
+        self.other.filter(|other| !is_blocked(rules, playfield, *other))
+    }
+
+    /// How many placements the two have.
+    pub fn num_placements<C: Column, const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+    ) -> u32 {
+        let of_other =
+            self.other_on(rules, playfield).map_or(0, |other| num_placements(rules, playfield, other));
+        num_placements(rules, playfield, self.current) + of_other
+    }
+
+    /// The placements of both, each with its piece, in ascending action order.
+    pub fn placements<C: Column, const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+    ) -> Vec<(Tetromino, Placement)> {
+        let current = placements(rules, playfield, self.current);
+        let mut all: Vec<_> = current.iter().map(|placement| (self.current, placement)).collect();
+        if let Some(other) = self.other_on(rules, playfield) {
+            let held = placements(rules, playfield, other);
+            all.extend(held.iter().map(|placement| (other, placement.holding(true))));
+        }
+        all
+    }
+
+    /// The piece of a placement, if it has such a one here.
+    #[inline]
+    pub fn can_place<C: Column, const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+        placement: Placement,
+    ) -> Option<Tetromino> {
+        let exists =
+            |piece: &Tetromino| placements(rules, playfield, *piece).contains(placement.holding(false));
+        let piece = if placement.hold { self.other_on(rules, playfield) } else { Some(self.current) };
+        piece.filter(exists)
+    }
+}

@@ -1,0 +1,418 @@
+//! The game of today as environments play it, beside the same game written a second time: pieces that turn and are kicked,
+//! that can be held, and rows above the visible field. The twin presses keys and shares no code with the library.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tetrion::engine::{
+    HalfTurns, NamedChoice, OrientationTable, Placement, Playfield, Randomizer, Reach, RotationSystem, Rules,
+    RulesError, SpinRule, Spot, Tetromino, TopOut,
+};
+use tetrion::env::{
+    AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
+    RestoreError, Restored, Seeding, StartPosition,
+};
+
+use super::{Dice, letters, see};
+use crate::twin::{TETROMINOES, TwinGround, TwinMovement, TwinPlayfield, bag7_sequence, placements};
+
+fn guideline() -> Rules {
+    Rules::preset("guideline").unwrap()
+}
+
+/// A game of today, slowly: the pieces are a list of letters, of which those that are placed or held have gone.
+struct Game {
+    rules: Rules,
+    playfield: TwinPlayfield,
+    pieces: String,
+    held: Option<char>,
+    lines: usize,
+}
+
+/// Where a placement leads: the sorted cells, what it counts as, and whether the current piece is held for it.
+type Way = (Vec<(i32, i32)>, &'static str, bool);
+
+impl Game {
+    fn current(&self) -> char {
+        self.pieces.chars().next().unwrap()
+    }
+
+    fn movement(&self) -> TwinMovement {
+        let Rules { height, rows_above, rotation, half_turns, spins, .. } = self.rules;
+        TwinMovement {
+            rotation: rotation.name(),
+            half_turns: half_turns.name(),
+            spins: spins.name(),
+            spawn_row: i32::from(height - rows_above) - 1,
+            spawn_lift: 1,
+        }
+    }
+
+    fn is_blocked(&self, piece: char) -> bool {
+        if self.rules.reach == Reach::Srs {
+            TwinGround::new(&self.playfield, self.movement(), piece).appears().is_none()
+        } else {
+            placements(&self.playfield, piece).is_empty()
+        }
+    }
+
+    fn ways_of(&self, piece: char, hold: bool) -> Vec<Way> {
+        if self.rules.reach == Reach::Srs {
+            let ground = TwinGround::new(&self.playfield, self.movement(), piece);
+            return ground.all_resting().into_iter().map(|(cells, spin)| (cells, spin, hold)).collect();
+        }
+        let all = placements(&self.playfield, piece);
+        let cells = |placement: &crate::twin::TwinPlacement| {
+            let landing = crate::twin::land(&self.playfield, placement);
+            let mut cells: Vec<(i32, i32)> =
+                landing.cells.iter().map(|&(row, column)| (row as i32, column as i32)).collect();
+            cells.sort_unstable();
+            cells
+        };
+        all.iter().map(|placement| (cells(placement), "none", hold)).collect()
+    }
+
+    /// The piece that is placed if the current one is held.
+    fn other(&self) -> Option<char> {
+        let other = match self.held {
+            _ if !self.rules.hold => None,
+            Some(held) => Some(held).filter(|held| *held != self.current()),
+            None => self.pieces.chars().nth(1),
+        };
+        other.filter(|other| !self.is_blocked(*other))
+    }
+
+    /// Every placement.
+    fn ways(&self) -> BTreeSet<Way> {
+        let current = self.ways_of(self.current(), false);
+        let others = self.other().map_or(vec![], |other| self.ways_of(other, true));
+        current.into_iter().chain(others).collect()
+    }
+
+    /// Makes a placement; returns its lines and whether it ends the game.
+    fn place(&mut self, (cells, _, hold): &Way) -> (usize, bool) {
+        let current = self.pieces.remove(0);
+        if *hold && self.held.replace(current).is_none() {
+            self.pieces.remove(0);
+        }
+        let (width, height) = (usize::from(self.rules.width), usize::from(self.rules.height));
+        for &(row, column) in cells {
+            if (row as usize) < height {
+                self.playfield.rows[row as usize][column as usize] = true;
+            }
+        }
+        let is_over = match self.rules.top_out {
+            TopOut::LockOut => {
+                cells.iter().all(|(row, _)| *row >= i32::from(self.rules.height - self.rules.rows_above))
+            }
+            TopOut::Overflow => cells.iter().any(|(row, _)| *row >= height as i32),
+            _ => false,
+        };
+        if is_over && self.rules.top_out == TopOut::Overflow {
+            return (0, true);
+        }
+        let before = self.playfield.rows.len();
+        self.playfield.rows.retain(|row| row.contains(&false));
+        let lines = before - self.playfield.rows.len();
+        self.playfield.rows.resize(height, vec![false; width]);
+        self.lines += lines;
+        (lines, is_over || self.is_blocked(self.current()))
+    }
+}
+
+/// The cells that an action of an environment fills, its label and whether it holds a piece, worked out from its number.
+fn way(rules: &Rules, playfield: &Playfield, hand: (char, Option<char>), action: u32) -> Way {
+    let placement = Placement::from_action(action, rules);
+    let piece = if placement.hold { hand.1.expect("a piece to place") } else { hand.0 };
+    let piece = Tetromino::from_letter(piece).unwrap();
+    let shape = placement.shape(rules, piece).unwrap();
+    let (row, spin) = match placement.spot {
+        Some(Spot { row, spin }) => (row, ["none", "mini", "full"][spin as usize]),
+        None => (playfield.landing_row(shape, placement.column), "none"),
+    };
+    let cells = shape.cells_at(row, placement.column);
+    let mut cells: Vec<(i32, i32)> = cells.iter().map(|&(row, column)| (row.into(), column.into())).collect();
+    cells.sort_unstable();
+    (cells, spin, placement.hold)
+}
+
+fn rule_sets() -> Vec<Rules> {
+    let low = Rules { height: 14, rows_above: 4, ..guideline() };
+    vec![
+        guideline(),
+        low,
+        Rules { width: 4, height: 10, spins: SpinRule::Off, ..low },
+        Rules { rotation: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..low },
+        Rules { half_turns: HalfTurns::Cobra, spins: SpinRule::AllSpins, width: 7, preview: 1, ..low },
+        Rules { rotation: RotationSystem::None, spins: SpinRule::TSpinsStrict, width: 18, ..low },
+        Rules { top_out: TopOut::Overflow, rows_above: 0, height: 8, preview: 0, hold: false, ..low },
+        // A held piece in the game of the literature.
+        Rules { hold: true, preview: 2, randomizer: Randomizer::Bag7, ..Rules::simplified(6, 8) },
+    ]
+}
+
+#[test]
+fn random_games_are_those_of_the_twin() {
+    for (n, rules) in rule_sets().into_iter().enumerate() {
+        let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+        let mut dice = Dice::new(n as u64);
+        let mut ends = BTreeMap::new();
+        for seed in 0..12 {
+            let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
+            batch.reset(None, Episodes::Next).unwrap();
+            let playfield = TwinPlayfield::empty(rules.width.into(), rules.height.into());
+            let dealt = match rules.randomizer {
+                Randomizer::Bag7 => bag7_sequence(seed, 60),
+                _ => unreachable!("these games have bags"),
+            };
+            let mut game = Game { rules, playfield, pieces: dealt, held: None, lines: 0 };
+            for step in 0..150 {
+                let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
+                let shown = usize::from(rules.preview) + 1;
+                assert_eq!(letters(&batch, 0), game.pieces[..shown], "{context}");
+                let number = |piece: Option<char>| piece.map_or(255, |p| TETROMINOES.find(p).unwrap() as u8);
+                assert_eq!(see(&batch, Field::Held, None), [number(game.held)], "{context}");
+
+                let mask = see(&batch, Field::ActionMask, None);
+                assert_eq!(mask.len() as u32, rules.num_actions());
+                let actions: Vec<u32> =
+                    (0..).zip(&mask).filter(|(_, bit)| **bit == 1).map(|(action, _)| action).collect();
+                let hand = (game.current(), game.other());
+                let ways: Vec<Way> =
+                    actions.iter().map(|action| way(&rules, &batch.playfield(0), hand, *action)).collect();
+                let found: BTreeSet<Way> = ways.iter().cloned().collect();
+                assert_eq!(found.len(), ways.len(), "a placement has one number; {context}");
+                assert_eq!(found, game.ways(), "{context}");
+
+                // Low ones, so that games go on for a while; and now and then any.
+                let lowest = |way: &Way| way.0.iter().map(|(row, _)| row).sum::<i32>();
+                let chosen = match dice.below(4) {
+                    0 => dice.below(ways.len()),
+                    _ => (0..ways.len()).min_by_key(|&i| lowest(&ways[i])).unwrap(),
+                };
+                let outcome = batch.step(&[actions[chosen] as i32], None).unwrap();
+                let (lines, is_over) = game.place(&ways[chosen]);
+                let reward = rules.scoring.reward(lines as u8, is_over) as f32;
+                assert_eq!((outcome.rewards[0], outcome.terminated[0]), (reward, is_over), "{context}");
+                let cells = game.playfield.rows.iter().flatten().map(|full| u8::from(*full));
+                assert_eq!(see(&batch, Field::Board, None), cells.collect::<Vec<_>>(), "{context}");
+                assert_eq!(batch.statistics(0).lines as usize, game.lines);
+
+                // A snapshot is the same environment.
+                let bytes = batch.state(0).to_bytes();
+                let state = EnvState::from_bytes(&bytes).unwrap();
+                assert_eq!(state, batch.state(0), "{context}");
+                assert_eq!(state.to_bytes(), bytes);
+                if is_over {
+                    *ends.entry(step / 30).or_insert(0) += 1;
+                    break;
+                }
+            }
+        }
+        assert!(ends.values().sum::<u32>() > 3, "rules {n}: games that end: {ends:?}");
+    }
+}
+
+#[test]
+fn a_number_of_an_action_says_what_the_proto_file_says() {
+    let rules = guideline();
+    assert_eq!((rules.spot_rows(), rules.spin_labels(), rules.num_placements()), (24, 3, 2880));
+    assert_eq!(rules.num_actions(), 2 * 2880);
+    // ((1 * 10 + 7) * 24 + 5) * 3 + 2, and as many more as there are placements.
+    let spot = Some(Spot { row: 5, spin: tetrion::engine::Spin::Full });
+    let placement = Placement { spot, ..Placement::straight(1, 7) };
+    assert_eq!(placement.action(&rules), 1241);
+    assert_eq!(placement.holding(true).action(&rules), 1241 + 2880);
+    for rules in rule_sets() {
+        for action in 0..rules.num_actions() {
+            assert_eq!(Placement::from_action(action, &rules).action(&rules), action);
+        }
+    }
+    let plain = Rules { spins: SpinRule::Off, hold: false, ..rules };
+    assert_eq!(plain.num_actions(), 4 * 10 * 24);
+    let held = Rules { hold: true, preview: 1, ..Rules::default() };
+    assert_eq!((held.num_placements(), held.num_actions()), (40, 80));
+}
+
+/// The tables that are drawn in rules.proto.
+#[test]
+fn orientations_are_those_of_the_proto_file() {
+    let proto = include_str!("../../../proto/tetrion/v1/rules.proto");
+    let (table, _) = proto.split_once("ORIENTATION_TABLE_GUIDELINE = 5").unwrap();
+    let rows: Vec<&str> = table.lines().rev().skip(1).take(7).collect();
+    for (piece, row) in Tetromino::ALL.into_iter().rev().zip(rows) {
+        let mut words = row.trim_start_matches([' ', '/']).split_whitespace();
+        assert_eq!(words.next(), Some(piece.to_string().as_str()));
+        let drawn: Vec<&str> = words.collect();
+        let shapes = guideline().shapes(piece).iter().map(|shape| {
+            let cell = |row: u8, column: u8| match (row, column) {
+                at if at == (shape.anchor_row, shape.anchor_column) => '@',
+                (row, column) if shape.row_bits(row) >> column & 1 == 1 => '#',
+                _ => '.',
+            };
+            let row = |row| (0..shape.width).map(|column| cell(row, column)).collect::<String>();
+            (0..shape.height).rev().map(row).collect::<Vec<_>>().join("/")
+        });
+        assert_eq!(shapes.collect::<Vec<_>>(), drawn, "{piece}");
+    }
+}
+
+#[test]
+fn rules_that_contradict_each_other_are_refused() {
+    let check = |rules: Rules, expected: &str| assert_eq!(rules.check().unwrap_err().to_string(), expected);
+    let plain = Rules::default();
+    check(
+        Rules { hold: true, ..plain },
+        "hold needs a preview of at least 1: while no piece is held, the next one is placed",
+    );
+    check(Rules { rotation: RotationSystem::Srs, ..plain }, "rotation, half_turns and spins need reach srs");
+    check(Rules { spins: SpinRule::TSpins, ..plain }, "rotation, half_turns and spins need reach srs");
+    check(Rules { rows_above: 2, ..plain }, "rows_above needs reach srs");
+    check(Rules { top_out: TopOut::LockOut, ..plain }, "top-out lock_out needs reach srs");
+    check(
+        Rules { orientations: OrientationTable::Lab, ..guideline() },
+        "reach srs needs the guideline's orientation table",
+    );
+    check(
+        Rules { rows_above: 2, ..guideline() },
+        "top-out lock_out needs rows_above of at least 3: a piece may rest partly above the field",
+    );
+    let hidden = Rules { rows_above: 37, ..guideline() }.check();
+    assert_eq!(hidden, Err(RulesError::RowsAbove { rows_above: 37, height: 40 }));
+    let keys = Rules { hold: true, preview: 1, ..Rules::preset("lab").unwrap() };
+    check(keys, "the keypress action model has no key to hold a piece");
+}
+
+/// A T that fits under a roof only by turning in, a well that only a kick reaches, and what a spin of them is.
+#[test]
+fn spins_and_tucks_are_actions_of_their_own() {
+    let rules = Rules { height: 14, rows_above: 4, hold: false, ..guideline() };
+    let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+    let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
+    // The classic T-spin double: an overhang on the right of a notch three wide.
+    let drawing = "...#....../".to_owned() + "#...######/##.#######";
+    let drawing = ["........../".repeat(11), drawing].concat();
+    let playfield = Playfield::from_drawing(10, 14, &drawing).unwrap();
+    let position = StartPosition { playfield, piece: Tetromino::T, queue: vec![], held: None };
+    batch.restore(None, Restored::Positions(&[position]), None).unwrap();
+    let down = |spin| Placement { spot: Some(Spot { row: 0, spin }), ..Placement::straight(2, 1) };
+    let mask = see(&batch, Field::ActionMask, None);
+    let exists = |placement: Placement| mask[placement.action(&rules) as usize] == 1;
+    use tetrion::engine::Spin::{Full, Mini, None as NoSpin};
+    assert_eq!([NoSpin, Mini, Full].map(|spin| exists(down(spin))), [false, false, true]);
+    let outcome = batch.step(&[down(Full).action(&rules) as i32], None).unwrap();
+    assert_eq!((outcome.rewards[0], batch.statistics(0).lines), (2.0, 2));
+}
+
+#[test]
+fn a_piece_is_held_once_and_comes_back_as_it_appears() {
+    let rules = Rules { preview: 2, ..guideline() };
+    let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+    let sequence = super::sequence("TIOSZJ");
+    let mut batch = EnvBatch::new(config, &Seeding::Sequences(vec![sequence])).unwrap();
+    batch.reset(None, Episodes::Next).unwrap();
+    let seen = |batch: &EnvBatch| (letters(batch, 0), batch.held(0).map(Tetromino::letter));
+    assert_eq!(seen(&batch), ("TIO".to_owned(), None));
+    let first_with_hold = |batch: &EnvBatch| {
+        let mask = see(batch, Field::ActionMask, None);
+        let n = rules.num_placements() as usize;
+        mask[n..].iter().position(|bit| *bit == 1).map(|at| (n + at) as i32)
+    };
+    // T is held, I is placed, and S comes into sight together with O and Z.
+    let action = first_with_hold(&batch).unwrap();
+    batch.step(&[action], None).unwrap();
+    assert_eq!(seen(&batch), ("OSZ".to_owned(), Some('T')));
+    // O is held and T is placed; nothing more is dealt than a piece.
+    let action = first_with_hold(&batch).unwrap();
+    batch.step(&[action], None).unwrap();
+    assert_eq!(seen(&batch), ("SZJ".to_owned(), Some('O')));
+    // Another episode begins with nothing held.
+    batch.reset(None, Episodes::Next).unwrap();
+    assert_eq!(seen(&batch), ("TIO".to_owned(), None));
+    // With an O in hand, to hold an O changes nothing.
+    let playfield = Playfield::empty(10, 40);
+    let position = |held| StartPosition { playfield, piece: Tetromino::O, queue: vec![Tetromino::O], held };
+    batch.restore(None, Restored::Positions(&[position(Some(Tetromino::O))]), None).unwrap();
+    assert_eq!(first_with_hold(&batch), None);
+    // With none, it changes which pieces are left.
+    batch.restore(None, Restored::Positions(&[position(None)]), None).unwrap();
+    assert!(first_with_hold(&batch).is_some());
+}
+
+#[test]
+fn what_cannot_be_placed_or_held_is_refused_or_ignored() {
+    let rules = Rules { height: 14, rows_above: 4, ..guideline() };
+    let ignore = InvalidActionPolicy::Ignore { reward: -1.0 };
+    for policy in [InvalidActionPolicy::Reject, ignore, InvalidActionPolicy::Terminate] {
+        let config = EnvConfig {
+            rules,
+            invalid_action_policy: policy,
+            autoreset_mode: AutoresetMode::Disabled,
+            ..EnvConfig::default()
+        };
+        let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+        batch.reset(None, Episodes::Next).unwrap();
+        let mask = see(&batch, Field::ActionMask, None);
+        let before = batch.state(0);
+        let wrong = mask.iter().rposition(|bit| *bit == 0).unwrap() as i32;
+        match policy {
+            InvalidActionPolicy::Reject => {
+                assert!(batch.step(&[wrong], None).is_err());
+                assert_eq!(batch.state(0), before);
+            }
+            _ => {
+                let outcome = batch.step(&[wrong], None).unwrap();
+                assert_eq!(outcome.terminated[0], policy == InvalidActionPolicy::Terminate);
+                let unchanged = (batch.playfield(0), letters(&batch, 0), batch.held(0));
+                assert_eq!(unchanged, (*before.playfield(), letters(&batch, 0), None));
+            }
+        }
+    }
+    let config = EnvConfig::default();
+    let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+    let position = StartPosition {
+        playfield: Playfield::empty(10, 20),
+        piece: Tetromino::T,
+        queue: vec![],
+        held: Some(Tetromino::I),
+    };
+    let refused = batch.restore(None, Restored::Positions(&[position]), None).unwrap_err();
+    assert_eq!(refused, RestoreError::Position { row: 0, error: PositionError::Held });
+}
+
+/// Snapshots of these rules are outside input like all others.
+#[test]
+fn no_byte_of_a_snapshot_makes_it_unsafe() {
+    let rules = Rules { height: 14, rows_above: 4, ..guideline() };
+    let config = EnvConfig { rules, ..EnvConfig::default() };
+    let mut batch = EnvBatch::new(config.clone(), &Seeding::Session(8)).unwrap();
+    batch.reset(None, Episodes::Next).unwrap();
+    let mut dice = Dice::new(2);
+    for _ in 0..9 {
+        let actions = super::random_actions(&batch, &mut dice);
+        batch.step(&actions, None).unwrap();
+    }
+    let bytes = batch.state(0).to_bytes();
+    let content = &bytes[..bytes.len() - 8];
+    let (mut taken, mut refused) = (0, 0);
+    for at in 0..content.len() {
+        for change in [1, 2, 0x80, 0xff] {
+            let mut changed = content.to_vec();
+            changed[at] ^= change;
+            match EnvState::from_bytes(&super::snapshots::with_checksum(changed)) {
+                Err(_) => refused += 1,
+                Ok(state) => {
+                    taken += 1;
+                    assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
+                    let config = EnvConfig { rules: *state.rules(), ..config.clone() };
+                    let mut batch = EnvBatch::new(config, &Seeding::Session(8)).unwrap();
+                    batch.restore(None, Restored::States(&[state]), None).unwrap();
+                    for _ in 0..3 {
+                        let actions = super::random_actions(&batch, &mut dice);
+                        batch.step(&actions, None).unwrap();
+                    }
+                }
+            }
+        }
+    }
+    assert!(taken > 100 && refused > 100, "{taken} taken, {refused} refused");
+}
