@@ -11,10 +11,11 @@ use crate::engine::{
     placements,
 };
 
-/// A shape over the column of its leftmost cell.
+/// A placement that goes straight down, and its shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     pub shape: &'static Shape,
+    pub orientation: u8,
     pub column: u8,
 }
 
@@ -41,7 +42,7 @@ impl ActionTable {
         let drop = |piece, action| {
             let placement = Placement::from_action(action, rules);
             let shape = placement.shape(rules, piece)?;
-            Some(Drop { shape, column: placement.column })
+            Some(Drop { shape, orientation: placement.orientation, column: placement.column })
         };
         let num_of_a_piece = match rules.action_model {
             ActionModel::Placement => rules.num_placements(),

@@ -194,7 +194,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         };
         let Some(drop) = drop else { return self.count_invalid(config, i) };
-        let rest = Rest::Placed { piece, placement: Placement::from_action(action as u32, &config.rules) };
+        let rest = Rest::Placed { piece, placement: Placement::straight(drop.orientation, drop.column) };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let landed = playfield.drop(drop.shape, drop.column, config.rules.top_out);
         self.count_landing(config, i, landed)

@@ -8,6 +8,7 @@ taken while it listened are remembered, so a tree search that returns to one goe
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,10 @@ from tetrion.tensors import to_numpy
 _MAX_ACTIONS = 8 << 20
 # The most bytes of snapshots, and of the actions that led to them, that are remembered.
 _MAX_REMEMBERED = 64 << 20
+
+
+def _no_actions() -> array[int]:
+    return array("H")
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Episode:
         env_id: The environment.
         number: How many episodes the log had heard of in this environment before.
         begin: How it began; None where the log does not know yet, or has forgotten: of an endless episode.
-        actions: The actions, a byte each.
+        actions: The actions, two bytes each: some rules have more than 256.
         has_ended: Whether it ended, by the rules or by a limit.
         was_taken: For the owner of the log, to mark those that it has seen.
     """
@@ -55,7 +60,7 @@ class Episode:
     env_id: int
     number: int
     begin: Beginning | None = None
-    actions: bytearray = field(default_factory=bytearray)
+    actions: array[int] = field(default_factory=_no_actions)
     has_ended: bool = False
     was_taken: bool = False
 
@@ -127,7 +132,7 @@ class EpisodeLog:
         self._begin(env_id, None, keep=before is not None and before.has_ended and not returns)
         if known is not None:
             self._remembered.move_to_end(state)
-            self.episodes[env_id] = replace(known, env_id=env_id, actions=bytearray(known.actions), was_taken=False)
+            self.episodes[env_id] = replace(known, env_id=env_id, actions=known.actions[:], was_taken=False)
             self.unsaved.discard(env_id)
 
     def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
@@ -136,11 +141,11 @@ class EpisodeLog:
             episode = self.episodes.get(env_id)
             if episode is None or episode.begin is None or state in self._remembered:
                 continue
-            self._remembered[state] = replace(episode, actions=bytearray(episode.actions))
-            self._remembered_bytes += len(state) + len(episode.actions)
+            self._remembered[state] = replace(episode, actions=episode.actions[:])
+            self._remembered_bytes += len(state) + 2 * len(episode.actions)
             while self._remembered_bytes > _MAX_REMEMBERED:
                 oldest, forgotten = self._remembered.popitem(last=False)
-                self._remembered_bytes -= len(oldest) + len(forgotten.actions)
+                self._remembered_bytes -= len(oldest) + 2 * len(forgotten.actions)
 
     def _rows(self, request: Any) -> tuple[list[int], list[int]]:
         """The rows of a call that are of our environments, and which these are."""

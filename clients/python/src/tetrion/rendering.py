@@ -130,7 +130,7 @@ class Renderer:
             if self._followed.get(env_id, (None, 0))[0] is not episode and episode.begin is not None
         }
         replayer.begin(new)
-        later = {env_id: bytes(episode.actions[self._played(episode) :]) for env_id, episode in episodes.items()}
+        later = {env_id: episode.actions[self._played(episode) :] for env_id, episode in episodes.items()}
         replayer.play({env_id: actions for env_id, actions in later.items() if actions})
         self._followed.update({env_id: (episode, len(episode.actions)) for env_id, episode in episodes.items()})
         return [replayer.course(env_id).scene() for env_id in env_ids]
