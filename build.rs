@@ -22,7 +22,7 @@ const ROOTS: [&str; 4] = [
 ];
 
 /// What is read and written as JSON: a message of files, and what it is made of.
-const AS_JSON: [&str; 15] = [
+const AS_JSON: [&str; 17] = [
     ".tetrion.v1.Recording",
     ".tetrion.v1.RecordedOutcome",
     ".tetrion.v1.RecordedEnd",
@@ -38,6 +38,8 @@ const AS_JSON: [&str; 15] = [
     ".tetrion.v1.RotationSystem",
     ".tetrion.v1.HalfTurns",
     ".tetrion.v1.SpinRule",
+    ".tetrion.v1.ClearPoints",
+    ".tetrion.v1.AttackTable",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

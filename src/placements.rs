@@ -4,7 +4,7 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Column, FallingPiece, Hand, Placement, Playfield, PlayfieldOf, Rules, Shape, Spin,
+    ActionModel, Chain, Column, FallingPiece, Hand, Landed, Placement, Playfield, PlayfieldOf, Rules, Shape,
     Tetromino, drops, every_placement_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
@@ -17,6 +17,8 @@ pub struct Position {
     pub playfield: Playfield,
     /// The pieces; `None` if the episode has ended, and there is nothing to place.
     pub hand: Option<Hand>,
+    /// The clears just made, where the rules ask for them.
+    pub chain: Chain,
     /// Where keys have moved the piece; `None` if it has just appeared. Placements count from where it appeared all the
     /// same.
     pub falling: Option<FallingPiece>,
@@ -70,6 +72,8 @@ pub struct Placements {
     pub spins: Vec<u8>,
     /// Whether the current piece is held for it; empty where the rules have no hold.
     pub holds: Vec<bool>,
+    /// The lines that it sends; empty where the rules count neither these nor other points for clears.
+    pub attacks: Vec<u8>,
 }
 
 /// How many placements a position has under these rules.
@@ -123,14 +127,15 @@ pub fn enumerate(
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
-    Extractor::new(set).filter(|_| every_placement_always_exists(rules) && !rules.hold)
+    Extractor::new(set)
+        .filter(|_| every_placement_always_exists(rules) && !rules.hold && !rules.keeps_chain())
 }
 
 /// Lists every placement with the features that a kernel knows.
 ///
 /// # Panics
 /// As [`enumerate`], when this machine cannot run the kernel, or [a placement need not exist](every_placement_always_exists)
-/// or may be one of another piece.
+/// or may be one of another piece, or what clears are worth depends on those before.
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -138,7 +143,8 @@ pub fn enumerate_on(
     extractor: &Extractor,
     options: Options,
 ) -> Placements {
-    assert!(every_placement_always_exists(rules) && !rules.hold, "kernels look at every column of one piece");
+    let is_known = every_placement_always_exists(rules) && !rules.hold && !rules.keeps_chain();
+    assert!(is_known, "kernels look at every column of one piece, and count its lines");
     let job = Enumerate { rules, positions, extractor, options };
     dispatch(kernel, rules.width, rules.height, job)
 }
@@ -248,12 +254,18 @@ pub fn enumerate_plainly(
                 columns.actions.push(action(rules, position.falling, piece, placement));
                 columns.placements.push(placement.action(rules) as i32);
                 if rules.spin_labels() > 1 {
-                    columns.spins.push(placement.spot.map_or(Spin::None, |spot| spot.spin) as u8);
+                    columns.spins.push(placement.spin() as u8);
                 }
                 if rules.hold {
                     columns.holds.push(placement.hold);
                 }
-                columns.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
+                let landed = Landed { lines: landing.lines, terminal: landing.terminal };
+                let mut chain = position.chain;
+                let (points, attack) = landed.worth(rules, &landing.afterstate, placement.spin(), &mut chain);
+                columns.rewards.push(points as f32);
+                if rules.keeps_chain() {
+                    columns.attacks.push(attack as u8); // 10 for a perfect clear, else 6 + 1 + 5 at most
+                }
                 columns.lines.push(landing.lines);
                 columns.terminal.push(landing.terminal);
                 if let Some(set) = set {
@@ -320,6 +332,7 @@ impl Placements {
         self.position_features.extend_from_slice(&more.position_features);
         self.spins.extend_from_slice(&more.spins);
         self.holds.extend_from_slice(&more.holds);
+        self.attacks.extend_from_slice(&more.attacks);
     }
 
     /// Writes the wanted columns of where a piece comes to rest.

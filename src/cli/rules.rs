@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
 use crate::engine::{
-    ActionModel, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, RotationSystem, Rules,
-    Scoring, SpinRule, TopOut,
+    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
+    Reach, RotationSystem, Rules, Scoring, SpinRule, TopOut,
 };
 
 /// The options for the rules: a preset, and the changes to it.
@@ -94,6 +94,16 @@ pub struct RulesArgs {
     /// Points for the end of a game [default: the rules']
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     pub scoring_game_end: Option<f64>,
+
+    /// Which points clears make [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<ClearPoints>())]
+    #[serde(with = "as_name")]
+    pub clear_points: Option<ClearPoints>,
+
+    /// Which lines clears send [default: the rules']
+    #[arg(long, value_name = "NAME", value_parser = value::<AttackTable>())]
+    #[serde(with = "as_name")]
+    pub attack: Option<AttackTable>,
 }
 
 impl RulesArgs {
@@ -128,6 +138,8 @@ impl RulesArgs {
             scoring_piece,
             scoring_lines,
             scoring_game_end,
+            clear_points,
+            attack,
         } = self.clone();
         RulesChoice {
             preset: rules.unwrap_or(others.preset),
@@ -146,6 +158,8 @@ impl RulesArgs {
             scoring_piece: scoring_piece.or(others.scoring_piece),
             scoring_lines: if scoring_lines.is_empty() { others.scoring_lines } else { scoring_lines },
             scoring_game_end: scoring_game_end.or(others.scoring_game_end),
+            clear_points: clear_points.or(others.clear_points),
+            attack: attack.or(others.attack),
             preview: preview.or(others.preview),
         }
     }
@@ -153,7 +167,7 @@ impl RulesArgs {
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 14] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 16] {
         let Rules {
             width: _,
             height: _,
@@ -168,6 +182,8 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             spins,
             hold,
             scoring,
+            clear_points,
+            attack,
             preview,
         } = *rules;
         let Scoring { piece, lines, game_end } = scoring;
@@ -181,6 +197,8 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             (HalfTurns::FIELD, json!(half_turns.name())),
             (SpinRule::FIELD, json!(spins.name())),
             ("hold", json!(hold)),
+            (ClearPoints::FIELD, json!(clear_points.name())),
+            (AttackTable::FIELD, json!(attack.name())),
             ("rows_above", json!(rows_above)),
             ("preview", json!(preview)),
             ("scoring_piece", json!(piece)),

@@ -90,7 +90,7 @@ pub struct RulesNote {
     pub game_end_points: f64,
 }
 
-/// The choices that only games with kicks, or with a held piece, have. Files for other games do not name them.
+/// The choices that only games with kicks, a held piece, or other points for clears have. Files for other games do not name them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModernNote {
@@ -104,6 +104,10 @@ pub struct ModernNote {
     pub spins: String,
     /// Whether a piece can be held.
     pub hold: bool,
+    /// Which points clears make.
+    pub clear_points: String,
+    /// Which lines clears send.
+    pub attack: String,
 }
 
 /// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
@@ -197,6 +201,8 @@ impl RulesNote {
             spins,
             hold,
             scoring,
+            clear_points,
+            attack,
             preview,
         } = *rules;
         let Scoring { piece, lines, game_end } = scoring;
@@ -210,12 +216,14 @@ impl RulesNote {
             top_out: top_out.name().to_owned(),
             orientation_table: orientations.name().to_owned(),
             reach: reach.name().to_owned(),
-            modern: (rules.names_spots() || hold).then(|| ModernNote {
+            modern: (rules.names_spots() || hold || rules.keeps_chain()).then(|| ModernNote {
                 rows_above: rows_above.into(),
                 rotation: rotation.name().to_owned(),
                 half_turns: half_turns.name().to_owned(),
                 spins: spins.name().to_owned(),
                 hold,
+                clear_points: clear_points.name().to_owned(),
+                attack: attack.name().to_owned(),
             }),
             preview: preview.into(),
             piece_points: piece,
@@ -251,6 +259,8 @@ impl RulesNote {
             half_turns: choice(modern.map(|modern| &modern.half_turns))?,
             spins: choice(modern.map(|modern| &modern.spins))?,
             hold: modern.map(|modern| modern.hold),
+            clear_points: choice(modern.map(|modern| &modern.clear_points))?,
+            attack: choice(modern.map(|modern| &modern.attack))?,
             scoring_piece: Some(self.piece_points),
             scoring_lines: self.line_points.to_vec(),
             scoring_game_end: Some(self.game_end_points),

@@ -18,6 +18,7 @@
 //!
 //! A piece that is held stays outside of all this: whoever lets a player hold pieces says which one is placed.
 
+use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
 use super::keypress::FallingPiece;
 use super::placement::Placement;
@@ -25,6 +26,7 @@ use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
 use super::rules::{Rules, TopOut};
+use super::spin::Spin;
 use super::tetromino::{Shape, Tetromino};
 
 /// A game between two pieces.
@@ -38,6 +40,10 @@ pub struct Game<C: Column, const N: usize> {
     pub pieces: u64,
     /// Points so far, under the rules' scoring.
     pub score: f64,
+    /// Lines sent so far, where the rules count them.
+    pub attack: u64,
+    /// The clears just made, where the rules ask for them.
+    pub chain: Chain,
     /// How it ended, once it has.
     pub end: Option<End>,
 }
@@ -58,7 +64,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// When a playfield of this size does not fit into this type.
     pub fn new(rules: &Rules) -> Game<C, N> {
         let playfield = PlayfieldOf::empty(rules.width, rules.height);
-        Game { playfield, lines: 0, pieces: 0, score: 0.0, end: None }
+        Game { playfield, lines: 0, pieces: 0, score: 0.0, attack: 0, chain: Chain::default(), end: None }
     }
 
     /// Deals the next piece; `None` when that ends the game, because there is none or it is blocked.
@@ -83,21 +89,23 @@ impl<C: Column, const N: usize> Game<C, N> {
     #[inline(always)]
     pub fn place(&mut self, rules: &Rules, piece: Tetromino, placement: Placement) {
         let landed = place(rules, &mut self.playfield, piece, placement);
-        self.count(rules, landed);
+        self.count(rules, landed, placement.spin());
     }
 
     /// Lets the piece that has been dealt settle where it fell.
     #[inline(always)]
     pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) {
         let landed = settle(rules, &mut self.playfield, fallen);
-        self.count(rules, landed);
+        self.count(rules, landed, Spin::None);
     }
 
     #[inline(always)]
-    fn count(&mut self, rules: &Rules, landed: Landed) {
+    fn count(&mut self, rules: &Rules, landed: Landed, spin: Spin) {
         self.lines += u64::from(landed.lines);
         self.pieces += 1;
-        self.score += landed.points(rules);
+        let (points, attack) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
+        self.score += points;
+        self.attack += u64::from(attack);
         if landed.terminal {
             self.end = Some(End::ToppedOut);
         }
@@ -109,8 +117,8 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// When the size does not fit into that type.
     #[inline(always)]
     pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> Game<D, M> {
-        let Game { playfield, lines, pieces, score, end } = *self;
-        Game { playfield: playfield.with_height(height), lines, pieces, score, end }
+        let Game { playfield, lines, pieces, score, attack, chain, end } = *self;
+        Game { playfield: playfield.with_height(height), lines, pieces, score, attack, chain, end }
     }
 }
 
@@ -226,9 +234,34 @@ impl Landed {
         Landed { terminal: self.terminal || is_blocked, ..self }
     }
 
-    /// The points for it.
+    /// The points for it, and the lines that it sends: on this playfield, which it led to, by this spin, after these clears.
     #[inline(always)]
-    pub fn points(self, rules: &Rules) -> f64 {
-        rules.scoring.reward(self.lines, self.terminal)
+    pub fn worth<C: Column, const N: usize>(
+        self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+        spin: Spin,
+        chain: &mut Chain,
+    ) -> (f64, u32) {
+        if rules.keeps_chain() {
+            let is_perfect = self.lines > 0 && playfield.occupied_rows() == C::EMPTY;
+            let clear = Clear { lines: self.lines, spin, is_perfect };
+            self.worth_in_chain(rules, clear, chain)
+        } else {
+            (rules.scoring.reward(self.lines, self.terminal), 0)
+        }
+    }
+
+    #[cold]
+    fn worth_in_chain(self, rules: &Rules, clear: Clear, chain: &mut Chain) -> (f64, u32) {
+        let (next, ClearWorth { points, attack }) = chain.then(rules.attack, clear);
+        *chain = next;
+        let for_lines = match rules.clear_points {
+            ClearPoints::Lines => rules.scoring.for_lines(self.lines),
+            ClearPoints::Guideline => points,
+            ClearPoints::Attack => attack.into(),
+        };
+        let for_end = if self.terminal { rules.scoring.game_end } else { 0.0 };
+        (rules.scoring.piece + for_lines + for_end, attack)
     }
 }

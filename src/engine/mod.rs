@@ -17,6 +17,7 @@ pub mod rng;
 pub mod tetromino;
 
 pub mod choice;
+pub mod clears;
 pub mod randomizer;
 pub mod rules;
 
@@ -36,6 +37,7 @@ pub mod rotation;
 pub mod spin;
 
 pub use choice::NamedChoice;
+pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;
 pub use game::{End, Game, comes_to_rest, land, land_at, lock, place, settle};
 pub use hand::Hand;

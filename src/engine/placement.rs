@@ -76,6 +76,12 @@ impl Placement {
         Placement { orientation: (plain / width) as u8, column: (plain % width) as u8, spot, hold }
     }
 
+    /// What it counts as.
+    #[inline]
+    pub fn spin(self) -> Spin {
+        self.spot.map_or(Spin::None, |spot| spot.spin)
+    }
+
     /// The shape that comes to rest, or `None` when the tetromino has no such orientation or sticks out of the wall.
     ///
     /// [`placements`](super::placements) says whether it can get there on a playfield.

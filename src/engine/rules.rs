@@ -1,6 +1,7 @@
 //! Rules are data: one value drives the one engine, and the presets are rows of one table.
 
 use super::choice::choice;
+use super::clears::{AttackTable, ClearPoints};
 use super::key::Key;
 use super::randomizer::Randomizer;
 use super::rotation::{HalfTurns, RotationSystem};
@@ -88,12 +89,16 @@ impl Scoring {
 
     /// The reward of one landing.
     pub fn reward(&self, lines: u8, terminal: bool) -> f64 {
-        let for_lines = match lines {
+        self.piece + self.for_lines(lines) + if terminal { self.game_end } else { 0.0 }
+    }
+
+    /// The points for the lines of one landing.
+    pub fn for_lines(&self, lines: u8) -> f64 {
+        match lines {
             0 => 0.0,
             // Only a drawn position can hold rows that are already full, and so clear more than four.
             n => self.lines[usize::from(n.min(4)) - 1],
-        };
-        self.piece + for_lines + if terminal { self.game_end } else { 0.0 }
+        }
     }
 }
 
@@ -127,6 +132,10 @@ pub struct Rules {
     pub hold: bool,
     /// The points for pieces, lines and the end of a game.
     pub scoring: Scoring,
+    /// Which points clears make: those of `scoring`, or others in their place.
+    pub clear_points: ClearPoints,
+    /// Which lines clears send, if that is counted.
+    pub attack: AttackTable,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
 }
@@ -156,6 +165,8 @@ const SIMPLIFIED: Rules = Rules {
     spins: SpinRule::Off,
     hold: false,
     scoring: Scoring::LINES,
+    clear_points: ClearPoints::Lines,
+    attack: AttackTable::Off,
     preview: 0,
 };
 
@@ -217,6 +228,8 @@ pub static PRESETS: [Preset; 6] = [
             rotation: RotationSystem::Srs,
             spins: SpinRule::TSpins,
             hold: true,
+            clear_points: ClearPoints::Guideline,
+            attack: AttackTable::Jstris,
             preview: 5,
             ..SIMPLIFIED
         },
@@ -328,6 +341,9 @@ impl Rules {
         if self.hold && self.preview == 0 {
             return Err("hold needs a preview of at least 1: while no piece is held, the next one is placed");
         }
+        if self.clear_points == ClearPoints::Attack && self.attack == AttackTable::Off {
+            return Err("clear_points attack needs a table of attack");
+        }
         if self.reach == Reach::Srs {
             if self.orientations != OrientationTable::Guideline {
                 return Err("reach srs needs the guideline's orientation table");
@@ -356,6 +372,17 @@ impl Rules {
     #[inline]
     pub const fn visible_rows(&self) -> u8 {
         self.height - self.rows_above
+    }
+
+    /// Whether what a clear is worth depends on the clears before it, and a game must know of these.
+    #[inline]
+    pub const fn keeps_chain(&self) -> bool {
+        !matches!((self.clear_points, self.attack), (ClearPoints::Lines, AttackTable::Off))
+    }
+
+    /// Whether a point is a line, so that points say nothing more.
+    pub fn points_are_lines(&self) -> bool {
+        self.scoring == Scoring::LINES && self.clear_points == ClearPoints::Lines
     }
 
     /// Whether a placement names the spot where it comes to rest, because an orientation and a column do not say it.

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Rules, Tetromino, episode_seed,
-    rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Rules, Tetromino,
+    episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -126,6 +126,8 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub falling: Vec<Option<FallingPiece>>,
     /// The pieces held; empty where none can be.
     pub held: Vec<Option<Tetromino>>,
+    /// The clears just made and the lines sent in the episode; empty where the rules do not ask for them.
+    pub chains: Vec<(Chain, u64)>,
     pub dealers: Vec<Dealer>,
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
@@ -188,6 +190,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<Visible>()
         + size_of::<Option<FallingPiece>>()
         + size_of::<Option<Tetromino>>()
+        + size_of::<(Chain, u64)>()
         + size_of::<Dealer>()
         + size_of::<Phase>()
         + size_of::<EpisodeIndex>()
@@ -203,6 +206,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             visible: vec![Visible::NOTHING; num_envs],
             falling: Vec::new(),
             held: Vec::new(),
+            chains: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
             phases: vec![Phase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
@@ -228,6 +232,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if config.rules.hold {
             envs.held = vec![None; num_envs];
         }
+        if config.rules.keeps_chain() {
+            envs.chains = vec![Default::default(); num_envs];
+        }
         envs
     }
 
@@ -238,6 +245,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible.clear();
         self.falling.clear();
         self.held.clear();
+        self.chains.clear();
         self.dealers.clear();
         self.phases.clear();
         self.episodes.clear();
@@ -252,6 +260,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible.push(other.visible[i]);
         self.falling.extend(other.falling.get(i));
         self.held.extend(other.held.get(i));
+        self.chains.extend(other.chains.get(i));
         self.dealers.push(other.dealers[i].clone());
         self.phases.push(other.phases[i]);
         self.episodes.push(other.episodes[i]);
@@ -277,6 +286,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.held.get(i).copied().flatten()
     }
 
+    /// The clears just made in an environment, and the lines sent in its episode.
+    #[inline]
+    pub fn chain(&self, i: usize) -> (Chain, u64) {
+        self.chains.get(i).copied().unwrap_or_default()
+    }
+
     /// The pieces that can be placed in an environment; none where there is no piece.
     #[inline]
     pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
@@ -295,6 +310,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.visible)
             + bytes(&self.falling)
             + bytes(&self.held)
+            + bytes(&self.chains)
             + bytes(&self.dealers)
             + bytes(&self.phases)
             + bytes(&self.episodes)
@@ -343,6 +359,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.invalid_actions[i] = InvalidActions::default();
         if let Some(held) = self.held.get_mut(i) {
             *held = None;
+        }
+        if let Some(chain) = self.chains.get_mut(i) {
+            *chain = Default::default();
         }
         self.appear(config, i);
     }

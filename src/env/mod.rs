@@ -68,7 +68,7 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{CompactPlayfield, FallingPiece, Hand, Playfield, Rules, Tetromino};
+use crate::engine::{Chain, CompactPlayfield, FallingPiece, Hand, Playfield, Rules, Tetromino};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -318,6 +318,11 @@ impl EnvBatch {
     /// The piece that is held in an environment.
     pub fn held(&self, env_id: u32) -> Option<Tetromino> {
         each_size!(&self.envs, envs => envs.held(env_id as usize))
+    }
+
+    /// The clears just made in an environment, where the rules ask for them.
+    pub fn chain(&self, env_id: u32) -> Chain {
+        each_size!(&self.envs, envs => envs.chain(env_id as usize)).0
     }
 
     /// The pieces that can be placed in an environment; none once its episode has ended.

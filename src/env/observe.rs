@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, FallingPiece, Rules, Shape, Tetromino, comes_to_rest, land_at};
+use crate::engine::{ActionModel, Column, FallingPiece, Rules, Shape, Tetromino, comes_to_rest, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -65,6 +65,14 @@ pub enum Field {
     InvalidActions,
     /// The row in which the last piece came to rest.
     LandingRow,
+    /// What the last landing counted as.
+    Spin,
+    /// Lines sent in this episode.
+    Attack,
+    /// Pieces that cleared lines one after the other, up to now.
+    Combo,
+    /// Whether the last clear was difficult.
+    BackToBack,
 }
 
 /// What is true of a field whatever the rules are.
@@ -81,7 +89,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 18] = [
+pub static FIELDS: [FieldInfo; 22] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -194,6 +202,30 @@ pub static FIELDS: [FieldInfo; 18] = [
         description: "the row in which the lowest cell of the last piece came to rest, before full rows were cleared; -1 before \
                       the first landing of this episode",
     },
+    FieldInfo {
+        field: Field::Spin,
+        name: "spin",
+        layout: "uint8",
+        description: "where spins are told apart only: what the last landing counted as, 0 no spin, 1 mini, 2 full",
+    },
+    FieldInfo {
+        field: Field::Attack,
+        name: "attack",
+        layout: "uint64",
+        description: "with clear_points or attack only: lines sent in this episode, by the table of attack",
+    },
+    FieldInfo {
+        field: Field::Combo,
+        name: "combo",
+        layout: "uint16",
+        description: "with clear_points or attack only: how many of the last pieces cleared lines, one after the other",
+    },
+    FieldInfo {
+        field: Field::BackToBack,
+        name: "back_to_back",
+        layout: "bool",
+        description: "with clear_points or attack only: whether the last clear was of four lines or by a spin",
+    },
 ];
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
@@ -228,7 +260,7 @@ impl Field {
     ];
 
     /// What the caller sees beside it.
-    pub const INFOS: [Field; 8] = [
+    pub const INFOS: [Field; 12] = [
         Field::Lines,
         Field::Pieces,
         Field::Length,
@@ -237,7 +269,22 @@ impl Field {
         Field::InvalidAction,
         Field::InvalidActions,
         Field::LandingRow,
+        Field::Spin,
+        Field::Attack,
+        Field::Combo,
+        Field::BackToBack,
     ];
+
+    /// Whether it has anything to show under some rules.
+    pub fn is_of(self, rules: &Rules) -> bool {
+        match self {
+            Field::Falling | Field::FallingCells => rules.action_model == ActionModel::Keypress,
+            Field::Held => rules.hold,
+            Field::Spin => rules.spin_labels() > 1,
+            Field::Attack | Field::Combo | Field::BackToBack => rules.keeps_chain(),
+            _ => true,
+        }
+    }
 
     /// The field's row of [`FIELDS`].
     pub fn info(self) -> &'static FieldInfo {
@@ -268,9 +315,15 @@ impl Field {
                 (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + 2).max(width - 1))))
             }
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
-            Field::Lines | Field::Pieces | Field::Length | Field::Seed | Field::InvalidActions => {
-                (Uint64, vec![], Some(0.0), None)
-            }
+            Field::Spin => (Uint8, vec![], Some(0.0), Some(2.0)),
+            Field::Combo => (Uint16, vec![], Some(0.0), None),
+            Field::BackToBack => (Bool, vec![], Some(0.0), Some(1.0)),
+            Field::Lines
+            | Field::Pieces
+            | Field::Length
+            | Field::Seed
+            | Field::InvalidActions
+            | Field::Attack => (Uint64, vec![], Some(0.0), None),
             Field::EpisodeReturn => (Float64, vec![], None, None),
             Field::InvalidAction => (Bool, vec![], Some(0.0), Some(1.0)),
             Field::LandingRow => (Int8, vec![], Some(-1.0), Some(f64::from(height))),
@@ -354,6 +407,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::Seed => self.write_u64(rows, out, |i| self.episode_seed(i)),
             Field::InvalidAction => out.extend(rows.envs().map(|i| u8::from(self.was_invalid(i)))),
             Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
+            Field::Spin => {
+                let spin = |last: &Option<LastLanding<C, N>>| match last.map(|last| last.rest) {
+                    Some(Rest::Placed { placement, .. }) => placement.spin() as u8,
+                    Some(Rest::Fallen(_)) | None => 0,
+                };
+                out.extend(rows.envs().map(|i| spin(&self.last_landings[i])));
+            }
+            Field::Attack => self.write_u64(rows, out, |i| self.chain(i).1),
+            Field::Combo => out.extend(rows.envs().flat_map(|i| self.chain(i).0.clears.to_le_bytes())),
+            Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back))),
             Field::LandingRow => {
                 let row = |last: &LastLanding<C, N>| last.came_to_rest(&config.rules).1 as i8;
                 out.extend(rows.envs().map(|i| self.last_landings[i].as_ref().map_or(-1, row) as u8));

@@ -8,7 +8,8 @@
 //! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
 //!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
-//! modern         in format 3, for rules with hold or reach srs: u8 rows above, rotation, half turns, spins, hold (0 or 1)
+//! modern         in format 3, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
+//!                spins, hold (0 or 1), clear points, attack
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
 //!                landed on it: by which action (u8; in format 3 u16, less that of holding a piece), or with key presses in
@@ -16,6 +17,7 @@
 //! playfield      u64 a column (this stands before piece and action)
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
 //! held           in format 3, where a piece can be held: u8, 255 for none
+//! chain          in format 3, where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
 //!                its anchor
 //! episode        u64 environment seed, u64 number of the episode
@@ -43,6 +45,6 @@ const MAGIC: [u8; 4] = *b"TTRN";
 const PLAIN_FORMAT: u16 = 1;
 /// For the games of the literature.
 const SHORT_FORMAT: u16 = 2;
-/// For rules with hold or reach srs.
+/// For rules with hold, reach srs, or other points for clears.
 const FORMAT: u16 = 3;
 const NO_PIECE: u8 = 255;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Column, Dealer, FallingPiece, Hand, Playfield, Rules, Tetromino, is_blocked};
+use crate::engine::{Chain, Column, Dealer, FallingPiece, Hand, Playfield, Rules, Tetromino, is_blocked};
 
 use super::columns::{
     Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
@@ -23,6 +23,7 @@ pub struct EnvState {
     pub(super) visible: Visible,
     pub(super) falling: Option<FallingPiece>,
     pub(super) held: Option<Tetromino>,
+    pub(super) chain: (Chain, u64),
     pub(super) dealer: Dealer,
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
@@ -54,6 +55,11 @@ impl EnvState {
     /// The piece that is held.
     pub fn held(&self) -> Option<Tetromino> {
         self.held
+    }
+
+    /// The clears just made, where the rules ask for them.
+    pub fn chain(&self) -> Chain {
+        self.chain.0
     }
 
     /// The pieces that can be placed; none once the episode has ended.
@@ -145,6 +151,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             visible: self.visible[i],
             falling: self.falling(i),
             held: self.held(i),
+            chain: self.chain(i),
             dealer: self.dealers[i].clone(),
             ended: self.phases[i] == Phase::Ended,
             episode: self.episodes[i],
@@ -184,6 +191,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         if let Some(held) = self.held.get_mut(i) {
             *held = state.held;
+        }
+        if let Some(chain) = self.chains.get_mut(i) {
+            *chain = state.chain;
         }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };

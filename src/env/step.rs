@@ -4,7 +4,9 @@
 //! looked up once a call: each model has a loop of its own, and so have placements that name their spots, or that may hold the
 //! current piece.
 
-use crate::engine::{ActionModel, Column, Key, Landed, Placement, Tetromino, comes_to_rest, lock, settle};
+use crate::engine::{
+    ActionModel, Column, Key, Landed, Placement, Spin, Tetromino, comes_to_rest, lock, settle,
+};
 
 use super::action_table::ActionTable;
 use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
@@ -197,7 +199,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let rest = Rest::Placed { piece, placement: Placement::straight(drop.orientation, drop.column) };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let landed = playfield.drop(drop.shape, drop.column, config.rules.top_out);
-        self.count_landing(config, i, landed)
+        self.count_landing(config, i, landed, Spin::None)
     }
 
     /// The placement of an action and the piece that it places, if that piece can be placed and has such a placement.
@@ -227,7 +229,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
         let landed = lock(rules, playfield, shape, row, placement.column);
-        self.count_landing(config, i, landed)
+        self.count_landing(config, i, landed, placement.spin())
     }
 
     /// Counts a step whose action did not exist. Nothing else has changed.
@@ -258,12 +260,18 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let rest = Rest::Fallen(fall.piece);
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let landed = settle(&config.rules, playfield, fall.piece);
-        self.count_landing(config, i, landed)
+        self.count_landing(config, i, landed, Spin::None)
     }
 
     /// Counts a piece that has landed, and deals the next one.
     #[inline]
-    fn count_landing(&mut self, config: &EnvConfig, i: usize, landed: Landed) -> (f64, EpisodeEnd) {
+    fn count_landing(
+        &mut self,
+        config: &EnvConfig,
+        i: usize,
+        landed: Landed,
+        spin: Spin,
+    ) -> (f64, EpisodeEnd) {
         let rules = &config.rules;
         self.visible[i].advance(&mut self.dealers[i], rules.preview);
         let next = self.visible[i].current();
@@ -272,7 +280,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let statistics = &mut self.statistics[i];
         statistics.lines = (statistics.lines + u64::from(landed.lines)).min(MAX_COUNT);
         statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
-        self.count_step(config, i, landed.points(rules), landed.terminal)
+        let (mut chain, attack) = self.chain(i);
+        let (points, sent) = landed.worth(rules, &self.playfields[i], spin, &mut chain);
+        if let Some(kept) = self.chains.get_mut(i) {
+            *kept = (chain, (attack + u64::from(sent)).min(MAX_COUNT));
+        }
+        self.count_step(config, i, points, landed.terminal)
     }
 
     /// Counts a step, and returns whether it is the episode's last one.

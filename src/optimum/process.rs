@@ -284,6 +284,8 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         top_out,
         reach,
         scoring: _,
+        clear_points: _,
+        attack: _,
         orientations: _,
         preview: _,
         // Only under a reach that is refused.

@@ -1,6 +1,6 @@
 //! Where things are in a picture, in pixels from the upper left corner.
 
-use crate::engine::{Rules, Scoring};
+use crate::engine::Rules;
 
 use super::font;
 
@@ -68,7 +68,7 @@ impl Layout {
             panel,
             preview: rules.preview.into(),
             has_hold: rules.hold,
-            has_score: rules.scoring != Scoring::LINES,
+            has_score: !rules.points_are_lines(),
             caption: None,
         };
         let playfield = inset + rows * cell + frame;

@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Dealer, FallingPiece, Hand, Key, Landed, Odds, Placement, Playfield, Rules, Shape,
-    Tetromino, comes_to_rest, land_at,
+    ActionModel, Chain, Dealer, FallingPiece, Hand, Key, Landed, Odds, Placement, Playfield, Rules, Shape,
+    Spin, Tetromino, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -57,6 +57,7 @@ pub struct Course {
     pieces: u64,
     lines: u64,
     score: f64,
+    chain: Chain,
     end: Option<Ending>,
 }
 
@@ -93,6 +94,7 @@ impl Course {
             pieces: 0,
             lines: 0,
             score: 0.0,
+            chain: Chain::default(),
             end: None,
         };
         course.appear();
@@ -225,7 +227,7 @@ impl Course {
                         self.hold();
                     }
                     let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
-                    Some(self.land(piece, shape, row, placement.column))
+                    Some(self.land((piece, placement.spin()), shape, row, placement.column))
                 } else {
                     self.play_invalid(action)?;
                     None
@@ -236,7 +238,8 @@ impl Course {
                 let fall = falling.step(Key::ALL[usize::from(action)], &self.playfield);
                 self.falling = Some(fall.piece);
                 let (row, column) = fall.piece.corner();
-                fall.rests.then(|| self.land(fall.piece.tetromino, fall.piece.shape(), row, column))
+                fall.rests
+                    .then(|| self.land((fall.piece.tetromino, Spin::None), fall.piece.shape(), row, column))
             }
         };
         self.steps += 1;
@@ -268,7 +271,7 @@ impl Course {
     }
 
     /// A piece comes to rest, and the next one appears.
-    fn land(&mut self, piece: Tetromino, shape: &Shape, row: u8, column: u8) -> u8 {
+    fn land(&mut self, (piece, spin): (Tetromino, Spin), shape: &Shape, row: u8, column: u8) -> u8 {
         let rules = self.rules;
         let landing = land_at(&rules, &self.playfield, shape, row, column);
         self.visible.pop_front();
@@ -284,7 +287,8 @@ impl Course {
         let landed = landed.followed_by(&rules, &self.playfield, next);
         self.pieces += 1;
         self.lines += u64::from(landed.lines);
-        self.score += landed.points(&rules);
+        let (points, _) = landed.worth(&rules, &self.playfield, spin, &mut self.chain);
+        self.score += points;
         if landed.terminal {
             self.end = Some(Ending::ToppedOut);
         } else if next.is_none() {

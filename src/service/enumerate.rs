@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{Hand, Rules};
+use crate::engine::{Chain, Hand, Rules};
 use crate::env::{self, EnvState};
 use crate::features::FeatureSet;
 use crate::placements::{
@@ -137,7 +137,7 @@ impl Question {
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminal, spin, hold; features; playfields; pairs of one byte each.
+        // Action, placement, reward, lines, terminal, spin, hold, attack; features; playfields; pairs of one byte each.
         let row_bytes = 4
             + 4
             + 4
@@ -145,6 +145,7 @@ impl Question {
             + 1
             + u64::from(self.rules.spin_labels() > 1)
             + u64::from(self.rules.hold)
+            + u64::from(self.rules.keeps_chain())
             + 4 * num_features
             + boards * board_bytes
             + 2 * u64::from(anchors)
@@ -154,7 +155,7 @@ impl Question {
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 14 * TENSOR_OVERHEAD
+            + 15 * TENSOR_OVERHEAD
             + 2 * ANSWER_OVERHEAD;
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
@@ -193,6 +194,7 @@ impl Question {
             cells: cells.then(|| tensor::encode(vec![rows, 4, 2], &columns.cells)),
             preclear_boards: preclear_boards.then(|| boards(columns.preclear_boards)),
             spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
+            attacks: self.rules.keeps_chain().then(|| tensor::encode(vec![rows], &columns.attacks)),
             holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
         }
     }
@@ -216,10 +218,20 @@ fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
 }
 
 fn from_state(state: &EnvState) -> Position {
-    Position { playfield: *state.playfield(), hand: state.hand(), falling: state.falling() }
+    Position {
+        playfield: *state.playfield(),
+        hand: state.hand(),
+        chain: state.chain(),
+        falling: state.falling(),
+    }
 }
 
 fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
     let hand = Hand::new(rules, drawn.piece, drawn.held, drawn.queue.first().copied());
-    Position { playfield: drawn.playfield, hand: (!drawn.is_over(rules)).then_some(hand), falling: None }
+    Position {
+        playfield: drawn.playfield,
+        hand: (!drawn.is_over(rules)).then_some(hand),
+        chain: Chain::default(),
+        falling: None,
+    }
 }

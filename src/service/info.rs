@@ -90,7 +90,8 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 18] = [
+const CAPABILITIES: [&str; 19] = [
+    "attack",
     "balanced",
     "dm_env_rpc",
     "evaluation",

@@ -400,6 +400,7 @@ impl SessionState {
         Ok(self.each(env_ids, |env_id| Position {
             playfield: self.batch.playfield(env_id),
             hand: self.batch.hand(env_id),
+            chain: self.batch.chain(env_id),
             falling: self.batch.falling(env_id),
         }))
     }

@@ -139,7 +139,7 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 
 /// The most bytes of memory for each byte on the wire, so small messages need no weighing: every field has at least two
 /// bytes on the wire, and none of ours takes more than twice this number.
-pub const MOST_PER_BYTE: u64 = 512;
+pub const MOST_PER_BYTE: u64 = 640;
 
 /// How deep messages may be nested, as in prost.
 const MAX_DEPTH: usize = 100;

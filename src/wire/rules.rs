@@ -5,8 +5,8 @@
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, RotationSystem, Rules,
-    RulesError, Scoring, SpinRule, TopOut,
+    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
+    Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, TopOut,
 };
 use crate::names;
 
@@ -51,6 +51,10 @@ pub struct RulesChoice {
     pub scoring_lines: Vec<f64>,
     /// Points for the end of a game.
     pub scoring_game_end: Option<f64>,
+    /// Which points clears make.
+    pub clear_points: Option<ClearPoints>,
+    /// Which lines clears send.
+    pub attack: Option<AttackTable>,
     /// Next pieces shown.
     pub preview: Option<u32>,
 }
@@ -99,6 +103,8 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             half_turns,
             spins,
             hold,
+            clear_points,
+            attack,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -141,6 +147,12 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         }
         if let Some(number) = *spins {
             rules.spins = choice(number)?;
+        }
+        if let Some(number) = *clear_points {
+            rules.clear_points = choice(number)?;
+        }
+        if let Some(number) = *attack {
+            rules.attack = choice(number)?;
         }
         if let Some(hold) = *hold {
             rules.hold = hold;
@@ -188,6 +200,8 @@ impl From<&RulesChoice> for pb::Rules {
             half_turns: rules.half_turns.map(number),
             spins: rules.spins.map(number),
             hold: rules.hold,
+            clear_points: rules.clear_points.map(number),
+            attack: rules.attack.map(number),
         }
     }
 }
@@ -209,6 +223,8 @@ impl From<&ResolvedRules> for RulesChoice {
             spins,
             hold,
             scoring,
+            clear_points,
+            attack,
             preview,
         } = rules;
         let Scoring { piece, lines, game_end } = scoring;
@@ -226,6 +242,8 @@ impl From<&ResolvedRules> for RulesChoice {
             half_turns: Some(half_turns),
             spins: Some(spins),
             hold: Some(hold),
+            clear_points: Some(clear_points),
+            attack: Some(attack),
             scoring_piece: Some(piece),
             scoring_lines: lines.to_vec(),
             scoring_game_end: Some(game_end),

@@ -77,15 +77,9 @@ pub fn decode(
             observations.push(Field::Falling);
         }
     }
-    let falls = |field: &Field| matches!(field, Field::Falling | Field::FallingCells);
-    if let (Some(i), ActionModel::Placement) = (observations.iter().position(falls), rules.action_model) {
-        let problem = "is of key presses, but a step of these rules is a placement";
-        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
-    }
-    let held = observations.iter().position(|field| *field == Field::Held);
-    if let Some(i) = held.filter(|_| !rules.hold) {
-        let problem = "is of rules with hold, but these have none";
-        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
+    let is_missing = |field: &&Field| !field.is_of(&rules);
+    if let Some(i) = observations.iter().position(|field| is_missing(&field)) {
+        return Err(not_of_these_rules(format!("observation_fields[{i}]"), observations[i]));
     }
     if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)
     {
@@ -101,6 +95,13 @@ pub fn decode(
             infos.extend([Field::InvalidAction, Field::InvalidActions]);
         }
     }
+    if let Some(i) = infos.iter().position(|field| is_missing(&field)) {
+        return Err(not_of_these_rules(format!("info_fields[{i}]"), infos[i]));
+    }
+    if message.info_fields.is_empty() {
+        let of_clears = [Field::Attack, Field::Combo, Field::BackToBack, Field::Spin];
+        infos.extend(of_clears.into_iter().filter(|field| field.is_of(&rules)));
+    }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = decode_seeding(message, num_envs, draw_seed)?;
     let seed = match seeding {
@@ -110,6 +111,17 @@ pub fn decode(
     let action_mask = message.action_mask;
     let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };
     Ok((config, seeding))
+}
+
+/// The refusal of a field that has nothing to show.
+fn not_of_these_rules(path: String, field: Field) -> DecodeError {
+    let problem = match field {
+        Field::Falling | Field::FallingCells => "is of key presses, but a step of these rules is a placement",
+        Field::Held => "is of rules with hold, but these have none",
+        Field::Spin => "is of rules that tell spins apart, but these do not",
+        _ => "is of rules with clear_points or attack, but these have neither",
+    };
+    DecodeError::field(path, problem)
 }
 
 impl From<&SessionConfig> for pb::SessionConfig {

@@ -2,7 +2,7 @@
 //! reached with kicks, listed and counted.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Dealer, Hand, Movement, Playfield, Resting, Rules, Tetromino, place};
+use crate::engine::{Chain, Dealer, Hand, Movement, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -24,7 +24,8 @@ impl Listing {
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let mut next = || {
             let piece = dealer.deal().expect("a seed deals for ever");
-            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
+            let position =
+                Position { playfield, hand: Some(Hand::only(piece)), chain: Chain::default(), falling: None };
             let placement = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
             place(&rules, &mut playfield, piece, placement);
             position

@@ -641,6 +641,8 @@ async fn every_setting_does_what_it_says() {
         ("half_turns", text("cobra")),
         ("spins", text("all_spins")),
         ("hold", int64(1)),
+        ("clear_points", text("attack")),
+        ("attack", text("cold_clear")),
         ("scoring.piece", double(0.5)),
         ("scoring.lines", scalar(Payload::Floats(tensor::FloatArray { array: vec![1.0, 2.0, 4.0, 8.0] }))),
         ("scoring.game_end", int32(-3)),
@@ -682,6 +684,8 @@ async fn every_setting_does_what_it_says() {
     assert_eq!(rules.rotation(), pb::RotationSystem::SrsPlus);
     assert_eq!(rules.half_turns(), pb::HalfTurns::Cobra);
     assert_eq!(rules.spins(), pb::SpinRule::AllSpins);
+    assert_eq!(rules.clear_points(), pb::ClearPoints::Attack);
+    assert_eq!(rules.attack(), pb::AttackTable::ColdClear);
     assert_eq!((scoring.piece(), scoring.game_end()), (0.5, -3.0));
     assert_eq!(scoring.lines, [1.0, 2.0, 4.0, 8.0]);
     assert_eq!(config.features.unwrap().features.len(), 13);
@@ -806,7 +810,7 @@ fn the_settings_are_those_of_the_proto_file() {
 async fn every_uid_is_the_one_that_the_proto_file_names() {
     let server = start().await;
     let mut connection = Connection::open(&server).await;
-    // Key presses, a preview and features: a world that has every observation but one.
+    // Key presses, a preview and features: a world that has most observations.
     let all = settings([
         ("preset", text("lab")),
         ("preview", int32(2)),
@@ -822,11 +826,11 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         specs.observations.iter().map(row).collect()
     };
     let mut reported = rows(&specs);
-    // And one in which a piece can be held, where there are no keys.
+    // And one in which a piece can be held and clears are worth more than their lines, where there are no keys.
     let mut other = Connection::open(&server).await;
     let held = other.create(settings([("preset", text("guideline"))])).await.unwrap();
     let specs = other.join(&held).await.unwrap();
-    reported.extend(rows(&specs).into_iter().filter(|(_, name, _)| name == "held"));
+    reported.extend(rows(&specs).into_iter().filter(|(uid, ..)| uid.parse::<u64>().unwrap() >= 19));
     reported.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());
     let written = table_under("list those that a world has:");
     let expected: Vec<(String, String, String)> = written

@@ -349,6 +349,8 @@ fn flags_can_turn_a_preset_into_any_other() {
             spins,
             hold,
             scoring,
+            clear_points,
+            attack,
             preview,
         } = preset.rules;
         let rows_above = format!("--rows-above={}", rows_above.min(3));
@@ -367,6 +369,8 @@ fn flags_can_turn_a_preset_into_any_other() {
             format!("--scoring-piece={}", scoring.piece),
             format!("--scoring-lines={}", scoring.lines.map(|points| points.to_string()).join(",")),
             format!("--scoring-game-end={}", scoring.game_end),
+            format!("--clear-points={}", clear_points.name()),
+            format!("--attack={}", attack.name()),
             format!("--preview={preview}"),
         ];
         let player = ["--controller", "lab-uniform", "--max-steps", "200"];

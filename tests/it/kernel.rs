@@ -279,6 +279,7 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 Position {
                     playfield: Playfield::from_rows(width, height, cells),
                     hand: piece.map(tetrion::engine::Hand::only),
+                    chain: Default::default(),
                     falling: None,
                 }
             })

@@ -385,7 +385,12 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
     for (preset, keys) in [("genetic", false), ("lab", true)] {
         let rules = Rules { width: 9, height: 12, ..Rules::preset(preset).unwrap() };
         for piece in Tetromino::ALL {
-            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
+            let position = Position {
+                playfield,
+                hand: Some(Hand::only(piece)),
+                chain: Default::default(),
+                falling: None,
+            };
             let listed = enumerate(&rules, &[position], Some(&set), Options::default());
             let all: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
             let actions: Vec<i32> = all.iter().map(|placement| placement.action(&rules) as i32).collect();

@@ -167,6 +167,10 @@ fn colours_are_told_apart() {
     }
     assert!(Ink::all().enumerate().all(|(n, ink)| usize::from(ink.index()) == n));
     let Moment { scene, .. } = moment(&mut replay(), 1);
-    let coloured = text::text(&Moment { scene, full_rows: vec![] }, &replay().recording().setup.rules, Some(Palette::Usual));
+    let coloured = text::text(
+        &Moment { scene, full_rows: vec![] },
+        &replay().recording().setup.rules,
+        Some(Palette::Usual),
+    );
     assert!(coloured.contains("\x1b[48;5;221m  \x1b[0m"), "yellow: {coloured:?}");
 }

@@ -87,6 +87,7 @@ fn the_columns_are_the_landings_one_by_one() {
                     playfield: random_playfield(&rules, &mut draws),
                     // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
                     hand: Tetromino::from_index(k % 8).map(Hand::only),
+                    chain: Default::default(),
                     falling: None,
                 })
                 .collect();
@@ -117,8 +118,12 @@ fn the_columns_are_the_landings_one_by_one() {
 fn what_is_not_wanted_is_not_there() {
     let rules = Rules::default();
     let playfield = Playfield::empty(10, 20);
-    let positions =
-        Tetromino::ALL.map(|piece| Position { playfield, hand: Some(Hand::only(piece)), falling: None });
+    let positions = Tetromino::ALL.map(|piece| Position {
+        playfield,
+        hand: Some(Hand::only(piece)),
+        chain: Default::default(),
+        falling: None,
+    });
     let plain = enumerate(&rules, &positions, None, EVERYTHING);
     assert_eq!(plain.row_offsets, [0, 17, 26, 60, 77, 94, 128, 162], "17 I S Z, 9 O, 34 T J L");
     assert!(plain.features.is_empty() && plain.position_features.is_empty());
@@ -153,7 +158,12 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
         let before = twin::random_playfield(7, 9, seed);
         let playfield = Playfield::from_drawing(7, 9, &before.to_string()).unwrap();
         for piece in Tetromino::ALL {
-            let position = Position { playfield, hand: Some(Hand::only(piece)), falling: None };
+            let position = Position {
+                playfield,
+                hand: Some(Hand::only(piece)),
+                chain: Default::default(),
+                falling: None,
+            };
             let all = enumerate(&rules, &[position], None, EVERYTHING);
             let expected = twin::placements(&before, piece.letter());
             assert_eq!(all.actions.len(), expected.len());
@@ -181,7 +191,12 @@ fn anchors_and_cells_are_those_of_the_notebook() {
         let Rules { width, height, .. } = rules;
         let all = enumerate(
             &rules,
-            &[Position { playfield, hand: Some(Hand::only(piece)), falling: None }],
+            &[Position {
+                playfield,
+                hand: Some(Hand::only(piece)),
+                chain: Default::default(),
+                falling: None,
+            }],
             None,
             EVERYTHING,
         );

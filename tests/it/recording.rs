@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tetrion::engine::{
-    ActionModel, Placement, Playfield, Randomizer, Rules, Scoring, Tetromino, TopOut, parse_sequence,
+    ActionModel, ClearPoints, HalfTurns, Placement, Playfield, Randomizer, Rules, Scoring, SpinRule,
+    Tetromino, TopOut, parse_sequence,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
@@ -38,6 +39,23 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
     parse_sequence(letters).unwrap().into()
 }
 
+/// The same size and points in the game of today, with any of its choices.
+fn of_today(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
+    Rules {
+        width,
+        height: height.min(36) + 4,
+        rows_above: 4,
+        scoring,
+        randomizer,
+        preview: 1 + dice.below(6) as u8,
+        hold: dice.below(3) > 0,
+        half_turns: dice.one(&[HalfTurns::Off, HalfTurns::Tetrio]),
+        spins: dice.one(&[SpinRule::Off, SpinRule::TSpins, SpinRule::AllSpins]),
+        clear_points: dice.one(&[ClearPoints::Lines, ClearPoints::Guideline, ClearPoints::Attack]),
+        ..Rules::preset("guideline").unwrap()
+    }
+}
+
 pub fn random_setup(dice: &mut Dice) -> Setup {
     let (width, height) = dice.one(&SIZES);
     let scoring =
@@ -51,6 +69,8 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
         top_out: dice.one(&TOP_OUTS),
         ..Rules::preset(dice.one(&PRESETS)).unwrap()
     };
+    let rules = if dice.below(3) == 0 { of_today(rules, dice) } else { rules };
+    let Rules { width, height, .. } = rules;
     let pieces = match dice.below(3) {
         0 => Pieces::Sequence(sequence(dice.one(&["T", "IIOLJ", "SZSZSZTOLLJIITOIIIIOOTOTOLJLJ"]))),
         _ => Pieces::Seed(dice.below(1 << 40) as u64),
@@ -67,7 +87,7 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
             playfield: Playfield::from_drawing(width, height, &drawing).unwrap(),
             piece: dice.one(&Tetromino::ALL),
             queue,
-            held: None,
+            held: (rules.hold && dice.below(2) == 0).then(|| dice.one(&Tetromino::ALL)),
         }
     });
     let start = start.filter(|start| start.check(&rules).is_ok());
@@ -190,14 +210,27 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
             assert_eq!(scene.current.unwrap().cells, falling.cells());
         }
         let ghost = recorder.course().led_to(action);
+        let hand = env.hand(0).unwrap();
+        assert_eq!(recorder.course().hand(), Some(hand));
+        assert_eq!(scene.held, env.held(0));
+        let mut placed = piece;
         let outcome = env.step(&[action.into()], None).unwrap();
         let has_landed = env.statistics(0).pieces > pieces;
         let landed = recorder.play(action).unwrap();
         assert_eq!(landed.is_some(), has_landed);
         let cells: Option<Vec<(i32, i32)>> = match rules.action_model {
             ActionModel::Placement => has_landed.then(|| {
-                let Placement { orientation, column, .. } = Placement::from_action(action.into(), &rules);
-                painting.drop(&rules.shapes(piece)[usize::from(orientation)].cells_at(0, column))
+                let Placement { orientation, column, spot, hold } =
+                    Placement::from_action(action.into(), rules);
+                placed = if hold { hand.other.unwrap() } else { piece };
+                let shape = &rules.shapes(placed)[usize::from(orientation)];
+                match spot {
+                    None => painting.drop(&shape.cells_at(0, column)),
+                    Some(spot) => {
+                        let cells = shape.cells_at(spot.row, column);
+                        cells.iter().map(|&(row, column)| (row.into(), column.into())).collect()
+                    }
+                }
             }),
             ActionModel::Keypress => {
                 let board = painting.notebook();
@@ -216,7 +249,7 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
                 expected.sort();
                 assert_eq!(ghost.unwrap().to_vec(), expected, "{setup:?}");
             }
-            painting.land(&cells, piece, rules.top_out);
+            painting.land(&cells, placed, rules.top_out);
         }
         let (course, statistics) = (recorder.course(), env.statistics(0));
         assert_eq!(course.playfield(), &env.playfield(0), "{setup:?}");

@@ -42,7 +42,14 @@ fn scene() -> Scene {
 fn board(cells: CellSize, palette: Palette) -> Buffer {
     let mut buffer = Buffer::empty(Rect::from(cells.of_board(4, 5)));
     let scene = scene();
-    let board = Board { scene: &scene, rows: scene.cells.height(), hint: Some([(0, 2); 4]), name: "somebody", cells, palette };
+    let board = Board {
+        scene: &scene,
+        rows: scene.cells.height(),
+        hint: Some([(0, 2); 4]),
+        name: "somebody",
+        cells,
+        palette,
+    };
     board.render(buffer.area, &mut buffer);
     buffer
 }

@@ -7,7 +7,7 @@ from recorded import check_drawings, check_file, random_actions
 
 import tetrion
 
-PRESETS = ["simplified", "lab", "survey", "genetic", "leiden"]
+PRESETS = ["simplified", "lab", "survey", "genetic", "leiden", "guideline"]
 
 
 def record_random_games(session, seed, steps, *, by_stream=True, allowed=True, **kwargs):
@@ -29,6 +29,8 @@ def record_random_games(session, seed, steps, *, by_stream=True, allowed=True, *
 @pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
 def test_every_preset_in_every_autoreset_mode(client, tmp_path, preset, autoreset):
     rules = {"preset": preset, "height": 10, "preview": 2}
+    if preset == "guideline":
+        rules.update(height=14, rows_above=4)
     steps = 300 if preset == "lab" else 60
     with client.create_session(3, rules=rules, autoreset=autoreset, seed=1) as session:
         recorder = record_random_games(session, 7, steps, by_stream=autoreset == "same_step", player="random")
@@ -125,6 +127,8 @@ def test_explicit_pieces_to_their_end(client, tmp_path):
 def test_restored_snapshots_begin_with_their_playfield(client, tmp_path, preset, reseed):
     """Also where a key has moved the piece already: the recording begins with the next one."""
     rules = {"preset": preset, "height": 20 if preset == "lab" else 12, "preview": 1}
+    if preset == "guideline":
+        rules["rows_above"] = 4
     print("seed 11")
     rng = np.random.default_rng(11)
     with client.create_session(2, rules=rules, seed=2, autoreset="disabled") as session, session.stream() as stream:

@@ -91,7 +91,7 @@ def test_a_falsified_recording_is_found_out(client, tmp_path, fields, difference
         (b'{"rulesVersion": "x"}', "rules is missing"),
         (b'{"rulesVersion": "x", "rules": {}}', "outcome is missing"),
         (b'{"rulesVersion": "x", "rules": {}, "outcome": {}}', "pieces are missing"),
-        (b'{"rulesVersion": "x", "rules": {}, "outcome": {}, "seed": 1, "actions": [1, 256]}', r"actions\[1\] is 256"),
+        (b'{"rulesVersion": "x", "rules": {}, "outcome": {}, "seed": 1, "actions": [1, 65536]}', r"actions\[1\] is 65536"),
         (b" " * ((32 << 20) + 1), "has more than 33554432 bytes"),
     ],
     ids=lambda value: str(value[:20]),

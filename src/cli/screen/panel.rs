@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::palette::{Mark, Palette};
 use crate::cli::numbers::{grouped, short};
-use crate::engine::{ActionModel, Rules, Scoring, Shape, Tetromino};
+use crate::engine::{ActionModel, Rules, Shape, Tetromino};
 use crate::recording::Scene;
 
 /// Columns of a panel.
@@ -28,7 +28,7 @@ pub struct Panel<'a> {
 fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
     let mut counters = vec![("lines", scene.lines as f64), ("pieces", scene.pieces as f64)];
     // Where a line is a point, the points say nothing more.
-    if rules.scoring != Scoring::LINES {
+    if !rules.points_are_lines() {
         counters.push(("score", scene.score));
     }
     if rules.action_model == ActionModel::Keypress {
@@ -39,9 +39,8 @@ fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
 
 /// How many lines a panel has that shows its next pieces by their letters.
 pub fn least_height(rules: &Rules) -> u16 {
-    let counters = 2
-        + u16::from(rules.scoring != Scoring::LINES)
-        + u16::from(rules.action_model == ActionModel::Keypress);
+    let counters =
+        2 + u16::from(!rules.points_are_lines()) + u16::from(rules.action_model == ActionModel::Keypress);
     // The piece in play, the held one, the next ones and the note.
     counters + 3 + u16::from(rules.hold)
 }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield, RULES_VERSION, Rules,
+    ActionModel, Chain, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield, RULES_VERSION, Rules,
     Scoring, Tetromino, is_blocked, place, settle,
 };
 use crate::env::columns::{
@@ -144,6 +144,7 @@ impl<'a> Reader<'a> {
         let (playfield, last_landing) = self.playfields(&rules, format)?;
         let visible = self.visible(&rules)?;
         let held = if rules.hold { self.held()? } else { None };
+        let chain = if rules.keeps_chain() { self.chain()? } else { Default::default() };
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
@@ -169,6 +170,7 @@ impl<'a> Reader<'a> {
             visible,
             falling,
             held,
+            chain,
             dealer,
             ended,
             episode,
@@ -202,6 +204,8 @@ impl<'a> Reader<'a> {
                 half_turns: self.choice()?,
                 spins: self.choice()?,
                 hold: self.flag()?,
+                clear_points: self.choice()?,
+                attack: self.choice()?,
                 ..rules
             };
         }
@@ -316,6 +320,11 @@ impl<'a> Reader<'a> {
             NO_PIECE => Ok(None),
             number => Tetromino::from_index(number).map(Some).ok_or(Corrupt("there is no such piece")),
         }
+    }
+
+    fn chain(&mut self) -> Result<(Chain, u64), SnapshotError> {
+        let chain = Chain { clears: self.u16()?, back_to_back: self.flag()? };
+        Ok((chain, self.count()?))
     }
 
     fn statistics(&mut self) -> Result<EpisodeStatistics, SnapshotError> {

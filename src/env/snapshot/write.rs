@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
-use crate::engine::{FallingPiece, NamedChoice, Playfield, RULES_VERSION, Rules, Scoring};
+use crate::engine::{Chain, FallingPiece, NamedChoice, Playfield, RULES_VERSION, Rules, Scoring};
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
@@ -63,6 +63,12 @@ impl EnvState {
         if self.rules.hold {
             out.push(self.held.map_or(NO_PIECE, |piece| piece as u8));
         }
+        if self.rules.keeps_chain() {
+            let (Chain { clears, back_to_back }, attack) = self.chain;
+            out.extend(clears.to_le_bytes());
+            out.push(back_to_back.into());
+            out.extend(attack.to_le_bytes());
+        }
         if let Some(falling) = &self.falling {
             write_pose(falling, &mut out);
         }
@@ -82,7 +88,7 @@ impl EnvState {
 
 /// Whether rules have more than the first formats can say.
 fn is_modern(rules: &Rules) -> bool {
-    rules.hold || rules.names_spots()
+    rules.hold || rules.names_spots() || rules.keeps_chain()
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
@@ -103,6 +109,8 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         spins,
         hold,
         scoring,
+        clear_points,
+        attack,
         preview,
     } = *rules;
     out.extend([
@@ -118,7 +126,9 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     let Scoring { piece, lines: [one, two, three, four], game_end } = scoring;
     out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
     if is_modern(rules) {
-        out.extend([rows_above, code(rotation), code(half_turns), code(spins), hold.into()]);
+        let turns = [rows_above, code(rotation), code(half_turns), code(spins)];
+        out.extend(turns);
+        out.extend([hold.into(), code(clear_points), code(attack)]);
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::{
-    ActionModel, HalfTurns, NamedChoice, OrientationTable, Randomizer, Reach, RotationSystem, SpinRule,
-    Tetromino, TopOut,
+    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, Randomizer, Reach,
+    RotationSystem, SpinRule, Tetromino, TopOut,
 };
 use crate::env::Seeding;
 use crate::names;
@@ -89,7 +89,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 24] = [
+pub static SETTINGS: [Setting; 26] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -199,6 +199,12 @@ pub static SETTINGS: [Setting; 24] = [
             })
         },
     },
+    rules_choice::<ClearPoints>(|tensor, draft| {
+        put(choice::<ClearPoints>(tensor), |number| draft.rules.clear_points = Some(number))
+    }),
+    rules_choice::<AttackTable>(|tensor, draft| {
+        put(choice::<AttackTable>(tensor), |number| draft.rules.attack = Some(number))
+    }),
     Setting {
         name: "features",
         takes: "STRING, or STRING [n]",

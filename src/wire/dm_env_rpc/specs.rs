@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use crate::engine::ActionModel;
 use crate::env::{DataType, EnvBatch, FIELDS, Field, FieldSpec};
 
 use super::super::error::{DecodeError, Fault, InField};
@@ -61,16 +60,16 @@ fn uid(field: Field) -> u64 {
         Field::InvalidActions => 17,
         Field::LandingRow => 18,
         Field::Held => 19,
+        Field::Spin => 20,
+        Field::Attack => 21,
+        Field::Combo => 22,
+        Field::BackToBack => 23,
     }
 }
 
 /// Whether a field has anything to show under the rules of a world.
 fn is_shown(field: Field, batch: &EnvBatch) -> bool {
-    let falls = matches!(field, Field::Falling | Field::FallingCells);
-    let rules = &batch.config().rules;
-    let keys = rules.action_model == ActionModel::Keypress;
-    let is_of_these_rules = (keys || !falls) && (rules.hold || field != Field::Held);
-    batch.spec(field).shape.iter().all(|&size| size > 0) && is_of_these_rules
+    batch.spec(field).shape.iter().all(|&size| size > 0) && field.is_of(&batch.config().rules)
 }
 
 /// The specs that a connection gets when it joins a world.

@@ -334,8 +334,11 @@ impl Model {
             }
             Field::Current => vec![number(self.piece(0))],
             Field::Queue => (1..=self.rules.preview.into()).map(|ahead| number(self.piece(ahead))).collect(),
-            // No piece can be held: modern.rs has the games in which one can.
+            // No piece can be held, and clears are worth their lines: modern.rs has the other games.
             Field::Held => vec![number(None)],
+            Field::Spin | Field::BackToBack => vec![0],
+            Field::Combo => vec![0; 2],
+            Field::Attack => vec![0; 8],
             Field::Heights => (0..width)
                 .map(|column| {
                     (0..height).filter(|&row| self.playfield.is_full(row, column)).max().map_or(0, |r| r + 1)

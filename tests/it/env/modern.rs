@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tetrion::engine::{
-    HalfTurns, NamedChoice, OrientationTable, Placement, Playfield, Randomizer, Reach, RotationSystem, Rules,
-    RulesError, SpinRule, Spot, Tetromino, TopOut,
+    AttackTable, Chain, Clear, ClearPoints, ClearWorth, HalfTurns, NamedChoice, OrientationTable, Placement,
+    Playfield, Randomizer, Reach, RotationSystem, Rules, RulesError, SpinRule, Spot, Tetromino, TopOut,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
@@ -26,6 +26,63 @@ struct Game {
     pieces: String,
     held: Option<char>,
     lines: usize,
+    /// Lines sent, pieces that cleared something up to now, and whether the last clear was difficult.
+    attack: u64,
+    clears: usize,
+    was_difficult: bool,
+}
+
+/// What a clear is worth in points and in lines sent, by the tables of the players' wikis.
+fn worth(
+    (lines, spin, is_perfect): (usize, &str, bool),
+    (clears, is_back_to_back): (usize, bool),
+    table: AttackTable,
+) -> (f64, u64) {
+    let (points, sent) = match (spin, lines) {
+        (_, 0) => {
+            return (
+                if spin == "none" {
+                    0.0
+                } else if spin == "mini" {
+                    100.0
+                } else {
+                    400.0
+                },
+                0,
+            );
+        }
+        ("none", 1) => (100.0, 0),
+        ("none", 2) => (300.0, 1),
+        ("none", 3) => (500.0, 2),
+        ("none", _) => (800.0, 4),
+        ("mini", 1) => (200.0, 0),
+        ("mini", _) => (400.0, 1),
+        (_, 1) => (800.0, 2),
+        (_, 2) => (1200.0, 4),
+        _ => (1600.0, 6),
+    };
+    let perfect = match lines {
+        _ if !is_perfect => 0.0,
+        1 => 800.0,
+        2 => 1200.0,
+        3 => 1800.0,
+        _ if is_back_to_back => 3200.0,
+        _ => 2000.0,
+    };
+    let combos = match table {
+        AttackTable::Off => "0",
+        AttackTable::Jstris => "0 0 1 1 1 2 2 3 3 4 4 4 5",
+        AttackTable::ColdClear => "0 0 1 1 2 2 3 3 4 4 4 5",
+    };
+    let combos: Vec<u64> = combos.split(' ').map(|number| number.parse().unwrap()).collect();
+    let combo = *combos.get(clears).unwrap_or(combos.last().unwrap());
+    let factor = if is_back_to_back { 1.5 } else { 1.0 };
+    let sent = match table {
+        AttackTable::Off => 0,
+        _ if is_perfect => 10,
+        _ => sent + u64::from(is_back_to_back) + combo,
+    };
+    (points * factor + 50.0 * clears as f64 + perfect, sent)
 }
 
 /// Where a placement leads: the sorted cells, what it counts as, and whether the current piece is held for it.
@@ -88,8 +145,28 @@ impl Game {
         current.into_iter().chain(others).collect()
     }
 
-    /// Makes a placement; returns its lines and whether it ends the game.
-    fn place(&mut self, (cells, _, hold): &Way) -> (usize, bool) {
+    /// Makes a placement; returns its points and whether it ends the game.
+    fn place(&mut self, way: &Way) -> (f64, bool) {
+        let (lines, is_over) = self.lock(way);
+        let is_perfect = self.playfield.rows.iter().all(|row| !row.contains(&true));
+        let is_difficult = lines > 0 && (way.1 != "none" || lines >= 4);
+        let before = (self.clears, is_difficult && self.was_difficult);
+        let (points, sent) = worth((lines, way.1, lines > 0 && is_perfect), before, self.rules.attack);
+        self.attack += sent;
+        self.clears = if lines > 0 { self.clears + 1 } else { 0 };
+        if lines > 0 {
+            self.was_difficult = is_difficult;
+        }
+        let points = match self.rules.clear_points {
+            ClearPoints::Lines => lines as f64,
+            ClearPoints::Guideline => points,
+            ClearPoints::Attack => sent as f64,
+        };
+        (points, is_over)
+    }
+
+    /// Fills cells, and takes full rows away; returns how many, and whether that ends the game.
+    fn lock(&mut self, (cells, _, hold): &Way) -> (usize, bool) {
         let current = self.pieces.remove(0);
         if *hold && self.held.replace(current).is_none() {
             self.pieces.remove(0);
@@ -137,16 +214,21 @@ fn way(rules: &Rules, playfield: &Playfield, hand: (char, Option<char>), action:
 
 fn rule_sets() -> Vec<Rules> {
     let low = Rules { height: 14, rows_above: 4, ..guideline() };
+    let plain = Rules { clear_points: ClearPoints::Lines, attack: AttackTable::Off, ..low };
     vec![
         guideline(),
-        low,
+        Rules { clear_points: ClearPoints::Attack, ..low },
+        Rules { width: 4, spins: SpinRule::AllSpins, attack: AttackTable::ColdClear, ..low },
+        plain,
         Rules { width: 4, height: 10, spins: SpinRule::Off, ..low },
-        Rules { rotation: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..low },
+        Rules { rotation: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..plain },
         Rules { half_turns: HalfTurns::Cobra, spins: SpinRule::AllSpins, width: 7, preview: 1, ..low },
         Rules { rotation: RotationSystem::None, spins: SpinRule::TSpinsStrict, width: 18, ..low },
         Rules { top_out: TopOut::Overflow, rows_above: 0, height: 8, preview: 0, hold: false, ..low },
         // A held piece in the game of the literature.
         Rules { hold: true, preview: 2, randomizer: Randomizer::Bag7, ..Rules::simplified(6, 8) },
+        // Clears in a row in the game of the literature.
+        Rules { attack: AttackTable::Jstris, randomizer: Randomizer::Bag7, ..Rules::simplified(4, 12) },
     ]
 }
 
@@ -164,7 +246,16 @@ fn random_games_are_those_of_the_twin() {
                 Randomizer::Bag7 => bag7_sequence(seed, 60),
                 _ => unreachable!("these games have bags"),
             };
-            let mut game = Game { rules, playfield, pieces: dealt, held: None, lines: 0 };
+            let mut game = Game {
+                rules,
+                playfield,
+                pieces: dealt,
+                held: None,
+                lines: 0,
+                attack: 0,
+                clears: 0,
+                was_difficult: false,
+            };
             for step in 0..150 {
                 let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
                 let shown = usize::from(rules.preview) + 1;
@@ -190,9 +281,22 @@ fn random_games_are_those_of_the_twin() {
                     _ => (0..ways.len()).min_by_key(|&i| lowest(&ways[i])).unwrap(),
                 };
                 let outcome = batch.step(&[actions[chosen] as i32], None).unwrap();
-                let (lines, is_over) = game.place(&ways[chosen]);
-                let reward = rules.scoring.reward(lines as u8, is_over) as f32;
-                assert_eq!((outcome.rewards[0], outcome.terminated[0]), (reward, is_over), "{context}");
+                let (points, is_over) = game.place(&ways[chosen]);
+                let seen = (outcome.rewards[0], outcome.terminated[0]);
+                assert_eq!(seen, (points as f32, is_over), "{:?} on {context}", ways[chosen]);
+                if rules.keeps_chain() {
+                    let number = |field| {
+                        see(&batch, field, None).iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
+                    };
+                    let seen = [Field::Attack, Field::Combo, Field::BackToBack].map(number);
+                    assert_eq!(
+                        seen,
+                        [game.attack, game.clears as u64, game.was_difficult.into()],
+                        "{context}"
+                    );
+                }
+                let spin = if rules.spin_labels() > 1 { ways[chosen].1 } else { "none" };
+                assert_eq!(["none", "mini", "full"][usize::from(see(&batch, Field::Spin, None)[0])], spin);
                 let cells = game.playfield.rows.iter().flatten().map(|full| u8::from(*full));
                 assert_eq!(see(&batch, Field::Board, None), cells.collect::<Vec<_>>(), "{context}");
                 assert_eq!(batch.statistics(0).lines as usize, game.lines);
@@ -231,6 +335,47 @@ fn a_number_of_an_action_says_what_the_proto_file_says() {
     assert_eq!(plain.num_actions(), 4 * 10 * 24);
     let held = Rules { hold: true, preview: 1, ..Rules::default() };
     assert_eq!((held.num_placements(), held.num_actions()), (40, 80));
+}
+
+/// Clears one after the other, with what each is worth, counted by hand from the tables.
+#[test]
+fn clears_are_worth_what_the_tables_say() {
+    use tetrion::engine::Spin::{Full, Mini, None as Plain};
+    let clears = |table, clears: &[(u8, tetrion::engine::Spin, bool)]| -> Vec<(f64, u32)> {
+        let mut chain = Chain::default();
+        let worth = clears.iter().map(|&(lines, spin, is_perfect)| {
+            let ClearWorth { points, attack } = {
+                let (next, worth) = chain.then(table, Clear { lines, spin, is_perfect });
+                chain = next;
+                worth
+            };
+            (points, attack)
+        });
+        worth.collect()
+    };
+    // Four lines, nothing, four lines back to back, a T-spin double in a combo, a single that breaks it, four lines again.
+    let game = [
+        (4, Plain, false),
+        (0, Plain, false),
+        (4, Plain, false),
+        (2, Full, false),
+        (1, Plain, false),
+        (4, Plain, false),
+    ];
+    let expected = [(800.0, 4), (0.0, 0), (1200.0, 5), (1850.0, 5), (200.0, 1), (950.0, 5)];
+    assert_eq!(clears(AttackTable::Jstris, &game), expected);
+    let points: Vec<f64> = clears(AttackTable::Off, &game).iter().map(|worth| worth.0).collect();
+    assert_eq!(points, expected.map(|worth| worth.0));
+    assert!(clears(AttackTable::Off, &game).iter().all(|worth| worth.1 == 0));
+    // A spin without lines has points, ends a combo, and keeps what is back to back.
+    let game = [(1, Mini, false), (0, Full, false), (0, Mini, false), (3, Full, false), (4, Plain, true)];
+    let expected = [(200.0, 0), (400.0, 0), (100.0, 0), (2400.0, 7), (4450.0, 10)];
+    assert_eq!(clears(AttackTable::Jstris, &game), expected);
+    // Fourteen singles in a row.
+    let sent =
+        |table| clears(table, &[(1, Plain, false); 14]).iter().map(|worth| worth.1).collect::<Vec<_>>();
+    assert_eq!(sent(AttackTable::Jstris), [0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5]);
+    assert_eq!(sent(AttackTable::ColdClear), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5]);
 }
 
 /// The tables that are drawn in rules.proto.
@@ -278,6 +423,10 @@ fn rules_that_contradict_each_other_are_refused() {
     );
     let hidden = Rules { rows_above: 37, ..guideline() }.check();
     assert_eq!(hidden, Err(RulesError::RowsAbove { rows_above: 37, height: 40 }));
+    check(
+        Rules { clear_points: ClearPoints::Attack, ..Rules::default() },
+        "clear_points attack needs a table of attack",
+    );
     let keys = Rules { hold: true, preview: 1, ..Rules::preset("lab").unwrap() };
     check(keys, "the keypress action model has no key to hold a piece");
 }
@@ -300,7 +449,9 @@ fn spins_and_tucks_are_actions_of_their_own() {
     use tetrion::engine::Spin::{Full, Mini, None as NoSpin};
     assert_eq!([NoSpin, Mini, Full].map(|spin| exists(down(spin))), [false, false, true]);
     let outcome = batch.step(&[down(Full).action(&rules) as i32], None).unwrap();
-    assert_eq!((outcome.rewards[0], batch.statistics(0).lines), (2.0, 2));
+    // 1,200 points for a T-spin double.
+    assert_eq!((outcome.rewards[0], batch.statistics(0).lines), (1200.0, 2));
+    assert_eq!([see(&batch, Field::Attack, None)[0], see(&batch, Field::Spin, None)[0]], [4, 2]);
 }
 
 #[test]

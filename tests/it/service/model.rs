@@ -70,6 +70,11 @@ struct Changed {
 const OBSERVATIONS: [&[Field]; 2] =
     [&[Field::Board, Field::Current], &[Field::Board, Field::Current, Field::Falling]];
 
+/// The infos that the games of this file have.
+fn infos() -> impl Iterator<Item = Field> {
+    Field::INFOS.into_iter().filter(|field| field.is_of(&Rules::default()))
+}
+
 fn listed(env_ids: &[u32]) -> Option<&[u32]> {
     if env_ids.is_empty() { None } else { Some(env_ids) }
 }
@@ -87,7 +92,7 @@ impl Model {
         Changed {
             observations: observations.map(|&field| self.see(field, env_ids)).collect(),
             mask: self.see(Field::ActionMask, env_ids),
-            infos: Field::INFOS.map(|field| self.see(field, env_ids)).to_vec(),
+            infos: infos().map(|field| self.see(field, env_ids)).collect(),
             step: None,
             final_rows: vec![],
             sequence: self.sequence + 1,
@@ -286,7 +291,7 @@ impl World {
             autoreset_mode: modes[autoreset_mode].into(),
             invalid_action_policy: policy.into(),
             invalid_action_reward: if policy == pb::InvalidActionPolicy::Ignore { -0.25 } else { 0.0 },
-            info_fields: Field::INFOS.map(|field| field.info().name.to_owned()).to_vec(),
+            info_fields: infos().map(|field| field.info().name.to_owned()).collect(),
             max_episode_steps,
             action_mask: true,
             ..config(num_envs, seed)
@@ -430,6 +435,7 @@ impl World {
                         let position = tetrion::placements::Position {
                             playfield,
                             hand: piece.map(tetrion::engine::Hand::only),
+                            chain: Default::default(),
                             falling: None,
                         };
                         f64::from(num_rows(rules, &position))

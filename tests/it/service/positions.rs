@@ -87,6 +87,7 @@ async fn the_answer_is_the_librarys_own_list() {
         .map(|(playfield, piece)| Position {
             playfield,
             hand: Some(tetrion::engine::Hand::only(piece)),
+            chain: Default::default(),
             falling: None,
         })
         .collect();

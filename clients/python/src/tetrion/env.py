@@ -33,7 +33,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     `Discrete(4 * width)`: an action is a placement, `orientation * width + column of the leftmost cell`. Which of them
     are allowed depends on the current tetromino: see `info["action_mask"]` (int8, as `Discrete.sample(mask)` takes it) and
-    `action_masks()` (bool, as MaskablePPO takes it). The game key by key is `KeypressEnv`.
+    `action_masks()` (bool, as MaskablePPO takes it). The game key by key is `KeypressEnv`. With `rules="guideline"` pieces
+    turn on their way down and can be held, and there are 5,760 actions; `ActionModel` in `rules.proto` has their numbers.
 
     ## Observation Space
 
@@ -43,6 +44,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L; 7 means none (behind the last piece
       of an explicit sequence)
     - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
+    - `held`: `Discrete(8)`, the held one, if the rules let one be held; 7 while none is
     - `features`: `Box` float32, if `features` names some
     - `action_mask`: `Box` int8 (A,), with `observe_mask`
 

@@ -16,8 +16,8 @@ class Flattener:
     """Turns batches of observations into float32 [N, size].
 
     Fields stand side by side in the order of the space, which is that of their names. A tetromino is a name and not an
-    amount, so every entry of `current` and `queue` becomes a row of zeros with one 1: the first place means none, then come
-    I O T Z S J L. All other fields keep their values. `action_mask` is left out.
+    amount, so every entry of `current`, `queue` and `held` becomes a row of zeros with one 1: the first place means none,
+    then come I O T Z S J L. All other fields keep their values. `action_mask` is left out.
 
     Attributes:
         size: The length of a row.

@@ -121,6 +121,7 @@ class Layout:
         cell = round(_CELL * checked_scale("scale", scale))
         scoring = rules.scoring
         just_lines = (scoring.piece, list(scoring.lines), scoring.game_end) == (0, [1, 2, 3, 4], 0)
+        just_lines = just_lines and rules.clear_points == rules_pb2.CLEAR_POINTS_LINES
         visible = rules.height - rules.rows_above
         shown = (cell, rules.width, visible, rules.preview, rules.hold, has_current, not just_lines)
         layout = cls(0, 0, None, *shown)

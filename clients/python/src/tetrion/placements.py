@@ -34,6 +34,7 @@ class Placements:
         sequence: The sequence number of the session that the rows belong to; 0 for positions.
         spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
         holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
+        attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
     """
 
     row_offsets: npt.NDArray[np.uint32]
@@ -49,6 +50,7 @@ class Placements:
     sequence: int
     spins: npt.NDArray[np.uint8] | None = None
     holds: npt.NDArray[np.bool_] | None = None
+    attacks: npt.NDArray[np.uint8] | None = None
 
     @classmethod
     def from_message(cls, message: pb.EnumeratePlacementsResponse) -> Placements:
@@ -72,6 +74,7 @@ class Placements:
             sequence=message.sequence,
             spins=optional("spins"),  # type: ignore[arg-type]
             holds=optional("holds"),  # type: ignore[arg-type]
+            attacks=optional("attacks"),  # type: ignore[arg-type]
         )
 
     def linear_scores(

@@ -114,8 +114,8 @@ class Recording:
         if message.WhichOneof("pieces") is None:
             raise InvalidArgument("recording.pieces", "are missing, expected a seed or a piece_sequence")
         for step, action in enumerate(message.actions):
-            if action > 255:
-                raise InvalidArgument(f"recording.actions[{step}]", f"is {action}, expected at most 255")
+            if action > 65_535:
+                raise InvalidArgument(f"recording.actions[{step}]", f"is {action}, expected at most 65535")
         return cls(message, client)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -160,9 +160,9 @@ class Recording:
         return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
 
     @property
-    def actions(self) -> npt.NDArray[np.uint8]:
-        """The actions, uint8 [steps]."""
-        return np.fromiter(self.message.actions, np.uint8, len(self.message.actions))
+    def actions(self) -> npt.NDArray[np.uint16]:
+        """The actions, uint16 [steps]."""
+        return np.fromiter(self.message.actions, np.uint16, len(self.message.actions))
 
     @property
     def landings(self) -> npt.NDArray[np.uint8]:

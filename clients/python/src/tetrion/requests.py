@@ -95,8 +95,8 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
       `Client.server_info().rules_presets` lists all their fields
     - `width` (4 to 32), `height` (4 to 40), `rows_above` (how many of them lie above the visible field), `preview` (0 to 6
       next pieces shown), `hold` (whether the current piece can be held)
-    - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns` and `spins`: a value of
-      the enum in `rules.proto` without its prefix, such as `bag7`
+    - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns`, `spins`,
+      `clear_points` and `attack`: a value of the enum in `rules.proto` without its prefix, such as `bag7`
     - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
