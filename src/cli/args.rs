@@ -52,7 +52,7 @@ pub enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Play in the terminal: by placements or by keys, alone or beside a controller that gets the same pieces
     Play(play::PlayArgs),
-    /// Watch controllers and agents play in the terminal: several on the same pieces, step by step, and why
+    /// Watch controllers, agents and trainings play in the terminal: several on the same pieces, step by step, and why
     Watch(watch::WatchArgs),
     /// Play the tables of papers and documents again: their figures, ours with intervals, and a verdict
     Reproduce(reproduce::ReproduceArgs),

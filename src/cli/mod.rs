@@ -22,9 +22,11 @@ pub mod watch;
 
 pub mod access;
 pub mod connection;
+pub mod contender;
 pub mod expectation;
 mod failure;
 mod follow;
+pub mod found;
 pub mod interrupt;
 pub mod large_u64;
 pub mod model;

@@ -43,8 +43,13 @@ impl Pilot {
         let agent = agent(name, rules, expectation)?;
         let weighs = expectation.is_some() && matches!(agent, Agent::Expectation(_));
         let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
+        Ok(Pilot::new(name, agent, seed))
+    }
+
+    /// An agent that is called like this, at the game with this seed.
+    pub fn new(name: String, agent: Agent, seed: u64) -> Pilot {
         let turn = Turn::Thinking(Thought::default());
-        Ok(Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn })
+        Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn }
     }
 
     /// What it is called.

@@ -5,7 +5,6 @@
 use super::options::UsageError;
 use super::pilot::Pilot;
 use super::reasons::Reasons;
-use crate::agents::Expectation;
 use crate::engine::Placement;
 use crate::recording::{Course, Recorder, RecordingError, Scene, Setup};
 
@@ -28,17 +27,11 @@ pub struct Player {
 }
 
 impl Player {
-    /// A player by name at the beginning of a game, whose seed is that of the agent's draws too.
+    /// A pilot at the beginning of its game.
     ///
     /// # Errors
-    /// As [`Pilot::named`].
-    pub fn named(
-        name: &str,
-        setup: &Setup,
-        expectation: Option<Expectation>,
-        seed: u64,
-    ) -> Result<Player, UsageError> {
-        let pilot = Pilot::named(name, &setup.rules, expectation, seed)?;
+    /// [`UsageError`] for a game that cannot be played.
+    pub fn new(pilot: Pilot, setup: &Setup) -> Result<Player, UsageError> {
         let recorder = Recorder::new(setup.clone());
         let recorder = recorder.map_err(|error: RecordingError| UsageError(error.to_string()))?;
         Ok(Player {

@@ -312,6 +312,24 @@ pub fn read_generations<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, Ru
     parse_lines(&path, complete_lines(&text))
 }
 
+/// How many generations a run will have, if its settings say so.
+///
+/// # Errors
+///
+/// There is no run, or its settings cannot be read.
+pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderError> {
+    #[derive(Deserialize)]
+    struct Planned {
+        generations: Option<u32>,
+    }
+    let path = folder.join(CONFIG);
+    if !path.exists() {
+        return Err(RunFolderError::NotARun { folder: folder.to_path_buf() });
+    }
+    let Planned { generations } = toml::from_slice(&read(&path)?).map_err(|error| malformed(&path, error))?;
+    Ok(generations)
+}
+
 /// Puts `bytes` at `path` so that a reader, or a machine that loses power, finds the old file or the new one whole.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use super::options::UsageError;
 use super::output::is_without_colours;
-use super::rules::{RulesArgs, in_words};
+use super::rules::in_words;
 use super::screen::Palette;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
@@ -24,12 +24,12 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// That of the flags.
+    /// Rules, a seed, and the colours that were asked for, if any were.
     ///
     /// # Errors
     /// [`UsageError`] for rules that cannot be played.
-    pub fn new(rules: &RulesArgs, seed: u64, palette: Option<Palette>) -> Result<Setting, UsageError> {
-        let resolved = ResolvedRules::try_from(&rules.choice(RulesChoice::default()));
+    pub fn new(rules: &RulesChoice, seed: u64, palette: Option<Palette>) -> Result<Setting, UsageError> {
+        let resolved = ResolvedRules::try_from(rules);
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
         Ok(Setting { preset, rules, seed, palette: Palette::wanted(palette, is_without_colours()) })
     }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
-use crate::client::{Features, RulesChoice, Started};
+use super::rules::RulesArgs;
+use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
 use crate::engine::{NamedChoice, Rules, Scoring};
 use crate::wire::rules::by_name;
 
@@ -267,6 +268,15 @@ impl RulesNote {
             preview: Some(self.preview),
         })
     }
+
+    /// The rules of flags, which these rules complete unless the flags name another preset.
+    ///
+    /// # Errors
+    /// As [`choice`](Self::choice).
+    pub fn changed_by(&self, flags: &RulesArgs) -> Result<RulesChoice, WeightsError> {
+        let is_same = flags.rules.as_ref().is_none_or(|preset| *preset == self.preset);
+        Ok(flags.choice(if is_same { self.choice()? } else { RulesChoice::default() }))
+    }
 }
 
 impl Weights {
@@ -332,6 +342,27 @@ impl Weights {
             }
             None => Ok(()),
         }
+    }
+
+    /// The controller as a request takes it: it weighs the pieces to come by this expectation, or looks ahead.
+    ///
+    /// # Errors
+    /// A model that has no shape.
+    pub fn policies(
+        &self,
+        avoid_terminal: Option<bool>,
+        lookahead: u32,
+        expectation: Option<Expectation>,
+    ) -> Result<Policies, WeightsError> {
+        let model = self.model.as_ref().map(ModelNote::shape).transpose().map_err(WeightsError::Model)?;
+        Ok(Policies::Matrix {
+            features: self.feature_set.features(&self.feature_names),
+            rows: vec![self.row()],
+            model,
+            avoid_terminal: avoid_terminal.unwrap_or(self.terminal != "score"),
+            lookahead,
+            expectation,
+        })
     }
 
     /// The numbers of a row of a matrix: the weights, then the parameters of the model.

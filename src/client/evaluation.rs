@@ -37,6 +37,17 @@ pub struct EvaluationRequest {
     pub max_steps: u64,
 }
 
+impl EvaluationRequest {
+    /// The message that a server gets. Read by [`wire::evaluation::decode`](crate::wire::evaluation::decode), it is what a server
+    /// of this version would play.
+    ///
+    /// # Panics
+    /// As [`Seeds::games_per_policy`].
+    pub fn message(&self) -> pb::EvaluatePoliciesRequest {
+        encode(self, None, false)
+    }
+}
+
 /// The games that the policies play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seeds {

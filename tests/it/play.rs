@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::KeyCode;
 use tetrion::cli::play::{Play, PlayArgs};
-use tetrion::cli::screen::Palette;
 use tetrion::cli::screen::terminal::Program;
-use tetrion::cli::setting::Setting;
 use tetrion::engine::{PRESETS, placements};
 use tetrion::recording::Scene;
 
@@ -24,10 +22,8 @@ const UNDO: KeyCode = KeyCode::Char('u');
 const HINT: KeyCode = KeyCode::Char('h');
 
 fn play(flags: &[&str]) -> Play {
-    let flags = [flags, &["--seed", "5"]].concat();
-    let args: PlayArgs = parsed(&flags);
-    let setting = Setting::new(&args.rules, args.seed.unwrap(), Some(Palette::Ascii)).unwrap();
-    Play::new(setting, &args).unwrap()
+    let flags = [flags, &["--palette", "ascii"]].concat();
+    Play::new(&parsed::<PlayArgs>(&flags), 5).unwrap()
 }
 
 fn wait(play: &mut Play, seconds: f64) {

@@ -1,6 +1,8 @@
 //! `tetrion watch`, driven by keys and by time that is handed to it: its games are those of evaluations.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -8,18 +10,21 @@ use clap::{Args, FromArgMatches};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
-use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
-use tetrion::cli::screen::Palette;
+use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::cli::run_folder::{CONFIG, WEIGHTS, write_atomically};
 use tetrion::cli::screen::terminal::Program;
-use tetrion::cli::setting::Setting;
+use tetrion::cli::train::Purpose;
 use tetrion::cli::watch::{Watch, WatchArgs};
+use tetrion::cli::weights::{SeedsNote, Weights};
 use tetrion::engine::Rules;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::features::FeatureSet;
 use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
 use crate::evaluate::tetrion;
 use crate::screen::text;
+use crate::train::{empty_folder, succeeded};
 
 const SEED: u64 = 5;
 
@@ -31,10 +36,8 @@ pub fn parsed<A: Args + FromArgMatches>(flags: &[&str]) -> A {
 }
 
 fn watch(flags: &[&str]) -> Watch {
-    let flags = [flags, &["--seed", "5"]].concat();
-    let args: WatchArgs = parsed(&flags);
-    let setting = Setting::new(&args.rules, args.seed, Some(Palette::Ascii)).unwrap();
-    Watch::new(setting, &args).unwrap()
+    let flags = [flags, &["--seed", "5", "--palette", "ascii"]].concat();
+    Watch::new(&parsed::<WatchArgs>(&flags)).unwrap()
 }
 
 /// Presses keys; none of them ends the program.
@@ -264,4 +267,126 @@ fn what_cannot_be_watched_is_refused() {
     check(&["dt-10", "--height", "41"], "height is 41, expected 4..=40");
     check(&["dt-10", "--speed", "0"], "0 is not in 1..=1000000");
     check(&["dt-10", "--palette", "red"], "colour-blind");
+}
+
+/// A run of these flags, and its folder.
+fn train(test: &str, flags: &[&str]) -> PathBuf {
+    let folder = empty_folder(&format!("watched_{test}"));
+    let few = ["--games", "2", "--check-games", "2", "--final-games", "2", "--max-pieces", "300"];
+    succeeded(tetrion(&["train"]).args(flags).args(few).arg("--out").arg(&folder).output().unwrap());
+    folder
+}
+
+/// The agent that the server of an evaluation makes of the weights of a run: without its code for reading folders.
+fn agent_of(weights: &Weights, width: u8) -> LinearAgent {
+    let set = FeatureSet::custom(&weights.feature_names, width).unwrap();
+    let shape = weights.model.as_ref().map(|model| Arc::new(model.shape().unwrap()));
+    LinearAgent::with_model(set, shape, weights.row(), TerminalPolicy::Avoid).unwrap()
+}
+
+#[test]
+fn a_run_plays_what_it_has_found_by_its_own_rules() {
+    #[track_caller]
+    fn check(test: &str, flags: &[&str], end: &str) {
+        let folder = train(test, flags);
+        let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
+        let expectation = weights.expectation.map(|note| note.expectation());
+        let agent = Agent::linear(agent_of(&weights, 8), 0, expectation);
+        let mut watch = watch(&[folder.to_str().unwrap(), "--height", "6"]);
+        press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
+        (0..2_000).for_each(|_| second(&mut watch));
+        let rules = Rules { preview: weights.rules.preview as u8, ..Rules::simplified(8, 6) };
+        let game = evaluated(agent, rules, 1);
+        let outcome = watch.players()[0].course().outcome();
+        assert_eq!((outcome.lines, outcome.pieces), (game.lines, game.pieces), "{test}");
+        assert!(outcome.end.is_some(), "{test}: the game goes on; this test is too short");
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let expected = format!("seed 5, game 1\n{name}{end}: {} lines", game.lines);
+        assert!(watch.report().contains(&expected), "{}", watch.report());
+    }
+    let search = ["--width", "8", "--height", "8", "--generations", "2", "--population", "8", "--seed", "3"];
+    check("search", &search, ", the result");
+    let weighs = ["--expectation", "--expectation-pieces", "2", "--preview", "1"];
+    check("expectation", &[&search[..], &weighs].concat(), " + expectation, the result");
+    let td = ["--optimizer", "td", "--width", "8", "--height", "6", "--generations", "1", "--rounds", "40"];
+    check("td", &td, ", the result");
+}
+
+/// Weights of a run as it writes them after a generation: those of another run, which are another controller.
+fn weights_after(generation: u32, of: &Path) -> Weights {
+    let weights = Weights::read(&of.join(WEIGHTS)).unwrap();
+    let evaluation = Purpose::Check(generation).games_seed(weights.seeds.training);
+    Weights { seeds: SeedsNote { evaluation, ..weights.seeds }, ..weights }
+}
+
+#[test]
+fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
+    let flags = ["--width", "8", "--height", "8", "--generations", "3", "--population", "8", "--seed"];
+    let [folder, other] =
+        ["3", "4"].map(|seed| train(&format!("under_way_{seed}"), &[&flags[..], &[seed]].concat()));
+    let put = |generation, of| {
+        let text = weights_after(generation, of).to_json();
+        write_atomically(&folder.join(WEIGHTS), text.as_bytes()).unwrap();
+    };
+    put(0, &folder);
+    let mut watch = watch(&[folder.to_str().unwrap(), "dt-10", "--paused"]);
+    let first = watch.players()[0].known().to_vec();
+    let drawn = screen(&watch, 120, 30);
+    assert!(drawn.contains("paused, generation 1 of 3, game 0"), "{drawn}");
+    assert_eq!(drawn.matches("generation 1").count(), 2, "beside its playfield too: {drawn}");
+
+    // Nothing changes in the game that is played.
+    put(1, &folder);
+    second(&mut watch);
+    let drawn = screen(&watch, 120, 30);
+    assert!(drawn.contains("generation 1 of 3; generation 2 is there, game 0"), "{drawn}");
+    assert_eq!(watch.players()[0].known(), first);
+    assert!(watch.report().contains("_3, generation 1: 0 lines"), "{}", watch.report());
+
+    press(&mut watch, &[KeyCode::Char('n')]);
+    let drawn = screen(&watch, 120, 30);
+    assert!(drawn.contains("generation 2 of 3, game 1"), "{drawn}");
+    // The reasons of another player say nothing of the run.
+    press(&mut watch, &[KeyCode::Tab]);
+    assert!(screen(&watch, 120, 30).contains("paused, game 1"));
+    press(&mut watch, &[KeyCode::Tab]);
+
+    // Files of another run, or none, are not taken up.
+    let same = watch.players()[0].name().to_owned();
+    std::fs::write(folder.join(WEIGHTS), "{").unwrap();
+    second(&mut watch);
+    let drawn = screen(&watch, 200, 30);
+    assert!(drawn.contains("generation 2 of 3") && drawn.contains("is not a file of weights"), "{drawn}");
+    press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right]);
+    assert!(watch.report().contains("_3, generation 2: 0 lines, 1 pieces"), "{}", watch.report());
+    let narrow =
+        Weights { feature_names: vec!["holes".to_owned()], weights: vec![-1.0], ..weights_after(1, &other) };
+    std::fs::write(folder.join(WEIGHTS), narrow.to_json()).unwrap();
+    press(&mut watch, &[KeyCode::Char('n')]);
+    assert!(screen(&watch, 200, 30).contains("generation 2 of 3"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right]);
+    assert_eq!(watch.players()[0].name(), same);
+    assert!(screen(&watch, 200, 30).contains("holds no run"), "{}", screen(&watch, 200, 30));
+}
+
+#[test]
+fn folders_that_are_no_runs_are_refused() {
+    #[track_caller]
+    fn check(path: &Path, flags: &[&str], why: &str) {
+        let error = refused(&[&["watch", path.to_str().unwrap()], flags].concat());
+        assert!(error.contains(why), "{error}");
+    }
+    let folder = empty_folder("watched_refused");
+    check(&folder, &[], "holds no run: there is no config.toml in it");
+    std::fs::create_dir(&folder).unwrap();
+    check(&folder, &[], "watched_refused holds no run: there is no config.toml in it");
+    std::fs::write(folder.join(CONFIG), "seed = 1\n").unwrap();
+    check(&folder, &[], "has no weights yet: its first generation is not complete");
+    std::fs::write(folder.join(CONFIG), "seed: 1\n").unwrap();
+    check(&folder, &[], "config.toml is not what this program writes");
+    let run = train("by_columns", &["--features", "bertsekas", "--generations", "1", "--population", "8"]);
+    check(&run, &["--width", "8"], "weights.json: weights.weights: has shape");
+    check(&run.join(WEIGHTS), &[], "weights.json holds no run");
+    check(&run, &["--session", "sessions/1"], "cannot be used with");
 }

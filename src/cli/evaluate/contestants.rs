@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::args::EvaluateArgs;
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Controller, Parameter};
 use crate::cli::options::{UsageError, read_text};
-use crate::cli::weights::{RulesNote, Weights, WeightsError};
+use crate::cli::weights::{RulesNote, Weights};
 use crate::client::{Expectation, Features, NamedPolicy, Policies, RulesChoice};
 use crate::wire::limits::MAX_GAMES;
 
@@ -128,17 +128,12 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
     let lookahead = args.lookahead;
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
-        let rows = vec![weights.row()];
-        let Weights { feature_set, feature_names, model, terminal, rules, expectation: noted, .. } = weights;
-        let model = model.map(|model| model.shape()).transpose().map_err(WeightsError::Model)?;
-        let features = feature_set.features(&feature_names);
-        let avoid_terminal = args.avoid_terminal().unwrap_or(terminal != "score");
         // The way of playing that the weights were found for, unless the flags ask for another one.
-        let noted = noted.filter(|_| lookahead == 0).map(|note| note.expectation());
+        let noted = weights.expectation.filter(|_| lookahead == 0).map(|note| note.expectation());
         let expectation = expectation(args).or(noted);
         let name = titled(name, expectation.as_ref());
-        let policies = Policies::Matrix { features, rows, model, avoid_terminal, lookahead, expectation };
-        return Ok((Contestant { name, policies }, Some(rules)));
+        let policies = weights.policies(args.avoid_terminal(), lookahead, expectation)?;
+        return Ok((Contestant { name, policies }, Some(weights.rules)));
     }
     let Some(features) = &args.features else {
         let problem =

@@ -13,7 +13,8 @@ use crate::cli::screen::Palette;
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
 )]
 pub struct PlayArgs {
-    /// A controller or an agent that plays beside you, one piece for each of yours, on the same pieces
+    /// A controller, an agent, or the folder of a run of `train`, which plays beside you: one piece for each of yours, on the same
+    /// pieces
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
 

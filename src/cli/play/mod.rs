@@ -17,7 +17,6 @@ use super::options::check_writable;
 use super::output::print;
 use super::recordings;
 use super::screen::terminal;
-use super::setting::Setting;
 
 /// Shows the game until the person leaves, and prints how it stands then.
 ///
@@ -29,8 +28,7 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
         // Short enough to be read out.
         None => getrandom::u32()?.into(),
     };
-    let setting = Setting::new(&args.rules, seed, args.palette)?;
-    let mut play = Play::new(setting, &args)?;
+    let mut play = Play::new(&args, seed)?;
     if let Some(path) = &args.record {
         check_writable(path)?;
     }

@@ -9,6 +9,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::aim::Aim;
 use super::args::{MAX_SPEED, PlayArgs};
 use crate::agents::LinearAgent;
+use crate::cli::contender::Contender;
 use crate::cli::options::UsageError;
 use crate::cli::pilot;
 use crate::cli::player::Player;
@@ -60,7 +61,7 @@ pub struct Play {
     landings: Vec<u64>,
     /// What the person points at, where a step is a placement.
     aim: Option<Aim>,
-    against: Option<String>,
+    against: Option<Contender>,
     rival: Option<Player>,
     adviser: LinearAgent,
     adviser_name: String,
@@ -78,14 +79,17 @@ impl Play {
     ///
     /// # Errors
     /// [`UsageError`] for a controller that there is not, or that cannot play by these rules.
-    pub fn new(setting: Setting, args: &PlayArgs) -> Result<Play, UsageError> {
+    pub fn new(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
+        let against: Vec<Contender> =
+            args.against.iter().map(|name| Contender::new(name)).collect::<Result<_, _>>()?;
+        let setting = Setting::new(&Contender::rules(&against, &args.rules)?, seed, args.palette)?;
         let mut play = Play {
             setting,
             game: args.game,
             recorder: recorder(&setting, args.game)?,
             landings: Vec::new(),
             aim: None,
-            against: args.against.clone(),
+            against: against.into_iter().next(),
             rival: None,
             adviser: pilot::controller(&args.hint, &setting.rules)?,
             adviser_name: args.hint.clone(),
@@ -102,13 +106,24 @@ impl Play {
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
-        let rival = self.against.as_ref().map(|name| Player::named(name, &setup, None, seed));
+        let rival = self.against.as_ref().map(|contender| contender.player(&setup, None, seed));
         self.rival = rival.transpose()?;
         self.recorder = recorder(&self.setting, game)?;
         self.game = game;
         self.landings.clear();
         self.appear();
         Ok(())
+    }
+
+    /// Begins the next game, against what a run has found by now.
+    fn begin_next(&mut self) {
+        let rules = self.setting.rules;
+        let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, None));
+        self.against.iter_mut().for_each(Contender::take_up);
+        self.begin(self.game + 1).expect("a game by the same rules");
+        if let Err(error) = looked {
+            self.message = error.to_string();
+        }
     }
 
     /// The game as it stands.
@@ -133,7 +148,8 @@ impl Play {
 
     /// How the games stand, in lines.
     pub fn report(&self) -> String {
-        let rival = self.rival.as_ref().map(|rival| result(rival.name(), &rival.course().outcome()));
+        let rival = self.against.as_ref().zip(self.rival.as_ref());
+        let rival = rival.map(|(who, rival)| result(&who.title(rival), &rival.course().outcome()));
         let you = result("you", &self.course().outcome());
         format!("{}\n{you}{}", self.setting.game_in_words(self.game), rival.unwrap_or_default())
     }
@@ -264,13 +280,14 @@ impl Program for Play {
     fn draw(&self, buffer: &mut Buffer) {
         let hint = self.hint.as_ref().map(|hint| hint.cells);
         let mut seats = vec![Seat { name: "you", scene: self.scene(), hint, note: "" }];
+        let stage = self.against.as_ref().and_then(Contender::stage).unwrap_or_default();
         if let Some(rival) = &self.rival {
             let end = rival.course().end();
             let is_behind = rival.course().outcome().pieces < self.course().outcome().pieces;
             let note = match end {
                 Some(_) => "topped out",
                 None if is_behind => "thinking",
-                None => "",
+                None => &stage,
             };
             // What it is going to do would be a hint.
             let scene = rival.course().scene();
@@ -296,7 +313,7 @@ impl Program for Play {
         match key {
             // Not escape: over a slow line it is the beginning of an arrow key.
             KeyCode::Char('q') => return ControlFlow::Break(()),
-            KeyCode::Char('n') => self.begin(self.game + 1).expect("a game by the same rules"),
+            KeyCode::Char('n') => self.begin_next(),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
             KeyCode::Char('h' | '?') => self.toggle_hint(),
             KeyCode::Char('c') => {

@@ -125,6 +125,21 @@ pub enum Purpose {
     Score,
 }
 
+impl Purpose {
+    /// What the seeds of these games are drawn from, in a run with this seed.
+    pub fn games_seed(self, seed: u64) -> u64 {
+        // Four numbers a generation; the choice and the score take the fourth ones of the first two, lessons those behind.
+        let number = match self {
+            Purpose::First(generation) => 4 * u64::from(generation),
+            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
+            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
+            Purpose::Choice => 3,
+            Purpose::Score => 7,
+        };
+        word(seed, Tag::Game, number)
+    }
+}
+
 /// What a preset means besides its optimiser: what its authors learned on, made small enough for one machine.
 #[derive(Debug)]
 pub struct Defaults {
@@ -299,15 +314,7 @@ impl<M> Settings<M> {
 
     /// What the seeds of the games for a purpose are drawn from.
     pub fn games_seed(&self, purpose: Purpose) -> u64 {
-        // Four numbers a generation; the choice and the score take the fourth ones of the first two, lessons those behind.
-        let number = match purpose {
-            Purpose::First(generation) => 4 * u64::from(generation),
-            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
-            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
-            Purpose::Choice => 3,
-            Purpose::Score => 7,
-        };
-        word(self.seed, Tag::Game, number)
+        purpose.games_seed(self.seed)
     }
 
     /// What the pieces of a generation that learns from every step are drawn from.

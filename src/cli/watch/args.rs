@@ -9,15 +9,17 @@ use crate::cli::screen::Palette;
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
+    mut_arg("rules", |arg| arg.help("The rules preset [default: that of the first run, else simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: the run's, else 10, or the rules']")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: the run's, else 20, or the rules']")),
     mut_arg("server", |arg| {
         let help = "The server of the session, HOST:PORT, or https://HOST:PORT where it has a certificate";
         arg.help(help).long_help(help)
     }),
 )]
 pub struct WatchArgs {
-    /// Controllers or agents by name, such as dt-10 or monte_carlo; several play side by side on the same pieces
+    /// Controllers or agents by name, such as dt-10 or monte_carlo, or folders of `train`, whose search so far plays; several play
+    /// side by side on the same pieces
     #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
 

@@ -1,4 +1,5 @@
-//! `tetrion watch`: controllers and agents play, a person watches. It needs no server, except to watch a session there.
+//! `tetrion watch`: controllers, agents and what runs of `train` have found play, a person watches. It needs no server, except to
+//! watch a session there.
 //!
 //! The games are those of `tetrion evaluate` with the same seed. Several players get the same pieces and go step by step
 //! together; the person can stop them, walk back and forth, and read why a controller places a piece where it does. A session
@@ -21,7 +22,6 @@ use super::options::{UsageError, check_writable};
 use super::output::print;
 use super::recordings;
 use super::screen::terminal;
-use super::setting::Setting;
 
 /// Shows the games, or a session, until the person leaves, and prints how they stand then.
 ///
@@ -36,8 +36,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some((flag, _)) = of_sessions.into_iter().find(|(_, is_absent)| !is_absent) {
         return Err(UsageError(format!("{flag} is of --session; leave it out, or name a session")).into());
     }
-    let setting = Setting::new(&args.rules, args.seed, args.palette)?;
-    let mut watch = Watch::new(setting, &args)?;
+    let mut watch = Watch::new(&args)?;
     if let Some(path) = &args.record {
         check_writable(path)?;
     }

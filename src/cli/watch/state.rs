@@ -8,6 +8,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::args::WatchArgs;
 use crate::agents::Expectation;
+use crate::cli::contender::Contender;
 use crate::cli::numbers::grouped;
 use crate::cli::options::UsageError;
 use crate::cli::player::Player;
@@ -23,6 +24,8 @@ const SPEEDS: [u32; 16] =
     [1, 2, 4, 8, 12, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
 /// The most players: more than fit on a large screen.
 const MAX_PLAYERS: usize = 16;
+/// How often a run is looked at, whether it has gone on.
+const LOOK: Duration = Duration::from_secs(1);
 /// Steps that page keys go.
 const PAGE: u64 = 100;
 /// How much the players do before the screen is drawn again, in pieces that a linear controller places with a kernel.
@@ -44,7 +47,7 @@ const KEYS: [&str; 9] = [
 #[derive(Debug)]
 pub struct Watch {
     setting: Setting,
-    names: Vec<String>,
+    contenders: Vec<Contender>,
     expectation: Option<Expectation>,
     game: u64,
     players: Vec<Player>,
@@ -61,6 +64,10 @@ pub struct Watch {
     reasons: Option<Reasons>,
     /// What the reasons are of: the game, whose, the step, and how many actions were known.
     reasons_of: Option<(u64, usize, u64, usize)>,
+    /// The time since the runs were looked at.
+    since_look: Duration,
+    /// Why a run that has gone on cannot be taken up.
+    problem: Option<String>,
 }
 
 impl Watch {
@@ -68,15 +75,18 @@ impl Watch {
     ///
     /// # Errors
     /// [`UsageError`] for a player that there is not, or that cannot play by these rules.
-    pub fn new(setting: Setting, args: &WatchArgs) -> Result<Watch, UsageError> {
+    pub fn new(args: &WatchArgs) -> Result<Watch, UsageError> {
         let players = args.players.len();
         if players > MAX_PLAYERS {
             return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
         }
+        let contenders =
+            args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
+        let setting = Setting::new(&Contender::rules(&contenders, &args.rules)?, args.seed, args.palette)?;
         let by_keys = setting.rules.action_model == ActionModel::Keypress;
         let mut watch = Watch {
             setting,
-            names: args.players.clone(),
+            contenders,
             expectation: args.expectation.then(Expectation::default),
             game: args.game,
             players: Vec::new(),
@@ -88,6 +98,8 @@ impl Watch {
             focus: 0,
             reasons: None,
             reasons_of: None,
+            since_look: Duration::ZERO,
+            problem: None,
         };
         watch.begin(args.game)?;
         Ok(watch)
@@ -96,11 +108,26 @@ impl Watch {
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
-        let player = |name: &String| Player::named(name, &setup, self.expectation, seed);
-        self.players = self.names.iter().map(player).collect::<Result<_, _>>()?;
+        let player = |contender: &Contender| contender.player(&setup, self.expectation, seed);
+        self.players = self.contenders.iter().map(player).collect::<Result<_, _>>()?;
         (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
         self.work();
         Ok(())
+    }
+
+    /// Begins the next game, with what the runs have found by now.
+    fn begin_next(&mut self) {
+        self.look();
+        self.contenders.iter_mut().for_each(Contender::take_up);
+        self.begin(self.game + 1).expect("they have played by these rules");
+    }
+
+    /// Looks whether the runs have gone on.
+    fn look(&mut self) {
+        self.since_look = Duration::ZERO;
+        let (rules, expectation) = (self.setting.rules, self.expectation);
+        let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, expectation));
+        self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
 
     /// The players.
@@ -115,13 +142,18 @@ impl Watch {
 
     /// The game of the first player, to be written down.
     pub fn recording(&self) -> Recording {
-        let player = &self.players[0];
-        player.recorder().recording(player.name(), &self.setting.origin(self.game))
+        self.players[0].recorder().recording(&self.title(0), &self.setting.origin(self.game))
+    }
+
+    /// What a player is called in full.
+    fn title(&self, player: usize) -> String {
+        self.contenders[player].title(&self.players[player])
     }
 
     /// How the games stand, in lines.
     pub fn report(&self) -> String {
-        let games = self.players.iter().map(|player| result(player.name(), &player.course().outcome()));
+        let players = self.players.iter().enumerate();
+        let games = players.map(|(at, player)| result(&self.title(at), &player.course().outcome()));
         format!("{}\n{}", self.setting.game_in_words(self.game), games.collect::<String>())
     }
 
@@ -198,7 +230,7 @@ impl Watch {
     }
 
     /// What a player is doing, in a word or two.
-    fn note(&self, player: &Player) -> String {
+    fn note(&self, player: &Player, contender: &Contender) -> String {
         if let Some(end) = player.course().end() {
             return end.to_string();
         }
@@ -208,13 +240,14 @@ impl Watch {
         if same < ours.len().min(theirs.len()) {
             return format!("differs at {}", same + 1);
         }
-        String::new()
+        contender.stage().unwrap_or_default()
     }
 }
 
 impl Program for Watch {
     fn draw(&self, buffer: &mut Buffer) {
-        let notes: Vec<String> = self.players.iter().map(|player| self.note(player)).collect();
+        let pairs = self.players.iter().zip(&self.contenders);
+        let notes: Vec<String> = pairs.map(|(player, contender)| self.note(player, contender)).collect();
         let seats = self.players.iter().zip(&notes).map(|(player, note)| Seat {
             name: player.name(),
             scene: player.scene(),
@@ -233,6 +266,8 @@ impl Program for Watch {
         let words = vec![
             format!("step {}", grouped(self.reached() as f64)),
             state,
+            self.contenders[self.focus].stage_in_words().unwrap_or_default(),
+            self.problem.clone().unwrap_or_default(),
             format!("game {}", self.game),
             format!("seed {}", self.setting.seed),
         ];
@@ -281,13 +316,17 @@ impl Program for Watch {
                 self.focus = (self.focus + 1) % self.players.len();
                 self.work();
             }
-            KeyCode::Char('n') => self.begin(self.game + 1).expect("they have played by these rules"),
+            KeyCode::Char('n') => self.begin_next(),
             _ => {}
         }
         ControlFlow::Continue(())
     }
 
     fn pass(&mut self, time: Duration) {
+        self.since_look += time;
+        if self.since_look >= LOOK {
+            self.look();
+        }
         if !self.have_arrived() {
             // Nothing else is begun before all are there.
             return self.work();

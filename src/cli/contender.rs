@@ -1,0 +1,128 @@
+//! Who plays on a screen: an agent or a controller by name, or what a run of `train` has found so far.
+
+use std::path::Path;
+
+use super::found::Found;
+use super::options::UsageError;
+use super::pilot::Pilot;
+use super::player::Player;
+use super::rules::RulesArgs;
+use crate::agents::{Agent, AgentRow, Controller, Expectation};
+use crate::client::RulesChoice;
+use crate::engine::Rules;
+use crate::recording::Setup;
+
+/// A player before its game.
+#[derive(Clone, Debug)]
+pub enum Contender {
+    /// An agent or a controller.
+    Named(String),
+    /// A run.
+    Run(Box<Run>),
+}
+
+/// What a run has found so far.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What plays.
+    found: Found,
+    /// What plays the next game, if the run has gone on.
+    newer: Option<Found>,
+}
+
+impl Contender {
+    /// The agent or the controller of a name, or the run in a folder.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a folder without a run; a name that is unknown is an error of [`Contender::player`].
+    pub fn new(name: &str) -> Result<Contender, UsageError> {
+        let is_known = AgentRow::named(name).is_some() || Controller::named(name).is_ok();
+        let path = Path::new(name);
+        if is_known || !(path.exists() || name.contains(std::path::is_separator)) {
+            return Ok(Contender::Named(name.to_owned()));
+        }
+        Ok(Contender::Run(Box::new(Run { found: Found::read(path)?, newer: None })))
+    }
+
+    /// The rules of flags, completed by those of the first run among these players, unless the flags name another preset.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a run whose rules this program does not know.
+    pub fn rules(contenders: &[Contender], flags: &RulesArgs) -> Result<RulesChoice, UsageError> {
+        let mut runs = contenders.iter().filter_map(|contender| match contender {
+            Contender::Named(_) => None,
+            Contender::Run(run) => Some(run.found.rules()),
+        });
+        let Some(noted) = runs.next() else { return Ok(flags.choice(RulesChoice::default())) };
+        noted.changed_by(flags).map_err(|error| UsageError(error.to_string()))
+    }
+
+    /// The player at the beginning of a game, whose seed is that of its draws too; if it can weigh the pieces to come, by this
+    /// expectation.
+    ///
+    /// # Errors
+    /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
+    pub fn player(
+        &self,
+        setup: &Setup,
+        expectation: Option<Expectation>,
+        seed: u64,
+    ) -> Result<Player, UsageError> {
+        let pilot = match self {
+            Contender::Named(name) => Pilot::named(name, &setup.rules, expectation, seed)?,
+            Contender::Run(run) => {
+                let agent = run.found.agent(&setup.rules, expectation)?;
+                let weighs = matches!(agent, Agent::Expectation(_));
+                let name = run.found.name();
+                let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
+                Pilot::new(name, agent, seed)
+            }
+        };
+        Player::new(pilot, setup)
+    }
+
+    /// How far its run was, in few words; nothing where there is no run.
+    pub fn stage(&self) -> Option<String> {
+        match self {
+            Contender::Named(_) => None,
+            Contender::Run(run) => run.found.stage().map(|stage| stage.to_string()),
+        }
+    }
+
+    /// The same, with how far the run goes, and what would play the next game.
+    pub fn stage_in_words(&self) -> Option<String> {
+        let Contender::Run(run) = self else { return None };
+        let newer = run.newer.as_ref().and_then(Found::stage);
+        let newer = newer.map_or(String::new(), |stage| format!("; {stage} is there"));
+        Some(run.found.stage_in_words()? + &newer)
+    }
+
+    /// What its player is called in full.
+    pub fn title(&self, player: &Player) -> String {
+        let name = player.name();
+        self.stage().map_or(name.to_owned(), |stage| format!("{name}, {stage}"))
+    }
+
+    /// Looks whether its run has gone on.
+    ///
+    /// # Errors
+    /// Files that cannot be read any more, or that hold what cannot play by these rules; what there was stands.
+    pub fn look(&mut self, rules: &Rules, expectation: Option<Expectation>) -> Result<(), UsageError> {
+        let Contender::Run(run) = self else { return Ok(()) };
+        let last = run.newer.as_ref().unwrap_or(&run.found);
+        if let Some(newer) = last.read_newer()? {
+            newer.agent(rules, expectation)?;
+            run.newer = Some(newer);
+        }
+        Ok(())
+    }
+
+    /// Takes up what the run has found since.
+    pub fn take_up(&mut self) {
+        if let Contender::Run(run) = self
+            && let Some(newer) = run.newer.take()
+        {
+            run.found = newer;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a run of `train` has found so far: the weights in its folder, which a training under way replaces after every
+//! generation.
+//!
+//! It only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. Which generation the weights
+//! are of follows from the seeds that they note, since each purpose of games has seeds of its own; so the number and the weights
+//! belong together even if the training goes on between two reads.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::de::IgnoredAny;
+
+use super::options::UsageError;
+use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned, read_generations};
+use super::train::Purpose;
+use super::weights::{RulesNote, SeedsNote, Weights};
+use crate::agents::{Agent, Expectation, Kernel};
+use crate::client::{EvaluationRequest, RulesChoice, Seeds};
+use crate::engine::Rules;
+use crate::wire::evaluation;
+use crate::wire::rules::ResolvedRules;
+
+/// The weights of a run.
+#[derive(Clone, Debug)]
+pub struct Found {
+    folder: PathBuf,
+    name: String,
+    weights: Weights,
+    stage: Option<Stage>,
+    /// How many generations the run will have, as its settings say.
+    planned: Option<u32>,
+    /// What the file was like when it was read.
+    mark: Option<Mark>,
+}
+
+/// How far a run was when it wrote its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// After this many generations.
+    Generation(u32),
+    /// At its end: the result.
+    Result,
+}
+
+/// What tells a file from the one that replaces it, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    modified: Option<SystemTime>,
+    len: u64,
+}
+
+impl Found {
+    /// Reads the folder of a run.
+    ///
+    /// # Errors
+    /// No run, one whose first generation is not complete, or a file that cannot be read or is not what `train` writes.
+    pub fn read(folder: &Path) -> Result<Found, UsageError> {
+        let wrong = |error: RunFolderError| UsageError(error.to_string());
+        let planned = num_generations_planned(folder).map_err(wrong)?;
+        let path = folder.join(WEIGHTS);
+        // Taken first: weights that are replaced meanwhile are read again.
+        let mark = mark(&path);
+        if mark.is_none() {
+            let folder = folder.display();
+            return Err(UsageError(format!(
+                "{folder} has no weights yet: its first generation is not complete"
+            )));
+        }
+        let weights =
+            Weights::read(&path).map_err(|error| UsageError(format!("{}: {error}", path.display())))?;
+        let recorded = read_generations::<IgnoredAny>(folder).map_err(wrong)?.len();
+        let stage = stage(&weights.seeds, recorded as u32);
+        Ok(Found { folder: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
+    }
+
+    /// Reads it again, if the weights have been replaced.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_newer(&self) -> Result<Option<Found>, UsageError> {
+        if mark(&self.folder.join(WEIGHTS)) == self.mark {
+            return Ok(None);
+        }
+        Found::read(&self.folder).map(Some)
+    }
+
+    /// What a player with these weights is called: as the folder is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How far the run was; none if it was another version of the program that wrote them.
+    pub fn stage(&self) -> Option<Stage> {
+        self.stage
+    }
+
+    /// How far the run was, and how far it goes.
+    pub fn stage_in_words(&self) -> Option<String> {
+        let of = |planned: u32| format!(" of {planned}");
+        Some(match self.stage? {
+            stage @ Stage::Generation(_) => format!("{stage}{}", self.planned.map_or(String::new(), of)),
+            stage @ Stage::Result => stage.to_string(),
+        })
+    }
+
+    /// The rules that they were found under.
+    pub fn rules(&self) -> &RulesNote {
+        &self.weights.rules
+    }
+
+    /// The controller that a server would play, with its expectation or this one.
+    ///
+    /// # Errors
+    /// [`UsageError`] if it cannot play by these rules.
+    pub fn agent(&self, rules: &Rules, expectation: Option<Expectation>) -> Result<Agent, UsageError> {
+        let wrong = |error: String| UsageError(format!("{}: {error}", self.folder.join(WEIGHTS).display()));
+        let expectation = expectation.or(self.weights.expectation.map(|note| note.expectation()));
+        let policies =
+            self.weights.policies(None, 0, expectation).map_err(|error| wrong(error.to_string()))?;
+        let request = EvaluationRequest {
+            rules: RulesChoice::from(&ResolvedRules::from(*rules)),
+            rules_version: String::new(),
+            policies,
+            seeds: Seeds::Common { seed: 0, count: 1 },
+            max_pieces: 0,
+            max_steps: 0,
+        };
+        let read = evaluation::decode(&request.message(), Kernel::best());
+        let read = read.map_err(|error| wrong(error.to_string()))?;
+        Ok(read.evaluation.policies.into_iter().next().expect("a row of the matrix"))
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stage::Generation(number) => write!(f, "generation {number}"),
+            Stage::Result => f.write_str("the result"),
+        }
+    }
+}
+
+/// The last name of a folder, whatever path leads there.
+fn name(folder: &Path) -> String {
+    let full = folder.canonicalize().ok();
+    let name = full.as_deref().and_then(Path::file_name).unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn mark(path: &Path) -> Option<Mark> {
+    let file = path.metadata().ok()?;
+    Some(Mark { modified: file.modified().ok(), len: file.len() })
+}
+
+/// What the games were for that the score of some weights comes from. The record has a line more than generations are complete at
+/// most, and never one less.
+fn stage(seeds: &SeedsNote, recorded: u32) -> Option<Stage> {
+    let is_of = |purpose: Purpose| purpose.games_seed(seeds.training) == seeds.evaluation;
+    if is_of(Purpose::Score) {
+        return Some(Stage::Result);
+    }
+    let generation = (0..recorded).rev().find(|generation| is_of(Purpose::Check(*generation)));
+    generation.map(|generation| Stage::Generation(generation + 1))
+}
