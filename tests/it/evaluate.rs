@@ -321,6 +321,26 @@ fn agents_play_beside_controllers_each_with_the_flags_that_are_for_him() {
 }
 
 #[test]
+fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
+    let of = |controllers: &str, flags: &[&str]| {
+        let args = ["--controller", controllers, "--max-pieces", "1000"];
+        json(&[&args[..], flags].concat())
+    };
+    let mean = |answer: &Value, n: usize| answer["results"][n]["mean_lines"].as_f64().unwrap();
+    let own = "tetrion-10x10-expectation";
+    let (as_it_plays, greedy) = (of(own, &[]), of("tetrion-10x10-expectation,dt-10", &["--lookahead", "0"]));
+    assert_eq!(as_it_plays["results"][0]["name"], own);
+    assert_eq!(greedy["results"][0]["name"], format!("{own} (greedy)"));
+    assert_eq!(greedy["results"][1]["name"], "dt-10", "it is greedy anyway");
+    assert!(mean(&as_it_plays, 0) > 1.4 * mean(&greedy, 0), "{as_it_plays} {greedy}");
+    // Its weights are those of the other one, which are for rules that show a piece.
+    let preview = "tetrion-10x10-preview";
+    assert_eq!(of(preview, &[])["rules_changes"], serde_json::json!({"preview": 1}));
+    let same = of(preview, &["--lookahead", "0"]);
+    assert_eq!((&same["rules_changes"], mean(&same, 0)), (&serde_json::json!({}), mean(&greedy, 0)));
+}
+
+#[test]
 fn changes_to_a_preset_are_shown_with_the_results() {
     let flags =
         ["--controller", "bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];

@@ -452,6 +452,7 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     let mean = |evaluated: &Value| evaluated["results"][0]["mean_lines"].as_f64().unwrap();
     assert_eq!(mean(&play(&[])), score.unwrap().mean);
     assert_ne!(mean(&play(&["--expectation"])), mean(&play(&[])), "the defaults are others");
+    assert!(2.0 * mean(&play(&["--lookahead", "0"])) < mean(&play(&[])), "greedily");
 
     // A run starts from its own weights too; those of other features are refused.
     let again = empty_folder("expectation_again");

@@ -33,9 +33,10 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub playouts: Option<u32>,
 
-    /// Next pieces that linear controllers take into account
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "expectation")]
-    pub lookahead: u32,
+    /// Next pieces that linear controllers take into account; 0: they are greedy, whatever expectation is their own [default: 0,
+    /// unless the controller or the weights.json has an expectation]
+    #[arg(long, value_name = "N", conflicts_with = "expectation")]
+    pub lookahead: Option<u32>,
 
     /// Whether and how they weigh what the next pieces can reach.
     #[command(flatten)]

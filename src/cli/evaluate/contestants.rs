@@ -62,13 +62,18 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
-    let own = args.controller.iter().filter_map(|name| Controller::named(name).ok()?.expectation);
+    let own = args.controller.iter().filter_map(|name| own_expectation(name, args));
     let weighed = expectation(args).into_iter().chain(own).map(|one| one.pieces_shown().into()).max();
-    let shown = args.lookahead.max(weighed.unwrap_or(0));
+    let shown = args.lookahead.max(weighed).unwrap_or(0);
     if shown > 0 {
         others.preview = Some(shown);
     }
     Ok((contestants, args.rules.choice(others)))
+}
+
+/// The expectation that a controller plays with unless it is asked to look ahead, or not to.
+fn own_expectation(name: &str, args: &EvaluateArgs) -> Option<Expectation> {
+    Controller::named(name).ok()?.expectation.filter(|_| args.lookahead.is_none())
 }
 
 /// How a controller is called in the results: with its class, if it is not greedy.
@@ -81,11 +86,15 @@ fn named(name: &str, args: &EvaluateArgs) -> Contestant {
     let policy = NamedPolicy {
         name: name.to_owned(),
         playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
-        lookahead: (args.lookahead > 0 && takes(name, Parameter::Lookahead)).then_some(args.lookahead),
+        lookahead: args.lookahead.filter(|_| takes(name, Parameter::Lookahead)),
         expectation: expectation(args).filter(|_| takes(name, Parameter::Expectation)),
         avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
     };
-    let title = titled(name.to_owned(), policy.expectation.as_ref());
+    let has_own = Controller::named(name).is_ok_and(|controller| controller.expectation.is_some());
+    let title = match args.lookahead {
+        Some(0) if has_own => format!("{name} (greedy)"),
+        _ => titled(name.to_owned(), policy.expectation.as_ref()),
+    };
     Contestant { name: title, policies: Policies::Named(vec![policy]) }
 }
 
@@ -103,7 +112,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
             Parameter::Playouts,
             "the agents monte_carlo and monte_carlo_coded; name one with --controller",
         ),
-        ("--lookahead", args.lookahead > 0, Parameter::Lookahead, linear),
+        ("--lookahead", args.lookahead.is_some(), Parameter::Lookahead, linear),
         ("--expectation", args.expectation.expectation, Parameter::Expectation, linear),
         ("--terminal", args.terminal.is_some(), Parameter::Terminal, linear),
     ] {
@@ -125,11 +134,11 @@ fn takes(name: &str, parameter: Parameter) -> bool {
 fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant, Option<RulesNote>)> {
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let lookahead = args.lookahead;
+    let lookahead = args.lookahead.unwrap_or(0);
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
         // The way of playing that the weights were found for, unless the flags ask for another one.
-        let noted = weights.expectation.filter(|_| lookahead == 0).map(|note| note.expectation());
+        let noted = weights.expectation.filter(|_| args.lookahead.is_none()).map(|note| note.expectation());
         let expectation = expectation(args).or(noted);
         let name = titled(name, expectation.as_ref());
         let policies = weights.policies(args.avoid_terminal(), lookahead, expectation)?;
