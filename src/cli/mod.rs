@@ -43,6 +43,7 @@ pub mod rules;
 pub mod run_folder;
 pub mod screen;
 pub mod setting;
+pub mod shown;
 pub mod tls_files;
 pub mod token_file;
 pub mod weights;

@@ -1,16 +1,14 @@
 //! The options of `tetrion play`.
 
-use std::path::PathBuf;
-
-use crate::cli::rules::RulesArgs;
-use crate::cli::screen::Palette;
+use crate::cli::shown::ShownArgs;
 
 /// The options of `tetrion play`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("The rules preset; under lab, keys move pieces that fall [default: simplified]")),
+    mut_arg("rules", |arg| arg.help("The rules preset; under lab, keys move pieces that fall [default: that of a run of --against, else simplified]")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
+    mut_arg("seed", |arg| arg.help("The seed from which those of the games are drawn, as in `evaluate` [default: a new one each time]")),
 )]
 pub struct PlayArgs {
     /// A controller, an agent, or the folder of a run of `train`, which plays beside you: one piece for each of yours, on the same
@@ -26,25 +24,9 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = speed)]
     pub speed: f64,
 
-    /// The seed from which those of the games are drawn, as in `evaluate` [default: a new one each time]
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<u64>,
-
-    /// Which of them to begin with, from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub game: u64,
-
-    /// Write the game to this file when leaving, as a recording for `replay` and `export`: JSON if the name ends in .json
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-
-    /// The colours of the pieces [default: usual, or ascii where NO_COLOR is set]
-    #[arg(long, value_name = "NAME")]
-    pub palette: Option<Palette>,
-
-    /// Under which rules.
+    /// Which game, under which rules, and how it is shown.
     #[command(flatten)]
-    pub rules: RulesArgs,
+    pub shown: ShownArgs,
 }
 
 /// The fastest that a piece falls, in rows a second.

@@ -23,18 +23,18 @@ use super::screen::terminal;
 /// # Errors
 /// A name or rules that cannot be played, a terminal that is none, or a file that cannot be written.
 pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
-    let seed = match args.seed {
+    let seed = match args.shown.seed {
         Some(seed) => seed,
         // Short enough to be read out.
         None => getrandom::u32()?.into(),
     };
     let mut play = Play::new(&args, seed)?;
-    if let Some(path) = &args.record {
+    if let Some(path) = &args.shown.record {
         check_writable(path)?;
     }
     let left = terminal::run(&mut play)?;
     print(&play.report())?;
-    if let Some(path) = &args.record {
+    if let Some(path) = &args.shown.record {
         recordings::write(path, &play.recording())?;
     }
     Ok(left.into())

@@ -82,11 +82,12 @@ impl Play {
     pub fn new(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
         let against: Vec<Contender> =
             args.against.iter().map(|name| Contender::new(name)).collect::<Result<_, _>>()?;
-        let setting = Setting::new(&Contender::rules(&against, &args.rules)?, seed, args.palette)?;
+        let setting =
+            Setting::new(&Contender::rules(&against, &args.shown.rules)?, seed, args.shown.palette)?;
         let mut play = Play {
             setting,
-            game: args.game,
-            recorder: recorder(&setting, args.game)?,
+            game: args.shown.game,
+            recorder: recorder(&setting, args.shown.game)?,
             landings: Vec::new(),
             aim: None,
             against: against.into_iter().next(),
@@ -99,7 +100,7 @@ impl Play {
             is_paused: false,
             message: String::new(),
         };
-        play.begin(args.game)?;
+        play.begin(args.shown.game)?;
         Ok(play)
     }
 

@@ -1,10 +1,7 @@
 //! The options of `tetrion watch`.
 
-use std::path::PathBuf;
-
 use crate::cli::connection::ConnectionArgs;
-use crate::cli::rules::RulesArgs;
-use crate::cli::screen::Palette;
+use crate::cli::shown::ShownArgs;
 
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
@@ -12,6 +9,12 @@ use crate::cli::screen::Palette;
     mut_arg("rules", |arg| arg.help("The rules preset [default: that of the first run, else simplified]")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: the run's, else 10, or the rules']")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: the run's, else 20, or the rules']")),
+    mut_arg("seed", |arg| arg.default_value("1")),
+    mut_arg("record", |arg| {
+        let help = "Write the game to this file when leaving, as far as it was watched, as a recording for `replay` and `export`: \
+                    JSON if the name ends in .json. Of several players it is the game of the first";
+        arg.help(help)
+    }),
     mut_arg("server", |arg| {
         let help = "The server of the session, HOST:PORT, or https://HOST:PORT where it has a certificate";
         arg.help(help).long_help(help)
@@ -47,26 +50,9 @@ pub struct WatchArgs {
     #[arg(long)]
     pub paused: bool,
 
-    /// The seed from which those of the games are drawn, as in `evaluate`
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Which of them to begin with, from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub game: u64,
-
-    /// Write the game to this file when leaving, as far as it was watched, as a recording for `replay` and `export`: JSON if
-    /// the name ends in .json. Of several players it is the game of the first
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-
-    /// The colours of the pieces [default: usual, or ascii where NO_COLOR is set]
-    #[arg(long, value_name = "NAME")]
-    pub palette: Option<Palette>,
-
-    /// Under which rules.
+    /// Which game, under which rules, and how it is shown.
     #[command(flatten)]
-    pub rules: RulesArgs,
+    pub shown: ShownArgs,
 
     /// Where the session is.
     #[command(flatten)]

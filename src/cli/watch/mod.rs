@@ -37,12 +37,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError(format!("{flag} is of --session; leave it out, or name a session")).into());
     }
     let mut watch = Watch::new(&args)?;
-    if let Some(path) = &args.record {
+    if let Some(path) = &args.shown.record {
         check_writable(path)?;
     }
     let left = terminal::run(&mut watch)?;
     print(&watch.report())?;
-    if let Some(path) = &args.record {
+    if let Some(path) = &args.shown.record {
         recordings::write(path, &watch.recording())?;
     }
     Ok(left.into())

@@ -32,7 +32,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
         return Err(UsageError(problem).into());
     }
     terminal::check()?;
-    let palette = Palette::wanted(args.palette, is_without_colours());
+    let palette = Palette::wanted(args.shown.palette, is_without_colours());
     let patience = Duration::from_secs_f64(args.connection.patience);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let begun = runtime.block_on(async {

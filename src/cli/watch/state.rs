@@ -82,13 +82,15 @@ impl Watch {
         }
         let contenders =
             args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
-        let setting = Setting::new(&Contender::rules(&contenders, &args.rules)?, args.seed, args.palette)?;
+        let seed = args.shown.seed.expect("it has a default");
+        let setting =
+            Setting::new(&Contender::rules(&contenders, &args.shown.rules)?, seed, args.shown.palette)?;
         let by_keys = setting.rules.action_model == ActionModel::Keypress;
         let mut watch = Watch {
             setting,
             contenders,
             expectation: args.expectation.then(Expectation::default),
-            game: args.game,
+            game: args.shown.game,
             players: Vec::new(),
             step: 0,
             speed: args.speed.unwrap_or(if by_keys { 12 } else { 4 }),
@@ -101,7 +103,7 @@ impl Watch {
             since_look: Duration::ZERO,
             problem: None,
         };
-        watch.begin(args.game)?;
+        watch.begin(args.shown.game)?;
         Ok(watch)
     }
 
