@@ -19,6 +19,7 @@ mod error;
 mod evaluation;
 mod health;
 mod info;
+mod pages;
 mod spread;
 mod version;
 mod watching;

@@ -251,3 +251,28 @@ fn a_training_shows_its_curve() {
         assert_eq!(point, &serde_json::json!([kept["generation"].as_f64(), check["mean"], low, high]));
     }
 }
+
+#[test]
+fn a_training_on_servers_says_where_their_pages_are() {
+    let small = ["train", "--height", "6", "--generations", "1", "--population", "8", "--games", "1"];
+    let few = ["--check-games", "2", "--final-games", "2", "--max-pieces", "100", "--server"];
+    let said = |folder: &Path, servers: String| {
+        let flags = [&small[..], &few, &[servers.as_str(), "--out"]].concat();
+        let output = crate::evaluate::tetrion(&flags).arg(folder).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        stderr
+    };
+    let (one, other, hidden) = (Process::start(&[]), Process::start(&[]), Process::start(&["--no-page"]));
+    let folder = empty_folder("pages");
+    let text = said(&folder, format!("{},{},http://{}", one.address, hidden.address, other.address));
+    let expected = format!(
+        "it plays on http://{}/, http://{}/; no page there shows its learning curve, which grows in {}\n",
+        one.address,
+        other.address,
+        folder.join("curve.svg").display()
+    );
+    assert!(text.contains(&expected), "{text}");
+    let text = said(&empty_folder("hidden"), hidden.address.to_string());
+    assert!(!text.contains("page") && !text.contains("it plays on"), "{text}");
+}
