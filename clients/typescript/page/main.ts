@@ -26,6 +26,8 @@ const VIEWS: readonly (readonly [name: string, title: string, make: (app: App) =
 const TOKEN = "tetrion-token";
 const THEME = "tetrion-theme";
 const PALETTE = "tetrion-palette";
+/** When the system has a dark theme. */
+const DARK = "(prefers-color-scheme: dark)";
 
 const notice = document.getElementById("notice")!;
 const main = document.getElementById("main")!;
@@ -121,6 +123,9 @@ function route(): void {
 /** Light, dark, or as the system has it; the usual colours of the pieces, or some that everybody can tell apart. */
 function tools(): void {
   const themes = ["auto", "light", "dark"];
+  // The rule of the style sheet that has the dark colours.
+  const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
+  const dark = rules.find((rule) => rule instanceof CSSMediaRule && rule.conditionText === DARK) as CSSMediaRule | undefined;
   let theme = remember(() => localStorage, THEME) ?? "auto";
   const themeButton = button("", () => {
     theme = themes[(themes.indexOf(theme) + 1) % themes.length]!;
@@ -138,6 +143,10 @@ function tools(): void {
       theme = "auto";
     }
     document.documentElement.dataset["theme"] = theme;
+    const holds = { auto: undefined, light: "not all", dark: "all" }[theme];
+    if (dark !== undefined) {
+      dark.media.mediaText = holds ?? DARK;
+    }
     themeButton.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme]!;
     themeButton.title = themeButton.ariaLabel = `Theme: ${theme}`;
     const distinct = palette() === "distinct";

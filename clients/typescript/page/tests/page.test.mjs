@@ -340,6 +340,14 @@ test("themes and colours can be chosen, and are remembered", async () => {
     await page.reload();
     await page.getByRole("button", { name: "Theme: dark" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /colour-blind/ }).getAttribute("aria-pressed"), "true");
+    const dark = await ground();
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.equal(await ground(), dark, "dark was chosen, whatever the system says");
+    await page.getByRole("button", { name: /Theme/ }).click();
+    assert.equal(await ground(), dark, "as the system says");
+    await page.getByRole("button", { name: /Theme/ }).click();
+    await page.getByRole("button", { name: "Theme: light" }).waitFor();
+    assert.equal(await ground(), light, "light was chosen");
   });
 });
 
