@@ -2,7 +2,7 @@
 
 import type { Server, Session } from "../src/index.js";
 import { TetrionError } from "../src/index.js";
-import type { Controller, GetServerInfoResponse } from "../src/protocol.js";
+import { type Controller, type Expectation, type ExpectationTerms, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
 
 /** A linear controller at some width: what it weighs, and how much. */
 export interface Weighing {
@@ -14,10 +14,23 @@ export interface Weighing {
   readonly original: readonly number[];
   /** As they are now; sliders change them. */
   readonly weights: number[];
+  /** Which features are of the landing, and not of the playfield that it leaves. */
+  readonly landing: readonly boolean[];
   /** Whether a placement that ends the game is avoided whatever its features say. */
   readonly avoids: boolean;
+  /** How it weighs the pieces to come, if it does. */
+  readonly expectation: Expecting | undefined;
   /** Who published it. */
   readonly source: string;
+}
+
+/** The message `Expectation`, with every field. */
+export interface Expecting {
+  readonly pieces: number;
+  readonly placements: number;
+  readonly lostPiece: number;
+  readonly discount: number;
+  readonly terms: ExpectationTerms;
 }
 
 /** A view of the page. */
@@ -64,6 +77,12 @@ export class App {
     return this.info.controllers.filter((controller) => controller.width === 0 || controller.width === width);
   }
 
+  /** How a controller weighs the pieces to come, if it does. */
+  expectation(name: string): Expecting | undefined {
+    const { expectation } = this.info.controllers.find((controller) => controller.name === name) ?? {};
+    return expectation && filled(expectation);
+  }
+
   /** A controller with the names of its features at this width. */
   async weighing(name: string, width: number): Promise<Weighing> {
     let asked = this.infos.get(width);
@@ -78,13 +97,16 @@ export class App {
     if (controller === undefined || set === undefined) {
       throw new TypeError(`the server has no controller ${name}`);
     }
+    const landings = new Set(info.features.filter(({ stage }) => stage === FeatureStage.LANDING).map(({ name }) => name));
     return {
       name,
       set: set.name,
       columns: set.columns,
       original: controller.weights,
       weights: [...controller.weights],
+      landing: set.columns.map((column) => landings.has(column)),
       avoids: controller.terminal !== 2,
+      expectation: this.expectation(name),
       source: controller.source,
     };
   }
@@ -93,6 +115,11 @@ export class App {
   notice(problem: unknown): void {
     this.say(problem === undefined ? undefined : inWords(problem));
   }
+}
+
+/** An expectation of the server's list, which has every field. */
+function filled({ pieces = 1, placements = 8, lostPiece = -100, discount = 1, terms }: Expectation): Expecting {
+  return { pieces, placements, lostPiece, discount, terms };
 }
 
 /** A failure in words. */

@@ -7,6 +7,7 @@ import { type AgentSchema, DataType, type EvaluationSummary } from "../src/proto
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { button, field, grouped, h, options, select, short } from "./dom.js";
+import { wayOf } from "./outlook.js";
 import { isPlacement } from "./race.js";
 import { RulesForm, seedOf } from "./rules_form.js";
 import { Sample } from "./statistics.js";
@@ -77,12 +78,19 @@ export class Evaluate implements View {
 
   /** The names of all that can play now, with those whose weights were changed in the race. */
   private players(): (readonly [string, string])[] {
-    const { width } = this.form.chosen;
+    const { width, preview } = this.form.chosen;
+    const titled = (name: string) => (this.lacksPreview(name, preview) ? `${name} (greedy)` : name);
     const edited = [...this.app.edited].filter(([, weighing]) => this.app.controllers(width).some(({ name }) => name === weighing.name));
     return [
-      ...this.app.controllers(width).map(({ name }) => [name, name] as const),
-      ...edited.map(([side, { name }]) => [`edited:${side}`, `${name}, weights of ${side}`] as const),
+      ...this.app.controllers(width).map(({ name }) => [name, titled(name)] as const),
+      ...edited.map(([side, { name }]) => [`edited:${side}`, `${titled(name)}, weights of ${side}`] as const),
     ];
+  }
+
+  /** Whether a controller weighs pieces that are not shown, without which it is greedy here. */
+  private lacksPreview(name: string, preview: number): boolean {
+    const expectation = this.app.expectation(name);
+    return expectation !== undefined && !wayOf(expectation, preview).weighs;
   }
 
   private name(player: string): string {
@@ -148,10 +156,13 @@ export class Evaluate implements View {
 
   private agent({ player }: Contestant): MessageInitShape<typeof AgentSchema> {
     const edited = this.app.edited.get(player.replace("edited:", ""));
+    const { preview } = this.form.chosen;
     if (!player.startsWith("edited:") || edited === undefined) {
-      return { name: player };
+      return this.lacksPreview(player, preview) ? { name: player, lookahead: 0 } : { name: player };
     }
-    return { name: "linear", label: player, features: { set: edited.set }, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
+    const of = { label: player, features: { set: edited.set }, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
+    const { expectation } = edited;
+    return expectation === undefined || this.lacksPreview(edited.name, preview) ? { name: "linear", ...of } : { name: "expectation", ...of, expectation };
   }
 
   private async run(): Promise<void> {

@@ -4,14 +4,15 @@
 // from when the session has run out.
 
 import type { FirstStep, Placements, Session, Step } from "../src/index.js";
-import { ActionModel, AutoresetMode, type RulesPreset } from "../src/protocol.js";
+import { ActionModel, AutoresetMode, Randomizer, type RulesPreset } from "../src/protocol.js";
 import { type App, type View, type Weighing, isGone } from "./app.js";
 import { Board, Queue } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, short } from "./dom.js";
 import { Field } from "./field.js";
+import { Dealt, wayOf, weigh } from "./outlook.js";
 import { type Chosen, RulesForm, drawnSeed, seedOf } from "./rules_form.js";
 import { type Cell, LETTERS } from "./tetromino.js";
-import { cellsOf, judge, parts } from "./weighing.js";
+import { type Judgement, cellsOf, parts } from "./weighing.js";
 
 /** Rows above the playfield. */
 const ABOVE = 4;
@@ -33,6 +34,7 @@ const KEYS: Record<string, Act> = {
 interface Position {
   readonly state: Uint8Array;
   readonly field: Field;
+  readonly dealt: Dealt;
   readonly lines: bigint;
   readonly pieces: bigint;
   readonly points: number;
@@ -59,6 +61,7 @@ export class Play implements View {
   private readonly turns = new Turns();
   private session: Session | undefined;
   private field = new Field(10, 20);
+  private dealt = new Dealt(Randomizer.UNIFORM);
   private past: Position[] = [];
   private placements: Placements | undefined;
   /** The placement that is aimed at, as a row. */
@@ -141,7 +144,7 @@ export class Play implements View {
         await this.undo();
       } else if (this.over === undefined && this.session !== undefined) {
         if (act === "hint") {
-          this.showHint();
+          await this.showHint();
         } else if (this.isKeypress) {
           await this.step(KEY[act === "down" ? "idle" : act]);
         } else if (act === "drop") {
@@ -174,6 +177,8 @@ export class Play implements View {
     void old?.delete().catch(() => undefined);
     const first = await this.session.reset();
     this.field = new Field(width, height);
+    this.dealt = new Dealt(this.session.description.config?.rules?.randomizer ?? Randomizer.UNIFORM);
+    this.dealt.begin(first.observations.current![0]!, [...(first.observations.queue ?? [])]);
     this.past = [];
     this.over = undefined;
     this.placements = undefined;
@@ -200,7 +205,7 @@ export class Play implements View {
     const names = controllers.map(({ name }) => [name, name] as const);
     const choice = select(names, name, (name) => void this.guarded(async () => {
       await this.ask(name);
-      this.showHint();
+      await this.showHint();
     }));
     this.helper.replaceChildren(field("Ask", choice));
     this.hint = undefined;
@@ -218,8 +223,9 @@ export class Play implements View {
   /** Every placement of the piece in play. */
   private async enumerate(): Promise<void> {
     if (this.over === undefined) {
-      const columns = this.hint?.weighing.columns;
-      this.placements = await this.session!.placements({ includeCells: true, ...(columns && { features: { features: [...columns] } }) });
+      const { columns, expectation } = this.hint?.weighing ?? {};
+      const features = columns && { features: { features: [...columns] }, includeAfterstates: expectation !== undefined };
+      this.placements = await this.session!.placements({ includeCells: true, ...features });
     }
   }
 
@@ -305,6 +311,9 @@ export class Play implements View {
       const lost = placements!.terminal[row] === 1;
       this.field.land(kind, cellsOf(placements!, row), !lost || placements!.lines[row]! > 0);
     }
+    if (landed) {
+      this.dealt.go(step.observations.current![0]!, [...(step.observations.queue ?? [])]);
+    }
     if (step.terminated[0] === 1 || step.truncated[0] === 1) {
       this.over = `The game is over\n${grouped(step.infos.lines![0]!)} lines, ${grouped(step.infos.pieces![0]!)} pieces`;
     }
@@ -318,7 +327,7 @@ export class Play implements View {
   /** Keeps the position. The last one is the present. */
   private async remember({ infos }: FirstStep | Step): Promise<void> {
     const [state] = await this.session!.save();
-    this.past.push({ state: state!, field: this.field.copy(), lines: infos.lines![0]!, pieces: infos.pieces![0]!, points: infos.episode_return![0]! });
+    this.past.push({ state: state!, field: this.field.copy(), dealt: this.dealt.copy(), lines: infos.lines![0]!, pieces: infos.pieces![0]!, points: infos.episode_return![0]! });
     this.past.splice(0, this.past.length - MEMORY);
     this.undoButton.disabled = this.past.length < 2;
   }
@@ -333,6 +342,7 @@ export class Play implements View {
     try {
       const restored = await this.alive((session) => session.restore({ states: [then.state] }));
       this.field = then.field.copy();
+      this.dealt = then.dealt.copy();
       this.over = undefined;
       this.placements = undefined;
       await this.look(restored);
@@ -345,18 +355,23 @@ export class Play implements View {
   }
 
   /** What the controller would do, and why. */
-  private showHint(): void {
-    const { hint, placements } = this;
-    if (hint === undefined || placements?.features === undefined || this.over !== undefined) {
+  private async showHint(): Promise<void> {
+    const { hint, placements, dealt } = this;
+    const rules = this.session?.description.config?.rules;
+    if (hint === undefined || rules === undefined || placements?.features === undefined || this.over !== undefined) {
       return;
     }
-    const { best, values } = judge(hint.weighing, placements, 0);
+    const { best, first, values }: Judgement = await weigh(this.app.server, rules, hint.weighing, placements, 0, dealt);
     this.hinted = best;
-    const rows = parts(hint.weighing, placements, best).map(({ name, feature, weight }) =>
+    const terms = parts(hint.weighing, placements, best);
+    const rows = terms.map(({ name, feature, weight }) =>
       h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, short(feature)), h("td", {}, short(weight)), h("td", {}, short(feature * weight))));
     const head = h("tr", {}, ...["feature", "is", "weight", "adds"].map((name) => h("th", { scope: "col" }, name)));
-    const sum = h("tr", {}, h("th", { scope: "row" }, "in all"), h("td"), h("td"), h("td", {}, short(values[best]!)));
-    this.why.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, sum)));
+    const total = terms.reduce((sum, { feature, weight }) => sum + feature * weight, 0);
+    const foot = (name: string, number: number) => h("tr", {}, h("th", { scope: "row" }, name), h("td"), h("td"), h("td", {}, short(number)));
+    const { weighs, more } = wayOf(hint.weighing.expectation, this.form.chosen.preview);
+    const feet = weighs ? [foot("in all", total), foot("with what follows", values[best - first]!)] : [foot("in all", total)];
+    this.why.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, ...feet)), h("p", { class: "source" }, more));
     this.draw();
     const columns = cellsOf(placements, best).map(([, column]) => column + 1);
     this.say(`${hint.controller} would take columns ${Math.min(...columns)} to ${Math.max(...columns)}`);

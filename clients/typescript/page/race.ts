@@ -1,16 +1,17 @@
 // Two controllers on the same pieces, side by side: what they see, what they choose, and what their weights do.
 
-import type { Placements, Session } from "../src/index.js";
-import { AutoresetMode, type RulesPreset, ActionModel } from "../src/protocol.js";
+import type { Observations, Placements, Session } from "../src/index.js";
+import { ActionModel, AutoresetMode, Randomizer, type RulesPreset } from "../src/protocol.js";
 import { type App, type View, type Weighing, isGone, isSilence } from "./app.js";
 import { Board } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, sleep } from "./dom.js";
 import { Field } from "./field.js";
 import { Heat } from "./heat.js";
+import { Dealt, wayOf, weigh } from "./outlook.js";
 import { type Chosen, RulesForm, drawnSeed, seedOf } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import type { Cell } from "./tetromino.js";
-import { type Judgement, cellsOf, judge, parts, union, warmth } from "./weighing.js";
+import { type Judgement, cellsOf, parts, union, warmth } from "./weighing.js";
 
 /** Rows above the playfield, for the piece in play. */
 const ABOVE = 4;
@@ -31,8 +32,11 @@ class Lane {
   readonly top = h("output", {}, "0");
   readonly select = h("div", { class: "controller" });
   readonly source = h("p", { class: "source" });
+  /** How the controller plays. */
+  readonly way = h("span", { class: "way" });
   controller: Weighing | undefined;
   field = new Field(10, 20);
+  dealt = new Dealt(Randomizer.UNIFORM);
   kind = -1;
   chosen: { row: number; cells: Cell[]; judgement: Judgement } | undefined;
   over: string | undefined;
@@ -71,6 +75,8 @@ export class Race implements View {
   private game = 0;
   private pieces = 0;
   private firstDifference = 0;
+  /** Whether weights have changed since the choices were made. */
+  private stale = false;
   private readonly turns = new Turns();
 
   constructor(private readonly app: App) {
@@ -155,7 +161,8 @@ export class Race implements View {
       await this.choices(this.form.chosen);
       const seed = seedOf(this.seed.value);
       this.seed.value = String(seed);
-      const config = { numEnvs: 2, rules: { preset, width, height, preview }, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED, observationFields: ["board", "current"], infoFields: ["lines", "pieces"] };
+      const observationFields = ["board", "current", ...(preview > 0 ? ["queue"] : [])];
+      const config = { numEnvs: 2, rules: { preset, width, height, preview }, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED, observationFields, infoFields: ["lines", "pieces"] };
       const session = await this.app.session(config, 120);
       void old?.delete().catch(() => undefined);
       const { observations } = await session.reset();
@@ -165,6 +172,8 @@ export class Race implements View {
         lane.field = new Field(width, height);
         lane.over = undefined;
         lane.kind = observations.current![at]!;
+        lane.dealt = new Dealt(session.description.config?.rules?.randomizer ?? Randomizer.UNIFORM);
+        lane.dealt.begin(lane.kind, this.queueOf(observations, at));
         for (const output of [lane.lines, lane.pieces, lane.top]) {
           output.textContent = "0";
         }
@@ -176,8 +185,14 @@ export class Race implements View {
     }
   }
 
+  /** The next pieces of an environment of an answer. */
+  private queueOf({ queue }: Observations, at: number): number[] {
+    const { preview } = this.form.chosen;
+    return [...(queue?.subarray(at * preview, (at + 1) * preview) ?? [])];
+  }
+
   /** The controllers that play at this width; a lane keeps its own if it is among them. */
-  private async choices({ width }: Chosen): Promise<void> {
+  private async choices({ width, preview }: Chosen): Promise<void> {
     const controllers = this.app.controllers(width);
     for (const lane of this.lanes) {
       if (!controllers.some(({ name }) => name === lane.name)) {
@@ -189,13 +204,15 @@ export class Race implements View {
         lane.controller = undefined;
         void this.begin();
       });
-      lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice));
+      lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
       if (lane.controller?.name !== lane.name || !sameWidth(lane.controller, await this.app.weighing(lane.name, width))) {
         lane.controller = await this.app.weighing(lane.name, width);
         lane.sliders.show(lane.controller);
         lane.source.textContent = lane.controller.source;
         this.app.edited.delete(lane.side);
       }
+      const way = wayOf(lane.controller.expectation, preview);
+      [lane.way.textContent, lane.way.title] = [way.words, way.more];
     }
   }
 
@@ -209,7 +226,10 @@ export class Race implements View {
       this.app.edited.delete(lane.side);
     }
     lane.select.classList.toggle("edited", isEdited);
-    this.decide();
+    if (!this.stale) {
+      this.stale = true;
+      void this.guarded(() => this.decide());
+    }
   }
 
   /** Plays while it may. */
@@ -245,7 +265,10 @@ export class Race implements View {
       await this.revive();
     }
     const playing = asked.map((env) => this.lanes[env]!);
-    const chosen = playing.map((lane) => lane.chosen!);
+    const chosen = playing.flatMap((lane) => lane.chosen ?? []);
+    if (chosen.length < playing.length) {
+      return await this.look(); // the last look was cut short
+    }
     const { observations, infos, terminated } = await this.session!.step(chosen.map(({ row }) => placements.actions[row]!), asked);
     this.pieces++;
     if (asked.length === 2 && this.firstDifference === 0 && placements.actions[chosen[0]!.row] !== placements.actions[chosen[1]!.row]) {
@@ -258,6 +281,9 @@ export class Race implements View {
       lane.field.land(lane.kind, cells, !lost || placements.lines[row]! > 0);
       lane.field.agree(observations.board!.subarray(at * size, (at + 1) * size));
       lane.kind = observations.current![at]!;
+      if (terminated[at] === 0) {
+        lane.dealt.go(lane.kind, this.queueOf(observations, at));
+      }
       lane.lines.textContent = grouped(infos.lines![at]!);
       lane.pieces.textContent = grouped(infos.pieces![at]!);
       lane.top.textContent = String(lane.field.top);
@@ -270,33 +296,45 @@ export class Race implements View {
 
   /** Asks for the placements of the pieces in play. */
   private async look(): Promise<void> {
+    this.lanes.forEach((lane) => (lane.chosen = undefined));
     this.asked = [0, 1].filter((env) => this.lanes[env]!.over === undefined);
     if (this.asked.length > 0) {
       const features = { features: union(this.lanes.map((lane) => lane.controller!)) };
-      this.placements = await this.session!.placements({ features, includeCells: true }, this.asked);
+      const includeAfterstates = this.lanes.some((lane) => lane.controller!.expectation !== undefined);
+      this.placements = await this.session!.placements({ features, includeCells: true, includeAfterstates }, this.asked);
     }
-    this.decide();
+    await this.decide();
   }
 
-  /** Chooses for every piece in play, and shows it. */
-  private decide(): void {
-    const { placements } = this;
-    if (placements === undefined) {
+  /** Chooses for every piece in play. */
+  private async decide(): Promise<void> {
+    const { placements, session, asked } = this;
+    this.stale = false;
+    const rules = session?.description.config?.rules;
+    if (placements === undefined || rules === undefined) {
       return;
     }
+    const judgements = await Promise.all(asked.map((env, at) => {
+      const { controller, dealt } = this.lanes[env]!;
+      return weigh(this.app.server, rules, controller!, placements, at, dealt);
+    }));
+    judgements.forEach((judgement, at) => (this.lanes[asked[at]!]!.chosen = { row: judgement.best, judgement, cells: cellsOf(placements, judgement.best) }));
+    this.show(placements);
+  }
+
+  /** Shows what is chosen, and why. */
+  private show(placements: Placements): void {
     const { width, height } = this.form.chosen;
     this.root.style.setProperty("--ratio", String(width / (height + ABOVE)));
-    for (const [env, lane] of this.lanes.entries()) {
-      const at = this.asked.indexOf(env);
-      const { field } = lane;
-      lane.chosen = undefined;
-      if (at >= 0 && lane.controller !== undefined) {
-        const judgement = judge(lane.controller, placements, at);
-        const row = judgement.best;
-        lane.chosen = { row, judgement, cells: cellsOf(placements, row) };
-        const rows = placements.placements.subarray(judgement.first, judgement.first + judgement.values.length);
-        lane.heat.show(width, [...rows], warmth(judgement), placements.placements[row]!);
-        lane.sliders.explain(parts(lane.controller, placements, row));
+    for (const lane of this.lanes) {
+      const { field, chosen } = lane;
+      if (chosen !== undefined) {
+        const { row, judgement: { first, values } } = chosen;
+        const warm = warmth(chosen.judgement);
+        // Those that were not looked at have no value.
+        const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminal[first + at] === 1 ? [at] : []));
+        lane.heat.show(width, known.map((at) => placements.placements[first + at]!), known.map((at) => warm[at]!), placements.placements[row]!);
+        lane.sliders.explain(parts(lane.controller!, placements, row));
       }
       const ghost = lane.chosen?.cells;
       const piece = ghost && { kind: lane.kind, cells: lifted(ghost, height) };

@@ -13,30 +13,34 @@ export function union(controllers: readonly Weighing[]): string[] {
 export interface Judgement {
   /** The first row. */
   readonly first: number;
-  /** A value for each row; minus infinity for placements that end the game, if they are avoided. */
+  /** A value for each row; minus infinity for placements that end the game, if they are avoided, and for those that were not looked at. */
   readonly values: readonly number[];
   /** The row that is chosen, counted from the first one of the answer. */
   readonly best: number;
 }
 
-/** Judges the placements of one environment. */
-export function judge(controller: Weighing, placements: Placements, env: number): Judgement {
-  const [first, end] = [placements.offsets[env]!, placements.offsets[env + 1]!];
+/** The score of each placement of one position; minus infinity for those that end the game, if the controller avoids that. */
+export function scores(controller: Weighing, placements: Placements, position: number): number[] {
+  const [first, end] = [placements.offsets[position]!, placements.offsets[position + 1]!];
   const at = controller.columns.map((name) => placements.featureNames.indexOf(name));
   const width = placements.featureNames.length;
-  const values: number[] = [];
-  let best = first;
+  const scores: number[] = [];
   for (let row = first; row < end; row++) {
-    let value = 0;
+    let score = 0;
     for (let column = 0; column < at.length; column++) {
-      value += controller.weights[column]! * placements.features![row * width + at[column]!]!;
+      score += controller.weights[column]! * placements.features![row * width + at[column]!]!;
     }
-    values.push(controller.avoids && placements.terminal[row] === 1 ? -Infinity : value);
-    if (values[row - first]! > values[best - first]!) {
-      best = row;
-    }
+    scores.push(controller.avoids && placements.terminal[row] === 1 ? -Infinity : score);
   }
-  return { first, values, best };
+  return scores;
+}
+
+/** Judges the placements of one environment by their scores alone. */
+export function judge(controller: Weighing, placements: Placements, env: number): Judgement {
+  const first = placements.offsets[env]!;
+  const values = scores(controller, placements, env);
+  const largest = Math.max(...values);
+  return { first, values, best: first + Math.max(0, values.indexOf(largest)) };
 }
 
 /** A feature's part in the value of one placement. */

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -86,9 +86,30 @@ async function column(page, selector, { column, columns, rows }) {
 /** Waits until a column of the playfield has these colours, from the bottom. */
 async function shows(page, place, colours) {
   await until(async () => {
-    const found = (await column(page, "canvas.board", place)).slice(0, colours.length);
+    const found = (await column(page, ".playfield canvas.board", place)).slice(0, colours.length);
     return found.every((colour, row) => colour === colours[row]) || `${found}`;
   }, `${colours} in column ${place.column}`);
+}
+
+/** Games of an evaluation by the program itself: `{ seed, lines, pieces }`. */
+async function evaluated(...flags) {
+  const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
+  try {
+    const table = join(folder, "games.csv");
+    const evaluation = spawn(process.env.TETRION_SERVER, ["evaluate", "--per-game", table, ...flags], { stdio: "ignore" });
+    assert.deepEqual(await once(evaluation, "exit"), [0, null]);
+    const [head, ...rows] = (await readFile(table, "utf8")).trim().split("\n").map((line) => line.split(","));
+    const [seed, lines, pieces] = ["seed", "lines", "pieces"].map((name) => head.indexOf(name));
+    return rows.map((row) => ({ seed: row[seed], lines: Number(row[lines]), pieces: Number(row[pieces]) }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Lines and pieces, as the playfield of a player says them. */
+async function standing(page, selector) {
+  const label = await page.locator(`${selector} canvas.board`).getAttribute("aria-label");
+  return (/: ([\d,]+) lines, ([\d,]+) pieces/.exec(label) ?? []).slice(1).map((text) => Number(text.replaceAll(",", "")));
 }
 
 for (const look of LOOKS) {
@@ -178,6 +199,41 @@ for (const look of LOOKS) {
   });
 }
 
+for (const { preset, height, preview, game, ways } of [
+  { preset: "simplified", height: 4, preview: 0, game: 3, ways: ["weighs the next piece", "greedy: needs a preview of 1"] },
+  { preset: "simplified", height: 4, preview: 1, game: 9, ways: ["weighs the next piece", "weighs the next 2 pieces"] },
+  { preset: "survey", height: 5, preview: 0, game: 1, ways: ["weighs the next piece", "greedy"] },
+]) {
+  test(`controllers that weigh the pieces to come play as the server plays them (${preset}, preview ${preview})`, async () => {
+    const names = ["tetrion-10x10-expectation", ways[1] === "greedy" ? "dt-10" : "tetrion-10x10-preview"];
+    const rules = ["--rules", preset, "--width", "10", "--height", String(height), "--preview", String(preview), "--games", "10", "--seed", "3"];
+    const games = await Promise.all(names.map((name, at) => evaluated("--controller", name, ...rules, ...(ways[at].startsWith("greedy") ? ["--lookahead", "0"] : []))));
+    const expected = games.map((games) => games[game]);
+    await on("/#race", DESKTOP, async (page) => {
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByLabel("Rules").selectOption(preset);
+      for (const [name, value] of [["Height", height], ["Preview", preview]]) {
+        await page.getByLabel(name, { exact: true }).fill(String(value));
+        await page.getByLabel(name, { exact: true }).press("Enter");
+      }
+      for (const [at, side] of ["A", "B"].entries()) {
+        await page.getByLabel(`Controller ${side}`).selectOption(names[at]);
+        await until(async () => (await page.locator(".way").nth(at).textContent()) === ways[at] || page.locator(".way").nth(at).textContent(), ways[at]);
+      }
+      await page.getByLabel("Seed").fill(expected[0].seed);
+      await page.getByLabel("Seed").press("Enter");
+      await page.getByLabel("Speed").fill("7");
+      await page.getByRole("button", { name: "Play", exact: true }).click();
+      // The end of a game stands for three seconds.
+      const want = expected.map(({ lines, pieces }) => [lines, pieces]);
+      const found = async () => [await standing(page, ".lane-a"), await standing(page, ".lane-b")];
+      await until(async () => `${await found()}` === `${want}` || `${await found()}`, `lines and pieces: ${want}`, 60_000);
+      await page.waitForTimeout(1000);
+      assert.deepEqual(await found(), want);
+    });
+  });
+}
+
 test("weights that are changed change the choices, and can be evaluated", async () => {
   await on("/#race", DESKTOP, async (page) => {
     await page.getByRole("button", { name: "Pause" }).click();
@@ -235,7 +291,7 @@ test("pieces fall by themselves where the rules have key presses", async () => {
     const coloured = async () => {
       const columns = [];
       for (let at = 0; at < 10; at++) {
-        columns.push(await column(page, "canvas.board", { column: at, columns: 10, rows: 24 }));
+        columns.push(await column(page, ".playfield canvas.board", { column: at, columns: 10, rows: 24 }));
       }
       return columns.flatMap((cells) => cells.slice(0, 12)).filter((cell) => known.includes(cell)).length;
     };
@@ -291,7 +347,7 @@ test("a game survives its server", async () => {
     await on("/#play", DESKTOP, async (page) => {
       const pieces = page.locator(".beside .fact output").nth(1);
       await page.locator("main").focus();
-      await until(async () => (await page.locator("canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
+      await until(async () => (await page.locator(".playfield canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
       await page.keyboard.press("ArrowLeft");
       await page.keyboard.press(" ");
       await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece");
