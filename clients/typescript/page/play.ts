@@ -1,4 +1,4 @@
-// A person plays: placements or keys, whatever the rules have; a hint, and as many steps back as there were.
+// A person plays: placements or keys, whatever the rules have; a hint, as many steps back as there were, and an opponent.
 //
 // The game is on the server. Here is what a person sees of it, and a snapshot of every position, to go back to or to go on
 // from when the session has run out.
@@ -10,6 +10,7 @@ import { Board, Queue } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, short } from "./dom.js";
 import { Field } from "./field.js";
 import { Dealt, wayOf, weigh } from "./outlook.js";
+import { Rival } from "./rival.js";
 import { type Chosen, RulesForm, drawnSeed, seedOf } from "./rules_form.js";
 import { type Cell, LETTERS } from "./tetromino.js";
 import { type Judgement, cellsOf, parts } from "./weighing.js";
@@ -54,6 +55,10 @@ export class Play implements View {
   private readonly spoken = h("p", { class: "only-read", "aria-live": "polite" });
   private readonly why = h("div", { class: "why" });
   private readonly helper = h("div");
+  private readonly opponents = h("div");
+  private readonly rival: Rival;
+  /** The controller that plays beside the person; empty for none. */
+  private against = "";
   private readonly undoButton = button("Undo", () => this.act("undo"));
   private readonly hintButton = button("Hint", () => this.act("hint"));
   private readonly gravity = h("input", { type: "checkbox", id: "gravity", checked: true });
@@ -76,6 +81,7 @@ export class Play implements View {
 
   constructor(private readonly app: App) {
     this.form = new RulesForm(app.info, RulesForm.of(app.info.rulesPresets[0]!), () => void this.begin());
+    this.rival = new Rival(app);
     const fact = (name: string, output: HTMLElement) => h("div", { class: "fact" }, output, h("span", {}, name));
     const pad = (act: Act, text: string, name: string) => {
       const made = button(text, () => this.act(act), "key");
@@ -86,12 +92,15 @@ export class Play implements View {
       h("h1", { class: "only-read" }, "Play by hand"),
       h("div", { class: "toolbar" },
         h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.undoButton, this.hintButton),
-        options(this.form.element, field("Seed", this.seed, "The same number deals the same pieces"))),
+        options(this.opponents, this.form.element, field("Seed", this.seed, "The same number deals the same pieces"))),
       h("div", { class: "table" },
         h("div", { class: "playfield" }, this.board.surface.canvas, h("div", { class: "pad" },
           pad("left", "←", "Left"), pad("turn", "↻", "Turn"), pad("right", "→", "Right"), pad("down", "↓", "Down"), pad("drop", "⤓", "Drop"))),
+        this.rival.root,
         h("div", { class: "beside" },
-          h("div", { class: "facts" }, fact("lines", this.lines), fact("pieces", this.pieces), fact("points", this.points)),
+          h("div", { class: "scores" },
+            h("div", { class: "facts" }, fact("lines", this.lines), fact("pieces", this.pieces), fact("points", this.points)),
+            this.rival.facts),
           this.next,
           h("section", { class: "card" }, h("h2", {}, "Hint"), this.helper, this.why),
           h("section", { class: "card keyboard" }, h("h2", {}, "Keys"), this.gravityField, h("dl", { class: "keys" },
@@ -186,8 +195,15 @@ export class Play implements View {
     this.next.hidden = this.form.chosen.preview === 0;
     this.root.style.setProperty("--play-ratio", String(width / (height + ABOVE)));
     this.choices(this.form.chosen);
+    this.challenge();
     await this.look(first);
     await this.remember(first);
+  }
+
+  /** Begins a game beside, on the same pieces, up to where the person is; or ends it. */
+  private challenge(): void {
+    const { against: controller, isKeypress } = this;
+    this.rival.begin(controller === "" ? undefined : { controller, isKeypress, chosen: this.form.chosen, seed: seedOf(this.seed.value) });
   }
 
   /** A session of what is chosen. */
@@ -198,7 +214,7 @@ export class Play implements View {
     return await this.app.session(config, 1800);
   }
 
-  /** Which controllers can give hints. */
+  /** Which controllers can give hints, and play beside. */
   private choices({ width }: Chosen): void {
     const controllers = this.app.controllers(width);
     const name = controllers.find(({ name }) => name === (this.hint?.controller ?? "dellacherie"))?.name ?? controllers[0]!.name;
@@ -208,6 +224,13 @@ export class Play implements View {
       await this.showHint();
     }));
     this.helper.replaceChildren(field("Ask", choice));
+    this.against = controllers.some(({ name }) => name === this.against) ? this.against : "";
+    const opponent = select([["", "nobody"], ...names], this.against, (name) => {
+      this.against = name;
+      this.challenge();
+      this.rival.follow(Number(this.past.at(-1)?.pieces ?? 0n));
+    });
+    this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
     this.hint = undefined;
     this.hinted = undefined;
     this.why.replaceChildren();
@@ -313,6 +336,7 @@ export class Play implements View {
     }
     if (landed) {
       this.dealt.go(step.observations.current![0]!, [...(step.observations.queue ?? [])]);
+      this.rival.follow(Number(step.infos.pieces![0]!));
     }
     if (step.terminated[0] === 1 || step.truncated[0] === 1) {
       this.over = `The game is over\n${grouped(step.infos.lines![0]!)} lines, ${grouped(step.infos.pieces![0]!)} pieces`;
@@ -343,6 +367,7 @@ export class Play implements View {
       const restored = await this.alive((session) => session.restore({ states: [then.state] }));
       this.field = then.field.copy();
       this.dealt = then.dealt.copy();
+      this.rival.follow(Number(then.pieces));
       this.over = undefined;
       this.placements = undefined;
       await this.look(restored);

@@ -170,6 +170,44 @@ for (const look of LOOKS) {
     });
   });
 
+  test(`a controller plays beside a person (${look.name})`, async () => {
+    const few = ["--width", "10", "--height", "20", "--games", "1", "--seed", "11"];
+    const [game] = await evaluated("--controller", "dt-10", "--max-pieces", "12", ...few);
+    const [start] = await evaluated("--controller", "dt-10", "--max-pieces", "11", ...few);
+    await on("/#play", look, async (page) => {
+      if (look.width < 500) {
+        await page.getByText("Choices").click();
+      }
+      assert.equal(await page.locator(".rival").isVisible(), false);
+      await page.getByLabel("Seed").fill(game.seed);
+      await page.getByLabel("Seed").press("Enter");
+      await page.getByLabel("Against").selectOption("dt-10");
+      await page.getByLabel("Against").blur();
+      if (look.width < 500) {
+        await page.getByText("Choices").click();
+      }
+      const own = page.locator(".beside .fact output").nth(1);
+      await page.locator("main").focus();
+      for (let piece = 1; piece <= 12; piece++) {
+        for (let step = 0; step < 5; step++) {
+          await page.keyboard.press(["ArrowLeft", "ArrowRight", "ArrowUp"][piece % 3]);
+        }
+        await page.keyboard.press(" ");
+        await until(async () => (await count(own)) === piece || count(own), "a piece has landed");
+      }
+      const stands = async ({ lines }, pieces) => {
+        const found = await standing(page, ".rival");
+        return (found[0] === lines && found[1] === pieces) || `${found}`;
+      };
+      await until(() => stands(game, 12), `${game.lines} lines, 12 pieces`);
+      assert.equal(await page.locator(".rival-facts h2").textContent(), "dt-10");
+      await page.keyboard.press("u");
+      await until(() => stands(start, 11), `${start.lines} lines, 11 pieces`);
+      await page.keyboard.press(" ");
+      await until(() => stands(game, 12), "the same game goes on");
+    });
+  });
+
   test(`controllers are evaluated (${look.name})`, async () => {
     await on("/#evaluate", look, async (page) => {
       if (look.width < 500) {
@@ -298,6 +336,26 @@ test("pieces fall by themselves where the rules have key presses", async () => {
     await until(async () => (await coloured()) === 12 || coloured(), "three pieces in their colours");
     await page.keyboard.press("u");
     await until(async () => (await count(pieces)) === 2 || count(pieces), "undo takes a piece back");
+  });
+});
+
+test("a controller plays beside a person with keys", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    await page.getByLabel("Rules").selectOption("lab");
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await page.getByLabel("Against").selectOption("lab-uniform");
+    await page.locator("main").focus();
+    const pieces = page.locator(".beside .fact output").nth(1);
+    for (let piece = 1; piece <= 3; piece++) {
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === piece || count(pieces), "a piece has landed");
+    }
+    await until(async () => (await standing(page, ".rival"))[1] === 3 || standing(page, ".rival"), "three pieces there too");
+    await page.keyboard.press("u");
+    await until(async () => (await standing(page, ".rival"))[1] === 2 || standing(page, ".rival"), "and one less");
+    await page.getByLabel("Against").selectOption("");
+    await page.locator(".rival").waitFor({ state: "hidden" });
   });
 });
 
