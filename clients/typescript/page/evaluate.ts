@@ -8,8 +8,7 @@ import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { button, field, grouped, h, options, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
-import { isPlacement } from "./race.js";
-import { RulesForm, seedOf } from "./rules_form.js";
+import { RulesForm, isPlacement, seedOf } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
 /** Contestants at one time. */

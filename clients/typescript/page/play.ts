@@ -11,7 +11,7 @@ import { Turns, button, field, grouped, h, options, select, short } from "./dom.
 import { Field } from "./field.js";
 import { Dealt, wayOf, weigh } from "./outlook.js";
 import { Rival } from "./rival.js";
-import { type Chosen, RulesForm, drawnSeed, seedOf } from "./rules_form.js";
+import { type Chosen, RulesForm, drawnSeed, isShown, seedOf } from "./rules_form.js";
 import { type Cell, LETTERS } from "./tetromino.js";
 import { type Judgement, cellsOf, parts } from "./weighing.js";
 
@@ -80,7 +80,7 @@ export class Play implements View {
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, RulesForm.of(app.info.rulesPresets[0]!), () => void this.begin());
+    this.form = new RulesForm(app.info, RulesForm.of(app.info.rulesPresets[0]!), () => void this.begin(), isShown);
     this.rival = new Rival(app);
     const fact = (name: string, output: HTMLElement) => h("div", { class: "fact" }, output, h("span", {}, name));
     const pad = (act: Act, text: string, name: string) => {

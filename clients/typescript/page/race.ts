@@ -1,14 +1,14 @@
 // Two controllers on the same pieces, side by side: what they see, what they choose, and what their weights do.
 
 import type { Observations, Placements, Session } from "../src/index.js";
-import { ActionModel, AutoresetMode, Randomizer, type RulesPreset } from "../src/protocol.js";
+import { AutoresetMode, Randomizer } from "../src/protocol.js";
 import { type App, type View, type Weighing, isGone, isSilence } from "./app.js";
 import { Board } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, sleep } from "./dom.js";
 import { Field } from "./field.js";
 import { Heat } from "./heat.js";
 import { Dealt, wayOf, weigh } from "./outlook.js";
-import { type Chosen, RulesForm, drawnSeed, seedOf } from "./rules_form.js";
+import { type Chosen, RulesForm, drawnSeed, isPlacement, isShown, seedOf } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import type { Cell } from "./tetromino.js";
 import { type Judgement, cellsOf, parts, union, warmth } from "./weighing.js";
@@ -84,7 +84,7 @@ export class Race implements View {
     const named = (wanted: string, other: number) => (app.info.controllers.some(({ name }) => name === wanted) ? wanted : app.info.controllers[other]!.name);
     this.lanes = [new Lane("A", named("dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("bcts", 1), (lane) => this.changed(lane))];
     // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
-    this.form = new RulesForm(app.info, { ...RulesForm.of(first), height: 10 }, () => void this.begin(), isPlacement);
+    this.form = new RulesForm(app.info, { ...RulesForm.of(first), height: 10 }, () => void this.begin(), (preset) => isPlacement(preset) && isShown(preset));
     const speeds = h("input", { type: "range", min: "0", max: String(SPEEDS.length - 1), step: "1", value: String(this.speed), oninput: () => (this.speed = Number(speeds.value)) });
     const toolbar = h("div", { class: "toolbar" },
       h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),
@@ -386,11 +386,6 @@ export class Race implements View {
       return false;
     }
   }
-}
-
-/** Whether one step of a preset is one piece. */
-export function isPlacement(preset: RulesPreset): boolean {
-  return preset.rules?.actionModel === ActionModel.PLACEMENT;
 }
 
 /** A piece above the playfield, over the place where it is going to be. */

@@ -1,6 +1,6 @@
 // Which game is played: a preset, a size, a seed.
 
-import type { GetServerInfoResponse, RulesPreset } from "../src/protocol.js";
+import { ActionModel, type GetServerInfoResponse, Reach, type RulesPreset } from "../src/protocol.js";
 import { field, h, number, select } from "./dom.js";
 
 /** Which game is played. */
@@ -57,6 +57,16 @@ export class RulesForm {
       field("Preview", number(chosen.preview, 0, limits.maxPreview, (preview) => set({ preview })), "Next pieces shown"),
     );
   }
+}
+
+/** Whether one step of a preset is one piece. */
+export function isPlacement(preset: RulesPreset): boolean {
+  return preset.rules?.actionModel === ActionModel.PLACEMENT;
+}
+
+/** Whether this page can show games of a preset: it knows neither turns with kicks nor hold. */
+export function isShown(preset: RulesPreset): boolean {
+  return preset.rules?.reach !== Reach.SRS && preset.rules?.hold !== true;
 }
 
 /** A seed as people type it; nothing, or no number, draws one. */
