@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use super::options::UsageError;
-use crate::picture::Palette;
+use crate::picture::ColourScheme;
 use crate::recording::{Recording, Replay};
 use crate::wire::limits::MAX_RECORDED_STEPS;
 use crate::wire::recording;
@@ -18,7 +18,7 @@ pub struct PaletteArg {
     pub palette: PaletteName,
 }
 
-/// A palette by name.
+/// A colour scheme by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum PaletteName {
     /// The colours that pieces have had since 2001
@@ -28,11 +28,11 @@ pub enum PaletteName {
     ColourBlind,
 }
 
-impl From<PaletteName> for Palette {
-    fn from(name: PaletteName) -> Palette {
+impl From<PaletteName> for ColourScheme {
+    fn from(name: PaletteName) -> ColourScheme {
         match name {
-            PaletteName::Usual => Palette::Usual,
-            PaletteName::ColourBlind => Palette::ColourBlind,
+            PaletteName::Usual => ColourScheme::Usual,
+            PaletteName::ColourBlind => ColourScheme::ColourBlind,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::options::UsageError;
 use super::output::{is_without_colours, print};
 use super::recordings::{self, PaletteArg};
-use crate::picture::{Palette, moment, text};
+use crate::picture::{ColourScheme, moment, text};
 use crate::recording::{Outcome, Replay};
 
 /// The options of `tetrion replay`.
@@ -65,7 +65,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The colours, where they can be seen.
-fn palette(args: &ReplayArgs) -> Option<Palette> {
+fn palette(args: &ReplayArgs) -> Option<ColourScheme> {
     (std::io::stdout().is_terminal() && !is_without_colours()).then(|| args.palette.palette.into())
 }
 

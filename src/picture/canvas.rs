@@ -1,9 +1,9 @@
 //! Pixels of a small palette.
 
+use super::colours::Ink;
 use super::draw::Mark;
 use super::font;
 use super::layout::Layout;
-use super::palette::Ink;
 
 /// A picture, one number of an [`Ink`] a pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use crate::engine::{OrientationTable, Rules, Tetromino};
 use crate::recording::Scene;
 
+use super::colours::{Hue, Ink};
 use super::font;
 use super::layout::Layout;
 use super::moment::Moment;
-use super::palette::{Hue, Ink};
 
 /// Something in a picture. Later ones lie over earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

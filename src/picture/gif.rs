@@ -7,8 +7,8 @@ use std::io::Write;
 use gif::{DisposalMethod, Encoder, EncodingError, Frame, Repeat};
 
 use super::canvas::{Canvas, Part};
+use super::colours::{ColourScheme, Ink};
 use super::layout::Layout;
-use super::palette::{Ink, Palette};
 
 /// Writes pictures of one size, one after the other, for ever again.
 pub struct GifWriter<W: Write> {
@@ -28,8 +28,8 @@ impl<W: Write> GifWriter<W> {
     ///
     /// # Errors
     /// What writing says; so do the other functions.
-    pub fn new(out: W, layout: &Layout, palette: Palette) -> Result<GifWriter<W>, EncodingError> {
-        let colours = Ink::all().flat_map(|ink| palette.rgb(ink)).chain([0; 3]); // the last one is never seen
+    pub fn new(out: W, layout: &Layout, scheme: ColourScheme) -> Result<GifWriter<W>, EncodingError> {
+        let colours = Ink::all().flat_map(|ink| scheme.rgb(ink)).chain([0; 3]); // the last one is never seen
         let colours: Vec<u8> = colours.collect();
         let mut encoder = Encoder::new(out, layout.width as u16, layout.height as u16, &colours)?;
         encoder.set_repeat(Repeat::Infinite)?;

@@ -10,20 +10,20 @@
 //! that it completed have gone. So one picture a piece shows all that happened: see [`moment()`].
 
 mod canvas;
+mod colours;
 mod draw;
 mod font;
 mod gif;
 mod layout;
 mod moment;
-mod palette;
 mod png;
 pub mod svg;
 pub mod text;
 
 pub use canvas::Canvas;
+pub use colours::{ColourScheme, Ink};
 pub use draw::{Mark, draw};
 pub use gif::GifWriter;
 pub use layout::{CELL_SIZES, Layout};
 pub use moment::{Moment, moment};
-pub use palette::{Ink, Palette};
 pub use png::write_png;

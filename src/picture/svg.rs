@@ -8,23 +8,23 @@ use std::fmt::Write;
 
 use crate::engine::Tetromino;
 
+use super::colours::{ColourScheme, Hue, Ink};
 use super::draw::Mark;
 use super::font;
 use super::layout::Layout;
-use super::palette::{Hue, Ink, Palette};
 
 /// A mark is seen from the beginning of one picture to the beginning of another.
 type Span = (usize, usize);
 
 /// Writes pictures, each with the hundredths of a second for which it is shown.
-pub fn svg(layout: &Layout, palette: Palette, pictures: &[(Vec<Mark>, u32)]) -> String {
+pub fn svg(layout: &Layout, scheme: ColourScheme, pictures: &[(Vec<Mark>, u32)]) -> String {
     let Layout { width, height, cell, .. } = *layout;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-weight=\"bold\">\n<defs>\n"
     );
     for hue in Tetromino::ALL.into_iter().map(Hue::from).chain([Hue::Given]) {
-        define_block(&mut text, hue, cell, palette);
+        define_block(&mut text, hue, cell, scheme);
     }
     text.push_str("</defs>\n");
     let mut starts = vec![0];
@@ -38,7 +38,7 @@ pub fn svg(layout: &Layout, palette: Palette, pictures: &[(Vec<Mark>, u32)]) -> 
             animation(&mut text, &starts, (start, end));
         }
         for mark in marks {
-            write_mark(&mut text, layout, palette, mark);
+            write_mark(&mut text, layout, scheme, mark);
         }
         text.push_str(if lasts { "\n" } else { "</g>\n" });
     }
@@ -120,16 +120,16 @@ fn name(hue: Hue) -> char {
     }
 }
 
-fn colour(palette: Palette, ink: Ink) -> String {
-    let [red, green, blue] = palette.rgb(ink);
+fn colour(scheme: ColourScheme, ink: Ink) -> String {
+    let [red, green, blue] = scheme.rgb(ink);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-fn define_block(text: &mut String, hue: Hue, size: u32, palette: Palette) {
+fn define_block(text: &mut String, hue: Hue, size: u32, scheme: ColourScheme) {
     let edge = (size / 8).max(1);
     let (near, far) = (1 + edge, size - edge);
     let [body, light, dark] =
-        [Ink::Body(hue), Ink::Light(hue), Ink::Dark(hue)].map(|ink| colour(palette, ink));
+        [Ink::Body(hue), Ink::Light(hue), Ink::Dark(hue)].map(|ink| colour(scheme, ink));
     let _ = writeln!(
         text,
         "<g id=\"{}\"><path fill=\"{body}\" d=\"M1 1H{size}V{size}H1z\"/>\
@@ -139,10 +139,10 @@ fn define_block(text: &mut String, hue: Hue, size: u32, palette: Palette) {
     );
 }
 
-fn write_mark(text: &mut String, layout: &Layout, palette: Palette, mark: &Mark) {
+fn write_mark(text: &mut String, layout: &Layout, scheme: ColourScheme, mark: &Mark) {
     let _ = match mark {
         Mark::Area { x, y, width, height, ink } => {
-            let fill = colour(palette, *ink);
+            let fill = colour(scheme, *ink);
             write!(text, "<path fill=\"{fill}\" d=\"M{x} {y}h{width}v{height}h-{width}z\"/>")
         }
         Mark::Block { x, y, size, hue } if *size == layout.cell => {
@@ -156,7 +156,7 @@ fn write_mark(text: &mut String, layout: &Layout, palette: Palette, mark: &Mark)
             let edge = (size / 12).max(1);
             let half = f64::from(edge) / 2.0;
             let (x, y, side) = (f64::from(*x) + 1.0 + half, f64::from(*y) + 1.0 + half, size - 1 - edge);
-            let stroke = colour(palette, *ink);
+            let stroke = colour(scheme, *ink);
             write!(
                 text,
                 "<path fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{edge}\" d=\"M{x} {y}h{side}v{side}h-{side}z\"/>"
@@ -169,7 +169,7 @@ fn write_mark(text: &mut String, layout: &Layout, palette: Palette, mark: &Mark)
             }
             let (base, length) = (y + font::HEIGHT * dot, letters * font::ADVANCE * dot - dot);
             let size = font::HEIGHT * dot * 10 / 7;
-            let fill = colour(palette, *ink);
+            let fill = colour(scheme, *ink);
             write!(
                 text,
                 "<text x=\"{x}\" y=\"{base}\" font-size=\"{size}\" textLength=\"{length}\" \

@@ -8,25 +8,25 @@ use std::fmt::Write;
 use crate::engine::{Rules, Tetromino};
 use crate::recording::{Cell, Scene};
 
+use super::colours::{ColourScheme, Hue, Rgb};
 use super::draw::points;
 use super::moment::Moment;
-use super::palette::{Hue, Palette, Rgb};
 
 const RESET: &str = "\x1b[0m";
 
-/// Draws a moment of a game of these rules, as far as its rows are visible, with the colours of a palette or without; lines end with a newline.
-pub fn text(moment: &Moment, rules: &Rules, palette: Option<Palette>) -> String {
+/// Draws a moment of a game of these rules, as far as its rows are visible, with the colours of a scheme or without; lines end with a newline.
+pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> String {
     let scene = &moment.scene;
     let (width, height) = (rules.width, rules.visible_rows());
-    let frame = format!("+{}+", "-".repeat(usize::from(width) * if palette.is_some() { 2 } else { 1 }));
-    let mut aside = aside(scene, palette).into_iter();
+    let frame = format!("+{}+", "-".repeat(usize::from(width) * if scheme.is_some() { 2 } else { 1 }));
+    let mut aside = aside(scene, scheme).into_iter();
     let mut text = format!("{frame}\n");
     for row in (0..height).rev() {
         text.push('|');
         for column in 0..width {
             let place = place(scene, row, column);
-            match palette {
-                Some(palette) => text.push_str(&coloured(place, palette)),
+            match scheme {
+                Some(scheme) => text.push_str(&coloured(place, scheme)),
                 None => text.push(plain(place)),
             }
         }
@@ -86,12 +86,12 @@ fn plain(place: Place) -> char {
     }
 }
 
-fn coloured(place: Place, palette: Palette) -> String {
+fn coloured(place: Place, scheme: ColourScheme) -> String {
     match place {
         Place::Empty => " .".to_owned(),
-        Place::Ghost(piece) => format!("\x1b[38;5;{}m[]{RESET}", of_256(palette.of(piece.into()))),
-        Place::Full(hue) => format!("\x1b[48;5;{}m  {RESET}", of_256(palette.of(hue))),
-        Place::Marked(hue) => format!("\x1b[1;30;48;5;{}m[]{RESET}", of_256(palette.of(hue))),
+        Place::Ghost(piece) => format!("\x1b[38;5;{}m[]{RESET}", of_256(scheme.of(piece.into()))),
+        Place::Full(hue) => format!("\x1b[48;5;{}m  {RESET}", of_256(scheme.of(hue))),
+        Place::Marked(hue) => format!("\x1b[1;30;48;5;{}m[]{RESET}", of_256(scheme.of(hue))),
     }
 }
 
@@ -107,9 +107,9 @@ fn of_256(rgb: Rgb) -> u16 {
 }
 
 /// The lines beside the playfield.
-fn aside(scene: &Scene, palette: Option<Palette>) -> Vec<String> {
-    let piece = |piece: Tetromino| match palette {
-        Some(palette) => format!("\x1b[1;38;5;{}m{piece}{RESET}", of_256(palette.of(piece.into()))),
+fn aside(scene: &Scene, scheme: Option<ColourScheme>) -> Vec<String> {
+    let piece = |piece: Tetromino| match scheme {
+        Some(scheme) => format!("\x1b[1;38;5;{}m{piece}{RESET}", of_256(scheme.of(piece.into()))),
         None => piece.to_string(),
     };
     let mut lines = vec![

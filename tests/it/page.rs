@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use tetrion::engine::Tetromino;
-use tetrion::picture::{Ink, Palette};
+use tetrion::picture::{ColourScheme, Ink};
 
 use crate::server::Process;
 use crate::train::empty_folder;
@@ -189,13 +189,13 @@ fn a_server_can_do_without_it() {
 #[test]
 fn pieces_have_the_colours_of_pictures() {
     let script = String::from_utf8(file("page.js")).unwrap();
-    for palette in [Palette::Usual, Palette::ColourBlind] {
+    for scheme in [ColourScheme::Usual, ColourScheme::ColourBlind] {
         let colours = Tetromino::ALL.into_iter().map(|tetromino| {
-            let [red, green, blue] = palette.rgb(Ink::Body(tetromino.into()));
+            let [red, green, blue] = scheme.rgb(Ink::Body(tetromino.into()));
             format!("\"#{red:02x}{green:02x}{blue:02x}\"")
         });
         let colours = colours.collect::<Vec<String>>().join(",");
-        assert!(script.contains(&colours), "the page has other colours than {palette:?}: {colours}");
+        assert!(script.contains(&colours), "the page has other colours than {scheme:?}: {colours}");
     }
 }
 

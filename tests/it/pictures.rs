@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tetrion::engine::{Rules, Tetromino, parse_sequence};
 use tetrion::picture::{
-    Canvas, GifWriter, Ink, Layout, Mark, Moment, Palette, draw, moment, svg, text, write_png,
+    Canvas, ColourScheme, GifWriter, Ink, Layout, Mark, Moment, draw, moment, svg, text, write_png,
 };
 use tetrion::recording::{Pieces, Recorder, Replay, Setup};
 
@@ -61,23 +61,23 @@ fn files_show_what_was_painted() {
     let mut replay = replay();
     let layout = Layout::new(&Rules { preview: 1, ..Rules::simplified(4, 6) }, 12, true);
     assert_eq!((layout.width % 2, layout.height % 2), (0, 0), "films need even sizes");
-    for palette in [Palette::Usual, Palette::ColourBlind] {
+    for scheme in [ColourScheme::Usual, ColourScheme::ColourBlind] {
         let canvases: Vec<Canvas> = (0..=replay.num_steps())
             .map(|step| Canvas::painted(&layout, &draw(&layout, &moment(&mut replay, step), "Ada")))
             .collect();
         let rgb = |canvas: &Canvas| -> Vec<u8> {
             let inks: Vec<Ink> = Ink::all().collect();
-            canvas.pixels().iter().flat_map(|ink| palette.rgb(inks[usize::from(*ink)])).collect()
+            canvas.pixels().iter().flat_map(|ink| scheme.rgb(inks[usize::from(*ink)])).collect()
         };
         // The colour of the first cell of the first piece.
         let middle = (layout.y(0) + 6) * layout.width + layout.x(0) + 6;
-        let yellow = palette.of(Tetromino::O.into());
+        let yellow = scheme.of(Tetromino::O.into());
         assert_eq!(rgb(&canvases[0])[3 * middle as usize..][..3], yellow);
         let mut file = Vec::new();
-        write_png(&mut file, &canvases[1], palette).unwrap();
+        write_png(&mut file, &canvases[1], scheme).unwrap();
         assert_eq!(read_png(&file), rgb(&canvases[1]));
         let mut file = Vec::new();
-        let mut gif = GifWriter::new(&mut file, &layout, palette).unwrap();
+        let mut gif = GifWriter::new(&mut file, &layout, scheme).unwrap();
         for canvas in &canvases {
             gif.add(canvas.clone(), 7).unwrap();
         }
@@ -122,14 +122,14 @@ fn a_moving_drawing_shows_each_mark_in_its_time() {
     let layout = Layout::new(&Rules { preview: 1, ..Rules::simplified(4, 6) }, 16, false);
     let marks = |replay: &mut Replay, step| draw(&layout, &moment(replay, step), "");
     let pictures: Vec<(Vec<Mark>, u32)> = (0..4).map(|step| (marks(&mut replay, step), 25)).collect();
-    let moving = svg::svg(&layout, Palette::Usual, &pictures);
+    let moving = svg::svg(&layout, ColourScheme::Usual, &pictures);
     // Each piece is four blocks, and stays as long as it does: O of the first picture for two of them.
     let block = format!("<use href=\"#O\" x=\"{}\" y=\"{}\"/>", layout.x(0), layout.y(0));
     assert_eq!(moving.matches(&block).count(), 1);
     let group = moving.lines().find(|line| line.contains(&block)).unwrap();
     assert!(group.contains("dur=\"1s\" values=\"visible;hidden\" keyTimes=\"0;0.5\""), "{group}");
     for (step, picture) in pictures.iter().enumerate() {
-        let still = svg::svg(&layout, Palette::Usual, std::slice::from_ref(picture));
+        let still = svg::svg(&layout, ColourScheme::Usual, std::slice::from_ref(picture));
         assert!(!still.contains("<animate"), "a still");
         let seen = |line: &&str| {
             let times = |name: &str| {
@@ -158,9 +158,8 @@ fn a_moving_drawing_shows_each_mark_in_its_time() {
 
 #[test]
 fn colours_are_told_apart() {
-    for palette in [Palette::Usual, Palette::ColourBlind] {
-        let mut colours: Vec<[u8; 3]> =
-            Tetromino::ALL.iter().map(|&piece| palette.of(piece.into())).collect();
+    for scheme in [ColourScheme::Usual, ColourScheme::ColourBlind] {
+        let mut colours: Vec<[u8; 3]> = Tetromino::ALL.iter().map(|&piece| scheme.of(piece.into())).collect();
         colours.sort();
         colours.dedup();
         assert_eq!(colours.len(), 7);
@@ -170,7 +169,7 @@ fn colours_are_told_apart() {
     let coloured = text::text(
         &Moment { scene, full_rows: vec![] },
         &replay().recording().setup.rules,
-        Some(Palette::Usual),
+        Some(ColourScheme::Usual),
     );
     assert!(coloured.contains("\x1b[48;5;221m  \x1b[0m"), "yellow: {coloured:?}");
 }

@@ -204,8 +204,8 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
 
 
 def test_colours_and_letters_are_those_of_the_program():
-    palette = (REPOSITORY / "src/picture/palette.rs").read_text()
-    found = [tuple(int(part, 16) for part in parts) for parts in re.findall(r"\[0x(..), 0x(..), 0x(..)\]", palette)]
+    colours = (REPOSITORY / "src/picture/colours.rs").read_text()
+    found = [tuple(int(part, 16) for part in parts) for parts in re.findall(r"\[0x(..), 0x(..), 0x(..)\]", colours)]
     ours = [colour for colours in pictures.PALETTES.values() for colour in colours[:7]]
     assert found[:14] == ours
     named = [pictures.BACKGROUND, pictures.EMPTY_CELL, pictures.GRID, pictures.FRAME, pictures.LABEL, pictures.VALUE]

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use crate::picture::{Canvas, Ink, Layout, Palette};
+use crate::picture::{Canvas, ColourScheme, Ink, Layout};
 
 /// An ffmpeg that takes pictures.
 pub struct Film {
@@ -20,7 +20,7 @@ impl Film {
     ///
     /// # Errors
     /// If there is none.
-    pub fn begin(out: &Path, layout: &Layout, palette: Palette, rate: f64) -> anyhow::Result<Film> {
+    pub fn begin(out: &Path, layout: &Layout, scheme: ColourScheme, rate: f64) -> anyhow::Result<Film> {
         let size = format!("{}x{}", layout.width, layout.height);
         let mut command = Command::new("ffmpeg");
         command.args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size]);
@@ -32,7 +32,7 @@ impl Film {
             .stdout(Stdio::null())
             .spawn()
             .context("cannot start ffmpeg, which makes films: install it, or write a .gif")?;
-        Ok(Film { ffmpeg, colours: Ink::all().map(|ink| palette.rgb(ink)).collect() })
+        Ok(Film { ffmpeg, colours: Ink::all().map(|ink| scheme.rgb(ink)).collect() })
     }
 
     /// Adds a picture.

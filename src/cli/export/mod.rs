@@ -16,7 +16,9 @@ use self::film::Film;
 use super::options::UsageError;
 use super::output::say;
 use super::recordings::{self, PaletteArg};
-use crate::picture::{CELL_SIZES, Canvas, GifWriter, Layout, Palette, draw, moment, svg, text, write_png};
+use crate::picture::{
+    CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, draw, moment, svg, text, write_png,
+};
 use crate::recording::Replay;
 
 /// The most pictures of one export: a file that still opens, and an hour at a piece a second.
@@ -150,7 +152,7 @@ fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclus
 /// How the steps of a game become pictures.
 struct Pictures {
     layout: Layout,
-    palette: Palette,
+    palette: ColourScheme,
     player: String,
     /// Hundredths of a second for each step but the last.
     hundredths: f64,

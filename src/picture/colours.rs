@@ -8,7 +8,7 @@ pub type Rgb = [u8; 3];
 
 /// A set of seven colours for the tetrominoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Palette {
+pub enum ColourScheme {
     /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
     #[default]
     Usual,
@@ -109,11 +109,11 @@ impl Ink {
     }
 }
 
-impl Palette {
+impl ColourScheme {
     /// The colour of a full cell.
     pub fn of(self, hue: Hue) -> Rgb {
         let colours: [Rgb; 7] = match self {
-            Palette::Usual => [
+            ColourScheme::Usual => [
                 [0x2f, 0xc6, 0xe0],
                 [0xf2, 0xcf, 0x3c],
                 [0xa9, 0x5b, 0xd6],
@@ -122,7 +122,7 @@ impl Palette {
                 [0x3f, 0x6f, 0xe0],
                 [0xee, 0x8c, 0x2f],
             ],
-            Palette::ColourBlind => [
+            ColourScheme::ColourBlind => [
                 [0x56, 0xb4, 0xe9],
                 [0xf0, 0xe4, 0x42],
                 [0xcc, 0x79, 0xa7],
