@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::numbers::{grouped, short, time};
 use super::output::say;
-use crate::client::Progress;
+use crate::client::EvaluationProgress;
 
 /// How often a line is written where no bar can move.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -117,7 +117,7 @@ impl GamesProgress {
     }
 
     /// Shows how far they are.
-    pub fn show(&mut self, progress: Progress) {
+    pub fn show(&mut self, progress: EvaluationProgress) {
         match &self.bar {
             Some(bar) => {
                 bar.set_length(progress.num_games);
@@ -133,7 +133,7 @@ impl GamesProgress {
         }
     }
 
-    fn words(&self, progress: Progress) -> [String; 3] {
+    fn words(&self, progress: EvaluationProgress) -> [String; 3] {
         let elapsed = self.start.elapsed();
         let games =
             format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
@@ -149,7 +149,7 @@ impl GamesProgress {
 }
 
 /// The server reports pieces a little later than games; until then there is no speed to show.
-pub fn pieces_a_second(progress: Progress, seconds: f64) -> String {
+pub fn pieces_a_second(progress: EvaluationProgress, seconds: f64) -> String {
     match progress.pieces {
         0 => String::new(),
         pieces => format!("{} pieces/s", short(pieces as f64 / seconds)),

@@ -99,7 +99,7 @@ pub enum Event {
     /// The actions of a finished game, where they are recorded: its policy, its seed, and a byte a step.
     Actions(Pair, Vec<u16>),
     /// The progress so far.
-    Progress(Progress),
+    Progress(EvaluationProgress),
     /// The last: all games have arrived.
     Done,
 }
@@ -142,7 +142,7 @@ pub struct GameResult {
 
 /// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct EvaluationProgress {
     /// Games finished.
     pub games: u64,
     /// Games in all.
@@ -228,7 +228,7 @@ impl Events {
             Some(Message::Actions(actions)) => {
                 Event::Actions((actions.policy_index, actions.seed_index), decode_actions(&actions.actions)?)
             }
-            Some(Message::Progress(progress)) => Event::Progress(Progress {
+            Some(Message::Progress(progress)) => Event::Progress(EvaluationProgress {
                 games: progress.games_done,
                 num_games: progress.num_games,
                 pieces: progress.pieces_done,

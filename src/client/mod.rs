@@ -31,7 +31,9 @@ pub use choice::{
 };
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
-pub use evaluation::{Evaluated, EvaluationRequest, Event, Events, GameResult, Progress, Seeds, Started};
+pub use evaluation::{
+    Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, Seeds, Started,
+};
 pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;

@@ -12,7 +12,9 @@ use tokio::time::Instant;
 
 use super::connection::{FIRST_REST, LONGEST_REST, ServerChannel};
 use super::evaluation::Pair;
-use super::{Client, ClientError, Evaluated, EvaluationRequest, Event, GameResult, Progress, Started};
+use super::{
+    Client, ClientError, Evaluated, EvaluationProgress, EvaluationRequest, Event, GameResult, Started,
+};
 use crate::wire::limits::MAX_GAMES;
 
 /// Calls that a server has at a time if there are several servers: while one ends with few games left, the other keeps
@@ -33,7 +35,7 @@ impl Client {
     pub async fn evaluate_all(
         &self,
         request: &EvaluationRequest,
-        mut progress: impl FnMut(Progress),
+        mut progress: impl FnMut(EvaluationProgress),
     ) -> Result<Evaluated, ClientError> {
         let (num_policies, num_games) = (request.policies.len() as u32, request.seeds.games_per_policy());
         let all_games = u64::from(num_policies) * u64::from(num_games);
@@ -50,7 +52,7 @@ impl Client {
         let mut collected = Collected {
             started: None,
             games: vec![vec![None; num_games as usize]; request.policies.len()],
-            done: Progress { num_games: run.num_games, ..Progress::default() },
+            done: EvaluationProgress { num_games: run.num_games, ..EvaluationProgress::default() },
             pieces_by_call: Vec::new(),
         };
         loop {
@@ -226,7 +228,7 @@ impl<'a> Run<'a> {
 struct Collected {
     started: Option<Started>,
     games: Vec<Vec<Option<GameResult>>>,
-    done: Progress,
+    done: EvaluationProgress,
     /// Pieces that each call has reported.
     pieces_by_call: Vec<u64>,
 }
@@ -260,8 +262,8 @@ impl Collected {
         Ok(false)
     }
 
-    fn progress(&self) -> Progress {
-        Progress { pieces: self.pieces_by_call.iter().sum(), ..self.done }
+    fn progress(&self) -> EvaluationProgress {
+        EvaluationProgress { pieces: self.pieces_by_call.iter().sum(), ..self.done }
     }
 
     fn finish(self) -> Result<Evaluated, ClientError> {

@@ -14,7 +14,7 @@ use crate::cli::output::say;
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
 use crate::cli::weights::ScoreNote;
-use crate::client::Progress;
+use crate::client::EvaluationProgress;
 use crate::server::TrainingCurve;
 
 /// Characters of the curve on a terminal: columns at most, and rows between its axes.
@@ -100,7 +100,7 @@ impl Display {
     }
 
     /// How far the games under way are.
-    pub fn progress(&self, what: &str, progress: Progress) {
+    pub fn progress(&self, what: &str, progress: EvaluationProgress) {
         let seconds = self.since.elapsed().as_secs_f64();
         let games =
             format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
