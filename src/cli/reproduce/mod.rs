@@ -22,7 +22,7 @@ use anyhow::Context;
 
 pub use self::args::ReproduceArgs;
 use self::experiments::{Experiment, Player, Row, experiments};
-use self::report::{Outcome, Report, RowReport};
+use self::report::{PlayedRow, Report, RowReport};
 use self::search::search;
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
@@ -118,14 +118,14 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         let left = rows_left(start.elapsed(), number, rows.len());
         let label =
             format!("{} {} ({} of {}{left})", experiment.name, row.label(args.quick), number + 1, rows.len());
-        let outcome = play_row(args, client, row, &label).await;
-        let outcome = outcome.with_context(|| format!("cannot play {label}"))?;
-        let played = RowReport::of(row, &outcome, args.quick);
+        let played = play_row(args, client, row, &label).await;
+        let played = played.with_context(|| format!("cannot play {label}"))?;
+        let row_report = RowReport::of(row, &played, args.quick);
         // A row may take an hour: an interrupt loses that row only.
         if number + 1 < rows.len() {
-            say(format_args!("{} {}", experiment.name, played.to_line()));
+            say(format_args!("{} {}", experiment.name, row_report.to_line()));
         }
-        report.rows.push(played);
+        report.rows.push(row_report);
         if let Some(folder) = &args.write {
             report.forms().keep(folder, experiment.name)?;
         }
@@ -133,7 +133,12 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
     Ok(report)
 }
 
-async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str) -> anyhow::Result<Outcome> {
+async fn play_row(
+    args: &ReproduceArgs,
+    client: &Client,
+    row: &Row,
+    label: &str,
+) -> anyhow::Result<PlayedRow> {
     let (policies, steps) = match &row.player {
         Player::Named(name) => (Policies::named(name), Vec::new()),
         Player::MonteCarlo { name, playouts } => {
@@ -161,5 +166,5 @@ async fn play_row(args: &ReproduceArgs, client: &Client, row: &Row, label: &str)
     };
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
-    Ok(Outcome { games: evaluated.games.into_iter().next().unwrap_or_default(), steps })
+    Ok(PlayedRow { games: evaluated.games.into_iter().next().unwrap_or_default(), steps })
 }

@@ -69,7 +69,7 @@ struct Row {
 
 /// A row that was computed.
 #[derive(Clone, Debug)]
-struct RowReport {
+struct SolvedRow {
     row: Row,
     exact: Exact,
     /// The value of the best player there.
@@ -103,8 +103,8 @@ struct Played {
 
 /// The report.
 #[derive(Clone, Debug)]
-pub struct Report {
-    rows: Vec<RowReport>,
+pub struct OptimumReport {
+    rows: Vec<SolvedRow>,
     quick: bool,
     seed: u64,
 }
@@ -174,11 +174,11 @@ fn rows(quick: bool) -> Vec<Row> {
 ///
 /// # Errors
 /// No such row, what the server refuses, or a file that cannot be written.
-pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Report> {
+pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<OptimumReport> {
     let all = rows(args.quick);
     let rows = args.chosen(NAME, &all, Row::label)?;
     let pool = Pool::new(0)?;
-    let mut report = Report { rows: Vec::new(), quick: args.quick, seed: args.seed };
+    let mut report = OptimumReport { rows: Vec::new(), quick: args.quick, seed: args.seed };
     let (start, mut last_size) = (Instant::now(), None);
     for (number, &&row) in rows.iter().enumerate() {
         let left = rows_left(start.elapsed(), number, rows.len());
@@ -207,7 +207,7 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Repo
             Player::Optimum => None,
             _ => Some(play(args, client, row, exact, &label).await?),
         };
-        let done = RowReport { row, exact, optimum: of_size.optimum.value.lines, played };
+        let done = SolvedRow { row, exact, optimum: of_size.optimum.value.lines, played };
         if number + 1 < rows.len() {
             say(format_args!("{NAME} {}", done.to_line()));
         }
@@ -302,7 +302,7 @@ impl Played {
     }
 }
 
-impl RowReport {
+impl SolvedRow {
     /// Of the best player's lines; that of the best player is 1.
     fn share(&self) -> f64 {
         self.exact.value.lines / self.optimum
@@ -325,7 +325,7 @@ impl RowReport {
     }
 
     fn to_json(&self) -> Json {
-        let RowReport { row, exact, played, .. } = self;
+        let SolvedRow { row, exact, played, .. } = self;
         let spread = played.as_ref().and_then(|played| played.statistics.spread);
         json!({
             "row": row.label(),
@@ -346,7 +346,7 @@ impl RowReport {
     }
 }
 
-impl Report {
+impl OptimumReport {
     /// The report in all forms.
     pub fn forms(&self) -> Forms {
         let sizes: Vec<Size> =
@@ -355,7 +355,7 @@ impl Report {
         let row = |player: Player| {
             let cell = |size: &Size| {
                 let found = self.of_size(*size).find(|done| done.row.player.name() == player.name());
-                found.map(RowReport::cell)
+                found.map(SolvedRow::cell)
             };
             let cells: Vec<Option<String>> = sizes.iter().map(cell).collect();
             let shown = cells.iter().any(Option::is_some);
@@ -375,12 +375,12 @@ impl Report {
             "source": SOURCE,
             "quick": self.quick,
             "seed": self.seed,
-            "rows": self.rows.iter().map(RowReport::to_json).collect::<Vec<_>>(),
+            "rows": self.rows.iter().map(SolvedRow::to_json).collect::<Vec<_>>(),
         });
         Forms { text: table.to_text(), markdown: table.to_markdown(), json }
     }
 
-    fn of_size(&self, size: Size) -> impl Iterator<Item = &RowReport> {
+    fn of_size(&self, size: Size) -> impl Iterator<Item = &SolvedRow> {
         self.rows.iter().filter(move |done| done.row.size == size)
     }
 

@@ -11,9 +11,9 @@ use crate::cli::numbers::grouped;
 use crate::client::GameResult;
 use crate::summary::Statistics;
 
-/// The result of a row.
+/// A row that was played.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct PlayedRow {
     /// The games of the row's player; for one that was searched for, those of what the search handed in.
     pub games: Vec<GameResult>,
     /// What was known after each generation of a search.
@@ -33,7 +33,7 @@ pub struct Report {
     pub seed: u64,
 }
 
-/// A row that was played.
+/// The report on a row.
 #[derive(Clone, Debug)]
 pub struct RowReport {
     label: String,
@@ -65,13 +65,13 @@ struct Ours {
 
 impl RowReport {
     /// Judges the figures of a row.
-    pub fn of(row: &Row, outcome: &Outcome, quick: bool) -> RowReport {
-        let games = outcome.games.len() as u64;
-        let cut = outcome.games.iter().filter(|game| game.truncated).count() as u64;
+    pub fn of(row: &Row, played: &PlayedRow, quick: bool) -> RowReport {
+        let games = played.games.len() as u64;
+        let cut = played.games.iter().filter(|game| game.truncated).count() as u64;
         // Games that are cut where their document cuts them are whole.
         let is_shortened = cut > 0 && row.max_pieces(quick) != row.cut;
         let figures = row.figures.iter().map(|figure| {
-            let numbers = measure(figure.quantity, outcome);
+            let numbers = measure(figure.quantity, played);
             let judge = |said: Option<Said>| match said? {
                 _ if numbers.is_empty() && figure.quantity.is_of_search() => None,
                 _ if row.is_another_search(quick) && !figure.quantity.is_after() => Some(Verdict::Cut),
@@ -87,7 +87,7 @@ impl RowReport {
             }
         });
         let figures = figures.collect();
-        RowReport { label: row.label(quick), games, cut, figures, notes: notes(row, outcome, cut) }
+        RowReport { label: row.label(quick), games, cut, figures, notes: notes(row, played, cut) }
     }
 
     /// The result, in a line.
@@ -101,9 +101,9 @@ impl RowReport {
     }
 }
 
-/// The numbers of an outcome that a figure is held against.
-fn measure(quantity: Quantity, outcome: &Outcome) -> Vec<f64> {
-    let of_games = |number: fn(&GameResult) -> f64| outcome.games.iter().map(number).collect();
+/// The numbers of a played row that a figure is held against.
+fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
+    let of_games = |number: fn(&GameResult) -> f64| played.games.iter().map(number).collect();
     match quantity {
         Quantity::Lines => of_games(|game| game.lines as f64),
         Quantity::Pieces => of_games(|game| game.pieces as f64),
@@ -111,10 +111,10 @@ fn measure(quantity: Quantity, outcome: &Outcome) -> Vec<f64> {
         Quantity::Points | Quantity::BestPoints(_) => of_games(|game| game.score),
         Quantity::Lost => of_games(|game| f64::from(u8::from(!game.truncated))),
         Quantity::BestSeen => {
-            outcome.steps.iter().map(|step| step.best).reduce(f64::max).into_iter().collect()
+            played.steps.iter().map(|step| step.best).reduce(f64::max).into_iter().collect()
         }
         Quantity::After(generation) => {
-            outcome.steps.get(generation as usize - 1).map_or(Vec::new(), |step| step.lines.clone())
+            played.steps.get(generation as usize - 1).map_or(Vec::new(), |step| step.lines.clone())
         }
     }
 }
@@ -144,17 +144,17 @@ impl Ours {
     }
 }
 
-fn notes(row: &Row, outcome: &Outcome, cut: u64) -> Vec<String> {
+fn notes(row: &Row, played: &PlayedRow, cut: u64) -> Vec<String> {
     let mut notes = Vec::new();
     let (Some(width), Some(height)) = (row.rules.width, row.rules.height) else { return notes };
     if row.balances {
         let left = |game: &GameResult| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
         let fits = |game: &&GameResult| (0.0..=f64::from(width * height)).contains(&left(game));
-        let balanced = outcome.games.iter().filter(fits).count();
-        let mean = outcome.games.iter().map(left).sum::<f64>() / outcome.games.len().max(1) as f64;
-        notes.push(match balanced == outcome.games.len() {
+        let balanced = played.games.iter().filter(fits).count();
+        let mean = played.games.iter().map(left).sum::<f64>() / played.games.len().max(1) as f64;
+        notes.push(match balanced == played.games.len() {
             true => format!("cells balance in every game; {mean:.1} are left at its end"),
-            false => format!("cells balance in {balanced} of {} games only", outcome.games.len()),
+            false => format!("cells balance in {balanced} of {} games only", played.games.len()),
         });
         let said =
             |quantity| row.figures.iter().find(|figure| figure.quantity == quantity)?.document?.value();
@@ -165,11 +165,11 @@ fn notes(row: &Row, outcome: &Outcome, cut: u64) -> Vec<String> {
         }
     }
     if cut > 0 {
-        notes.push(format!("{cut} of {} games were cut", outcome.games.len()));
+        notes.push(format!("{cut} of {} games were cut", played.games.len()));
     }
-    for (generation, step) in (1..).zip(&outcome.steps) {
+    for (generation, step) in (1..).zip(&played.steps) {
         // All of a short search, and the ends of a long one.
-        if outcome.steps.len() <= 20 || generation % 10 == 0 || generation == 1 {
+        if played.steps.len() <= 20 || generation % 10 == 0 || generation == 1 {
             notes.push(format!(
                 "generation {generation}: best {}, average {}, deviation {}",
                 grouped(step.best),
