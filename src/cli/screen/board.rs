@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::widgets::{Block, Widget};
 
-use super::palette::{Mark, Palette};
+use super::palette::{Palette, ScreenCell};
 use crate::recording::{Cell, Scene, SceneCells};
 
 /// How large a cell is.
@@ -48,25 +48,25 @@ pub struct Board<'a> {
 
 impl Board<'_> {
     /// What is in a cell; row 0 is the lowest.
-    fn mark(&self, row: u8, column: u8) -> Mark {
+    fn cell(&self, row: u8, column: u8) -> ScreenCell {
         let is_of = |cells: &[(u8, u8)]| cells.contains(&(row, column));
         let scene = self.scene;
         if let Some(current) = &scene.current {
             if is_of(&current.cells) {
-                return Mark::Current(current.tetromino);
+                return ScreenCell::Current(current.tetromino);
             }
             if self.hint.is_some_and(|cells| is_of(&cells)) {
-                return Mark::Hint;
+                return ScreenCell::Hint;
             }
             if scene.ghost.is_some_and(|cells| is_of(&cells)) {
-                return Mark::Ghost(current.tetromino);
+                return ScreenCell::Ghost(current.tetromino);
             }
         }
         match scene.cells.get(row, column) {
-            Cell::Empty => Mark::Empty,
-            Cell::Of(tetromino) if is_of(&scene.last) => Mark::Last(tetromino),
-            Cell::Of(tetromino) => Mark::Landed(Some(tetromino)),
-            Cell::Given => Mark::Landed(None),
+            Cell::Empty => ScreenCell::Empty,
+            Cell::Of(tetromino) if is_of(&scene.last) => ScreenCell::Last(tetromino),
+            Cell::Of(tetromino) => ScreenCell::Landed(Some(tetromino)),
+            Cell::Given => ScreenCell::Landed(None),
         }
     }
 }
@@ -86,10 +86,10 @@ impl Widget for Board<'_> {
             for column in 0..width {
                 let down = u16::from(height - 1 - row);
                 let (x, y, (text, style)) = match self.cells {
-                    CellSize::Wide => (2 * u16::from(column), down, palette.wide(self.mark(row, column))),
+                    CellSize::Wide => (2 * u16::from(column), down, palette.wide(self.cell(row, column))),
                     CellSize::Half if down.is_multiple_of(2) => {
-                        let lower = if row == 0 { Mark::Empty } else { self.mark(row - 1, column) };
-                        (u16::from(column), down / 2, palette.half(self.mark(row, column), lower))
+                        let lower = if row == 0 { ScreenCell::Empty } else { self.cell(row - 1, column) };
+                        (u16::from(column), down / 2, palette.half(self.cell(row, column), lower))
                     }
                     CellSize::Half => continue,
                 };

@@ -15,7 +15,7 @@ pub mod show;
 pub mod terminal;
 
 pub use board::{Board, CellSize};
-pub use palette::{Mark, Palette};
+pub use palette::{Palette, ScreenCell};
 pub use panel::Panel;
 pub use reasons::Explained;
 pub use show::{Seat, Show};

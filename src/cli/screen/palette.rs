@@ -21,7 +21,7 @@ pub enum Palette {
 
 /// What is in a cell of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum ScreenCell {
     /// Nothing.
     Empty,
     /// A landed cell: of a tetromino, or one that the game began with.
@@ -53,34 +53,34 @@ impl Palette {
     }
 
     /// A cell of two columns.
-    pub fn wide(self, mark: Mark) -> (&'static str, Style) {
+    pub fn wide(self, cell: ScreenCell) -> (&'static str, Style) {
         let plain = Style::new();
         if self == Palette::Ascii {
-            return match mark {
-                Mark::Empty => (" .", plain.add_modifier(Modifier::DIM)),
-                Mark::Landed(_) => ("[]", plain),
-                Mark::Last(_) => ("{}", plain),
-                Mark::Current(_) => ("##", plain.add_modifier(Modifier::BOLD)),
-                Mark::Ghost(_) => ("::", plain),
-                Mark::Hint => ("++", plain.add_modifier(Modifier::BOLD)),
+            return match cell {
+                ScreenCell::Empty => (" .", plain.add_modifier(Modifier::DIM)),
+                ScreenCell::Landed(_) => ("[]", plain),
+                ScreenCell::Last(_) => ("{}", plain),
+                ScreenCell::Current(_) => ("##", plain.add_modifier(Modifier::BOLD)),
+                ScreenCell::Ghost(_) => ("::", plain),
+                ScreenCell::Hint => ("++", plain.add_modifier(Modifier::BOLD)),
             };
         }
-        match mark {
-            Mark::Empty => (" ·", plain.fg(Color::Indexed(238))),
-            Mark::Landed(_) | Mark::Current(_) => ("  ", plain.bg(self.full(mark))),
-            Mark::Last(_) => ("[]", plain.fg(Color::Indexed(16)).bg(self.full(mark))),
-            Mark::Ghost(tetromino) => ("[]", plain.fg(self.colour(tetromino))),
-            Mark::Hint => ("<>", plain.fg(self.full(mark)).add_modifier(Modifier::BOLD)),
+        match cell {
+            ScreenCell::Empty => (" ·", plain.fg(Color::Indexed(238))),
+            ScreenCell::Landed(_) | ScreenCell::Current(_) => ("  ", plain.bg(self.full(cell))),
+            ScreenCell::Last(_) => ("[]", plain.fg(Color::Indexed(16)).bg(self.full(cell))),
+            ScreenCell::Ghost(tetromino) => ("[]", plain.fg(self.colour(tetromino))),
+            ScreenCell::Hint => ("<>", plain.fg(self.full(cell)).add_modifier(Modifier::BOLD)),
         }
     }
 
     /// Two cells in one column, the upper and the lower one. There is no such thing without colours.
-    pub fn half(self, upper: Mark, lower: Mark) -> (&'static str, Style) {
+    pub fn half(self, upper: ScreenCell, lower: ScreenCell) -> (&'static str, Style) {
         let plain = Style::new();
         match (upper, lower) {
-            (Mark::Empty, Mark::Empty) => (" ", plain),
-            (upper, Mark::Empty) => ("▀", plain.fg(self.full(upper))),
-            (Mark::Empty, lower) => ("▄", plain.fg(self.full(lower))),
+            (ScreenCell::Empty, ScreenCell::Empty) => (" ", plain),
+            (upper, ScreenCell::Empty) => ("▀", plain.fg(self.full(upper))),
+            (ScreenCell::Empty, lower) => ("▄", plain.fg(self.full(lower))),
             (upper, lower) => ("▀", plain.fg(self.full(upper)).bg(self.full(lower))),
         }
     }
@@ -91,14 +91,14 @@ impl Palette {
     }
 
     /// The colour of a cell that is not empty.
-    fn full(self, mark: Mark) -> Color {
-        match mark {
-            Mark::Last(tetromino) | Mark::Current(tetromino) | Mark::Landed(Some(tetromino)) => {
-                self.colour(tetromino)
-            }
-            Mark::Landed(None) => Color::Indexed(245),
-            Mark::Empty | Mark::Ghost(_) => Color::Indexed(240),
-            Mark::Hint => Color::Indexed(231),
+    fn full(self, cell: ScreenCell) -> Color {
+        match cell {
+            ScreenCell::Last(tetromino)
+            | ScreenCell::Current(tetromino)
+            | ScreenCell::Landed(Some(tetromino)) => self.colour(tetromino),
+            ScreenCell::Landed(None) => Color::Indexed(245),
+            ScreenCell::Empty | ScreenCell::Ghost(_) => Color::Indexed(240),
+            ScreenCell::Hint => Color::Indexed(231),
         }
     }
 

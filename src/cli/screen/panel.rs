@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::palette::{Mark, Palette};
+use super::palette::{Palette, ScreenCell};
 use crate::cli::numbers::{grouped, short};
 use crate::engine::{ActionModel, Rules, Shape, Tetromino};
 use crate::recording::Scene;
@@ -118,7 +118,7 @@ impl Lines<'_> {
 
     /// A shape in cells of two columns, and an empty line.
     fn piece(&mut self, shape: &Shape, tetromino: Tetromino) {
-        let (text, style) = self.palette.wide(Mark::Current(tetromino));
+        let (text, style) = self.palette.wide(ScreenCell::Current(tetromino));
         let cells = shape.cells_at(0, 0);
         for row in (0..shape.height).rev() {
             for (_, column) in cells.iter().filter(|cell| cell.0 == row) {
