@@ -20,7 +20,7 @@ use crate::load::{self, Load};
 use crate::table::ATTACKS;
 use crate::victim::{DESCRIPTORS, Victim};
 
-/// How often an attack is tried that breaks something, and one of which only the bystander notices something.
+/// How often to try an attack that breaks something, and one that only the bystander notices.
 const TRIES: usize = 2;
 const TRIES_OF_WAITING: usize = 3;
 
@@ -294,7 +294,7 @@ fn judge(attack: &Attack, seen: &Seen, mib: u64) -> Result<()> {
     Ok(())
 }
 
-/// An attack of which only the bystander noticed something.
+/// An attack that only the bystander noticed.
 #[derive(Debug, thiserror::Error)]
 #[error("the bystander {0}")]
 struct KeptWaiting(String);

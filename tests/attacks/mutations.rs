@@ -22,9 +22,9 @@ use crate::raw_bytes::RawBytes;
 const ENVS: u32 = 3;
 /// Calls at a time.
 const AT_ONCE: usize = 16;
-/// How long one may take: games may have become endless ones.
+/// How long one may take: a mutated game may be endless.
 const DEADLINE: Duration = Duration::from_millis(100);
-/// How long one may take that is sent once more, alone.
+/// How long one that is sent again, alone, may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a message, and reads the answer to its end or to the deadline.

@@ -69,7 +69,7 @@ async fn next_refusal(calls: &mut JoinSet<Status>) -> Status {
 }
 
 #[tokio::test]
-async fn unread_answers_have_so_much_room_on_a_connection_and_in_all() {
+async fn unread_answers_have_limited_room_on_a_connection_and_in_all() {
     let (address, _guard) = start(300 << 20, PATIENCE).await;
     let mut other = client(address).await;
     let (session, bytes) = bulky_session(&mut other).await;

@@ -96,7 +96,7 @@ async fn frame(body: &mut Body) -> Result<Bytes, Status> {
 const STEP: &str = "/tetrion.v1.EnvironmentService/Step";
 
 #[tokio::test]
-async fn a_panic_becomes_internal_wherever_it_happens_and_says_nothing_of_itself() {
+async fn a_panic_becomes_internal_wherever_it_happens_and_hides_its_message() {
     #[track_caller]
     fn check(status: &Status) {
         assert_eq!(status.code(), Code::Internal);
@@ -186,7 +186,7 @@ async fn a_stream_that_waits_is_ended_when_the_server_drains() {
 }
 
 #[tokio::test]
-async fn without_the_token_a_call_is_not_tried() {
+async fn without_the_token_a_call_reaches_no_service() {
     let drain = CancellationToken::new();
     for wrong in ["", "Token", "toke", "tokens", "token "] {
         let response = call(request(STEP, wrong), Does::PanicsAtOnce, &drain).await;

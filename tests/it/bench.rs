@@ -65,7 +65,7 @@ fn the_table_comes_as_text_and_as_markdown() {
 }
 
 #[test]
-fn a_token_for_servers_of_ones_own_is_not_for_the_one_that_is_measured() {
+fn the_measured_server_ignores_a_token_meant_for_other_servers() {
     let mut command = tetrion(&["bench", "--quick", "--only", "calls"]);
     let output = command.env("TETRION_SERVE_TOKEN", "secret").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

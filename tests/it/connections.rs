@@ -119,7 +119,7 @@ fn is_served(mut stream: &TcpStream) -> bool {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_address_has_so_many_connections_and_leaves_the_others_theirs() {
+async fn the_connections_of_an_address_are_limited_and_leave_room_for_others() {
     // The system writes addresses of IPv4 as addresses of IPv6 here.
     let mut server = tetrion(&["serve", "--listen", "[::]:0", "--insecure"]);
     server.args(["--max-connections", "6", "--max-connections-per-address", "2"]);
@@ -174,7 +174,7 @@ async fn calls_beyond_the_limit_of_a_connection_wait_in_the_client() {
 }
 
 #[tokio::test]
-async fn begun_calls_have_so_many_places_and_end() {
+async fn begun_calls_have_limited_places_and_end() {
     let network = deadlines(|deadlines| deadlines.request = Duration::from_secs(2));
     let (address, _guard) = start(NetworkLimits { max_calls: 10, ..network }).await;
     let mut other = client(address).await;
@@ -200,7 +200,7 @@ async fn begun_calls_have_so_many_places_and_end() {
 }
 
 #[tokio::test]
-async fn requests_have_so_much_room_in_all() {
+async fn requests_have_limited_room_in_all() {
     let (address, _guard) =
         start(NetworkLimits { request_memory: 192 << 20, ..NetworkLimits::default() }).await;
     let (mut calls, mut open) = (JoinSet::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The controllers with a name: they replay the games that other programs recorded of them, placement for placement.
+//! The named controllers: they replay the games that other programs recorded of them, placement for placement.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -256,7 +256,7 @@ fn people_get_a_table() {
 }
 
 #[test]
-fn what_cannot_be_played_is_told_with_a_way_out() {
+fn what_cannot_be_played_is_refused_with_a_way_out() {
     #[track_caller]
     fn says(error: &str, parts: &[&str]) {
         parts.iter().for_each(|part| assert!(error.contains(part), "{part:?} is not in {error}"));
@@ -303,7 +303,7 @@ fn what_cannot_be_played_is_told_with_a_way_out() {
 }
 
 #[test]
-fn agents_play_beside_controllers_each_with_the_flags_that_are_for_him() {
+fn agents_play_beside_controllers_each_with_its_own_flags() {
     let everybody = "dummy,random,random_survey,flat_stacking,monte_carlo,yiyuan-lee";
     let answer = json(&["--controller", everybody, "--playouts", "20", "--lookahead", "1"]);
     let lines = |n: usize| answer["results"][n]["mean_lines"].as_f64().unwrap();

@@ -246,7 +246,7 @@ async fn started_has_every_default_filled_in() {
 }
 
 #[tokio::test]
-async fn seeds_per_slot_are_rows_of_a_matrix_and_nobody_is_compared() {
+async fn seeds_per_slot_are_rows_of_a_matrix_and_no_policies_are_compared() {
     let (mut client, _guard) = start(2).await;
     let seeds: Vec<u64> = (10..16).collect();
     let games = Some(Games::Seeds(tensor::encode(vec![3, 2], &seeds)));
@@ -603,7 +603,7 @@ async fn what_cannot_be_played_is_refused() {
 }
 
 #[tokio::test]
-async fn progress_may_be_told_less_often_than_any_clock_can_count() {
+async fn progress_may_be_reported_less_often_than_any_clock_can_count() {
     let (mut client, _guard) = start(2).await;
     for (seconds, nanos) in [(i64::MAX, 0), (i64::MAX, i32::MAX), (i64::MAX / 1_000_000_000, 0)] {
         let progress_interval = Some(prost_types::Duration { seconds, nanos });

@@ -330,7 +330,7 @@ fn what_shapes_cannot_reach_does_not_count() {
 }
 
 #[test]
-fn odds_are_those_of_one_who_has_seen_all_pieces() {
+fn odds_follow_from_all_pieces_dealt_so_far() {
     for seed in 0..50 {
         // Under bag7, exactly what is left of the bag.
         let pieces: Vec<char> = bag7_sequence(seed, 3).chars().collect();
@@ -365,7 +365,7 @@ fn a_mean_is_added_up_in_order_and_then_divided() {
     let sum = numbers.iter().fold(0.0, |sum, number| sum + number);
     assert_eq!(Odds::EVEN.mean(numbers), sum / 7.0);
     assert_eq!(Odds::certain(Tetromino::Z).mean(numbers), 0.4);
-    // What cannot come is passed over, whatever it would count.
+    // A piece that cannot come is skipped, whatever it would score.
     assert_eq!(Odds::certain(Tetromino::I).mean([0.1, f64::NAN, f64::NAN, 1.0, 1.0, 1.0, 1.0]), 0.1);
 }
 

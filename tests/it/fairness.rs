@@ -232,7 +232,7 @@ async fn a_step_on_the_pool_is_the_same_as_steps_without_it() {
 }
 
 #[tokio::test]
-async fn a_call_may_take_so_much_work_and_no_more() {
+async fn the_work_of_a_call_is_limited() {
     let rules = Rules { width: WIDE.0, height: WIDE.1, ..Rules::default() };
     let set = FeatureSet::custom(&["holes_enclosed"], rules.width).unwrap();
     let work = nanoseconds(&rules, 100, Some(&set), Options::default());
@@ -247,7 +247,7 @@ async fn a_call_may_take_so_much_work_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_caller_has_so_many_evaluations_and_leaves_room_for_others() {
+async fn the_evaluations_of_a_caller_are_limited_and_leave_room_for_others() {
     let evaluations = EvaluationCapacity { max_per_caller: 2, ..EvaluationCapacity::default() };
     let served = serve(ServerConfig { evaluations, ..Default::default() }).await;
     let mut greedy = served.evaluations().await;

@@ -95,7 +95,7 @@ async fn called_as(address: SocketAddr, host: &str) -> Result<(), Status> {
 }
 
 #[tokio::test]
-async fn a_host_that_a_page_has_made_lead_here_is_refused() {
+async fn a_name_that_a_page_made_resolve_to_the_loopback_is_refused() {
     let hosts = Hosts::Local(vec!["tetris.lab".to_owned()]);
     let (address, _guard) = listen_with(ServerConfig { hosts, ..ServerConfig::default() }).await;
     for host in [

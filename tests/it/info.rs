@@ -21,7 +21,7 @@ async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse
 }
 
 #[tokio::test]
-async fn it_tells_what_it_was_started_with() {
+async fn it_reports_what_it_was_started_with() {
     let evaluations =
         EvaluationCapacity { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
     let max_call_work = Duration::from_secs(90);

@@ -38,7 +38,7 @@ fn begin(folder: &Path, args: &[&str]) -> Running {
     start(tetrion(&SMALL).arg("--out").arg(folder).args(args))
 }
 
-/// The files of a run that nothing happened to, and what it printed.
+/// The files of an undisturbed run, and what it printed.
 fn undisturbed() -> &'static (Vec<(&'static str, String)>, Value) {
     static RUN: OnceLock<(Vec<(&'static str, String)>, Value)> = OnceLock::new();
     RUN.get_or_init(|| {

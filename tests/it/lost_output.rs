@@ -71,7 +71,7 @@ fn without_stderr_every_command_prints_its_result() {
 }
 
 #[test]
-fn a_reader_who_leaves_ends_every_command_without_a_word() {
+fn a_reader_that_leaves_ends_every_command_silently() {
     for mut command in commands("stdout") {
         let output = check(command.stdout(closed()), READER_LEFT.into());
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -124,7 +124,7 @@ fn a_server_without_its_log_goes_on_serving() {
 }
 
 #[test]
-fn a_server_whose_line_cannot_be_written_serves_all_the_same() {
+fn a_server_whose_line_cannot_be_written_serves_anyway() {
     for stdout in [closed, full] {
         let mut server = serve().stdout(stdout()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -143,7 +143,7 @@ fn a_server_whose_line_cannot_be_written_serves_all_the_same() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn games_that_cannot_be_written_are_found_out_before_they_are_played_or_still_told() {
+fn games_that_cannot_be_written_are_refused_before_play_or_still_summarised() {
     let evaluate = ["evaluate", "--controller", "bcts", "--height", "5", "--games", "3", "--per-game"];
     let refused = |path: &str| check(tetrion(&evaluate).arg(path), 1);
     for path in ["/no/such/folder/games.csv", "/"] {

@@ -15,7 +15,7 @@ mod keypress_games;
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 
-/// The controllers with a name play the games that other programs recorded of them.
+/// The named controllers play the games that other programs recorded of them.
 mod controllers;
 
 /// What the proto files say is true, and everything in them has a comment.
@@ -82,13 +82,13 @@ mod models;
 
 /// Exact values on small playfields, against a slow plain solver, reasoning, and games that were played.
 mod optimum;
-/// A person plays, by keys that are handed over.
+/// `tetrion play`, driven by keys and simulated time.
 mod play;
 /// Learning curves, as text and as SVG.
 mod plot;
 /// The screens of games, as pictures of characters.
 mod screen;
-/// The program on a terminal, which it puts back.
+/// The program on a terminal, which it restores.
 #[cfg(target_os = "linux")]
 mod terminal;
 /// Controllers are watched, forward and back.

@@ -183,7 +183,7 @@ fn any_number_of_threads_finds_the_same_bits() {
 }
 
 #[test]
-fn nobody_is_better_than_the_best() {
+fn no_player_is_better_than_the_best() {
     for (width, height) in [(4, 4), (4, 5)] {
         let process = every_placement(width, height);
         let best = solve(&process, Pick::Best).of_game();
@@ -203,12 +203,12 @@ fn nobody_is_better_than_the_best() {
 }
 
 #[test]
-fn what_is_heard_on_the_way_comes_closer() {
+fn the_error_of_the_last_sweep_is_small_enough() {
     let process = every_placement(4, 4);
-    let mut heard = Vec::new();
-    let solution = process.solve(Pick::Best, &Pool::new(1).unwrap(), |sweep| heard.push(sweep));
-    assert_eq!(heard.len(), solution.sweeps() as usize);
-    let (first, last) = (heard[0], heard[heard.len() - 1]);
+    let mut sweeps = Vec::new();
+    let solution = process.solve(Pick::Best, &Pool::new(1).unwrap(), |sweep| sweeps.push(sweep));
+    assert_eq!(sweeps.len(), solution.sweeps() as usize);
+    let (first, last) = (sweeps[0], sweeps[sweeps.len() - 1]);
     assert!(first.error > 1.0 && last.error <= last.wanted && last.wanted < 1e-8, "{first:?}, {last:?}");
 }
 

@@ -1,4 +1,4 @@
-//! `tetrion play`, driven by keys and by time that is handed to it.
+//! `tetrion play`, driven by keys and simulated time.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -34,7 +34,7 @@ fn scene(play: &Play) -> Scene {
     play.course().scene()
 }
 
-/// Puts the piece in play somewhere else than the one before it, so that games take a while.
+/// Puts the piece in play elsewhere than the one before it, so that games take a while.
 fn drop_somewhere(play: &mut Play, n: usize) {
     press(play, &[LEFT; 8]);
     press(play, &vec![RIGHT; 3 * n % 8]);
@@ -71,7 +71,7 @@ fn keys_lead_to_every_placement_and_to_no_other() {
     }
 }
 
-/// Where the piece is dropped. The ghost has shown it, and there it is, unless rows went.
+/// Where a drop puts the piece: where the ghost shows it, which a drop confirms unless rows clear.
 fn dropped(play: &Play) -> [(u8, u8); 4] {
     let ghost = play.ghost().expect("a piece is held");
     let mut after = play.clone();

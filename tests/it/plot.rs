@@ -47,7 +47,7 @@ Title
 }
 
 #[test]
-fn lines_are_told_apart_by_their_gaps() {
+fn lines_differ_by_their_gaps() {
     let flat = |y| [(0.0, y), (10.0, y)];
     check(
         &chart(&[

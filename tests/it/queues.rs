@@ -35,7 +35,7 @@ fn callers_share_the_threads_however_many_jobs_they_have_and_however_long_these_
 }
 
 #[test]
-fn a_caller_that_comes_new_is_next_and_has_saved_up_nothing() {
+fn a_new_caller_is_next_and_has_saved_up_nothing() {
     let (old, new) = (Party::Connection(1), Party::Connection(2));
     let mut queues = Queues::default();
     queues.put(&old, Box::new(|| {}));

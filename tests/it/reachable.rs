@@ -11,7 +11,7 @@ use tetrion::engine::{
 
 use crate::twin::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
 
-/// What is told apart by its cells alone, with a spawn in one place.
+/// Placements that differ by their cells alone, and one place to spawn in.
 const PLAIN: Movement = Movement {
     rotation: RotationSystem::Srs,
     half_turns: HalfTurns::Off,

@@ -104,7 +104,7 @@ async fn whole(channel: &Channel, bytes: usize) -> Code {
 }
 
 #[tokio::test]
-async fn announced_messages_have_so_much_room_on_a_connection() {
+async fn announced_messages_have_limited_room_on_a_connection() {
     let (address, _guard) = start().await;
     let hostile = connect(&address).await;
     let mut calls = JoinSet::new();

@@ -1,4 +1,4 @@
-//! Games of evaluations are recorded: what the server says that was done comes to the results that it reported, and the program
+//! Games of evaluations are recorded: the actions that the server sends lead to the results that it reported, and the program
 //! writes, replays and exports them.
 
 use std::fs;
@@ -21,7 +21,7 @@ use crate::support::refused;
 
 type Request = pb::EvaluatePoliciesRequest;
 
-/// The games of a request, and what was done in them.
+/// The games of a request, and their actions.
 async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Vec<u16>)> {
     let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
     let (mut results, mut actions) = (Vec::new(), Vec::new());
@@ -52,7 +52,7 @@ fn agents(names: &[&str]) -> Vec<pb::Agent> {
 }
 
 #[tokio::test]
-async fn what_was_done_comes_to_the_results() {
+async fn actions_lead_to_the_results() {
     let (mut client, _guard) = start(2).await;
     let seeds = || Some(Games::Seeds(tensor::encode(vec![2], &[3u64, 9])));
     let ruled = |rules: Rules, names: &[&str]| Request {
@@ -128,8 +128,8 @@ async fn more_than_can_be_kept_is_refused() {
         (Request { max_response_bytes: 1 << 20, ..longest }, "max_steps"),
         (Request { omit_results: true, ..recording(1) }, "record"),
     ] {
-        let told = refused(client.evaluate_policies(request).await, Code::InvalidArgument, "INVALID_FIELD");
-        assert_eq!(told.fields(), [field]);
+        let error = refused(client.evaluate_policies(request).await, Code::InvalidArgument, "INVALID_FIELD");
+        assert_eq!(error.fields(), [field]);
     }
 }
 
@@ -222,22 +222,25 @@ fn replay_says_whether_a_recording_is_true() {
         let output = tetrion(&["replay", path, "--json"]).output().unwrap();
         (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).unwrap())
     };
-    let (code, told) = json(path);
-    assert_eq!((code, &told["same"], &told["player"]), (Some(0), &Value::from(true), &Value::from("bcts")));
+    let (code, report) = json(path);
+    assert_eq!(
+        (code, &report["same"], &report["player"]),
+        (Some(0), &Value::from(true), &Value::from("bcts"))
+    );
     let at = String::from_utf8(run(&["replay", path, "--at", "0"]).stdout).unwrap();
     assert_eq!(at.lines().filter(|line| line.starts_with('|')).count(), 6);
     let steps = String::from_utf8(run(&["replay", path, "--step"]).stdout).unwrap();
     let heads = steps.lines().filter(|line| line.starts_with("step ")).count() as u64;
-    assert_eq!(heads, told["steps"].as_u64().unwrap() + 1);
+    assert_eq!(heads, report["steps"].as_u64().unwrap() + 1);
     // Falsified by hand.
     let text = fs::read_to_string(&file).unwrap();
-    let lines = told["lines"].as_u64().unwrap();
+    let lines = report["lines"].as_u64().unwrap();
     let falsified = text.replace(&format!("\"lines\":\"{lines}\""), "\"lines\":\"1000000\"");
     assert_ne!(text, falsified);
     fs::write(&file, falsified).unwrap();
-    let (code, told) = json(path);
+    let (code, report) = json(path);
     let difference = format!("at the end: {lines} lines, recorded 1000000");
-    assert_eq!((code, &told["difference"]), (Some(1), &Value::from(difference)));
+    assert_eq!((code, &report["difference"]), (Some(1), &Value::from(difference)));
     for (args, problem) in [
         (vec!["replay", path, "--at", "99999"], "--at is 99999, expected 0..="),
         (vec!["replay", "Cargo.toml"], "it is neither a recording in JSON"),
@@ -284,7 +287,7 @@ fn export_writes_every_form() {
     assert!(steps > 3);
 }
 
-/// Nobody wants a million pictures by accident.
+/// A million pictures would be a slip of the keyboard.
 #[test]
 fn export_refuses_more_pictures_than_a_file_can_hold() {
     let folder = folder("too_many");

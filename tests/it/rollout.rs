@@ -126,7 +126,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
 
 #[test]
 fn rows_that_are_left_out_change_nothing() {
-    // Good, bad, and so that many placements are worth the same but for the last bits.
+    // Good weights, bad ones, and some that score many placements alike but for the last bits.
     let good = ("bcts8", BCTS.to_vec());
     let bad = ("bcts8", vec![0.5, 0.1, -0.2, -0.3, -0.1, 0.2, -0.01, -0.5]);
     let even = ("height4", vec![-1.0, 1.0, -1.0 - 1e-12, -1.0 + 1e-11]);

@@ -55,7 +55,7 @@ fn board(cells: CellSize, palette: Palette) -> Buffer {
 }
 
 #[test]
-fn a_playfield_without_colours_is_told_by_its_characters() {
+fn a_playfield_without_colours_is_drawn_in_characters() {
     let expected = "\
 + somebo +
 |###### .|

@@ -99,7 +99,7 @@ async fn health(channel: Channel, service: &str) -> Result<ServingStatus, Code> 
 }
 
 #[tokio::test]
-async fn it_says_where_it_listens_and_that_it_is_well() {
+async fn it_says_where_it_listens_and_that_it_is_healthy() {
     let process = Process::start(&[]);
     assert!(process.address.ip().is_loopback());
     assert_ne!(process.address.port(), 0);
@@ -196,7 +196,7 @@ async fn code_of_calls(channel: Channel, token: Option<&str>) -> [Code; 2] {
 }
 
 #[tokio::test]
-async fn with_a_token_nobody_is_served_without_it() {
+async fn with_a_token_no_call_is_served_without_it() {
     let process = Process::start(&["--token", "open sesame"]);
     let channel = process.channel().await;
     assert_eq!(code_of_calls(channel.clone(), None).await, [Code::Unauthenticated; 2]);
@@ -308,7 +308,7 @@ fn errors_of_tls_name_the_file() {
 }
 
 #[test]
-fn as_many_threads_as_may_be_start_promptly_and_hear_sigterm() {
+fn the_most_threads_allowed_start_promptly_and_obey_sigterm() {
     let begin = Instant::now();
     let process = Process::start(&["--threads", "512", "--log", "error"]);
     process.terminate();
@@ -318,7 +318,7 @@ fn as_many_threads_as_may_be_start_promptly_and_hear_sigterm() {
 }
 
 #[test]
-fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
+fn a_call_that_never_ends_delays_the_exit_for_a_bounded_time() {
     let process = Process::start(&["--drain-timeout", "0.3"]);
     let mut stream = TcpStream::connect(process.address).unwrap();
     // A request that promises a message of 95 bytes and sends none of them.
@@ -335,7 +335,7 @@ fn a_call_that_never_ends_holds_the_end_up_for_a_bounded_time() {
 }
 
 #[test]
-fn the_end_of_stdin_is_the_end_where_that_is_asked_for() {
+fn the_end_of_stdin_stops_it_if_a_flag_says_so() {
     let mut process = Process::start(&["--exit-on-stdin-eof"]);
     process.stdin.take();
     let (status, ..) = process.wait();
@@ -411,7 +411,7 @@ fn browsers_reach_it_over_grpc_web() {
 }
 
 #[test]
-fn pages_of_other_machines_may_call_where_they_are_let_in() {
+fn pages_of_other_machines_may_call_where_they_are_allowed() {
     let process = Process::start(&[]);
     for origin in ["http://localhost", "http://localhost:3000", "https://127.0.0.1:1", "http://[::1]:80"] {
         assert_eq!(preflight(&process, origin).as_deref(), Some(origin));

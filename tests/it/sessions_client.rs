@@ -35,7 +35,7 @@ fn request() -> SessionRequest {
 }
 
 #[tokio::test]
-async fn an_action_that_does_not_exist_is_told() {
+async fn an_action_that_does_not_exist_is_reported() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     for (invalid_action_policy, reward, terminated) in [
@@ -85,7 +85,7 @@ async fn placements_of_positions_are_those_of_a_session() {
 }
 
 #[tokio::test]
-async fn a_session_from_its_making_to_its_end() {
+async fn a_session_from_creation_to_deletion() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The whole program on a terminal, which `script` of util-linux makes: it draws, obeys keys and puts the terminal back.
+//! The whole program on a terminal, which `script` of util-linux makes: it draws, obeys keys and restores the terminal.
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -45,7 +45,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Reads until something holds of what was written.
+    /// Reads until a condition holds for what was written.
     #[track_caller]
     fn read_until(&mut self, what: &str, holds: impl Fn(&Terminal) -> bool) {
         let mut some = [0; 4096];
@@ -172,7 +172,7 @@ fn a_piece_is_dropped_and_ctrl_c_leaves() {
 }
 
 #[test]
-fn sigterm_puts_the_terminal_back() {
+fn sigterm_restores_the_terminal() {
     for (args, player) in [("watch bcts --paused", "bcts"), ("play", "you")] {
         let mut terminal = Terminal::open((80, 24), args, &[]);
         terminal.wait_for("q quit");
@@ -218,7 +218,7 @@ fn what_was_played_is_a_recording() {
 
 #[test]
 fn colours_are_among_the_256() {
-    // What is asked for goes before what the environment wishes.
+    // A flag overrides the environment.
     for (args, environment) in
         [("play --seed 7", &[("NO_COLOR", "")][..]), ("play --palette colour-blind", &[("NO_COLOR", "1")])]
     {

@@ -54,7 +54,7 @@ pub fn files(folder: &Path) -> Vec<(&'static str, String)> {
     FILES.iter().map(|name| (*name, fs::read_to_string(folder.join(name)).unwrap())).collect()
 }
 
-/// The files of a run that nothing happened to.
+/// The files of an undisturbed run.
 fn undisturbed() -> &'static Vec<(&'static str, String)> {
     static RUN: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -192,7 +192,7 @@ fn killed_ten_times_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn made_longer_it_ends_with_the_bytes_of_a_run_that_was_to_be_so_long() {
+fn a_run_made_longer_ends_with_the_bytes_of_one_planned_that_long() {
     let folder = empty_folder("longer");
     let shorter: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "4" } else { arg }).collect();
     succeeded(tetrion(&shorter).arg("--out").arg(&folder).output().unwrap());
@@ -229,7 +229,7 @@ fn two_servers_give_the_bytes_of_one() {
 }
 
 #[test]
-fn pieces_of_ones_own_are_the_same_for_any_servers_and_after_a_stop() {
+fn pieces_per_slot_are_the_same_for_any_servers_and_after_a_stop() {
     let own = ["--game-seeds", "per_slot"];
     let alone = empty_folder("own_pieces");
     succeeded(begin(&alone, &own).output());
@@ -253,7 +253,7 @@ fn pieces_of_ones_own_are_the_same_for_any_servers_and_after_a_stop() {
 }
 
 #[test]
-fn a_server_that_dies_is_done_without() {
+fn a_run_goes_on_without_a_server_that_dies() {
     let folder = empty_folder("one_dies");
     let ((mut one, first), (_two, second)) = (serve(), serve());
     let mut run = begin(&folder, &["--server", &first, "--server", &second]);
@@ -306,7 +306,7 @@ fn the_score_can_be_checked_with_the_weights() {
 #[test]
 fn the_best_of_the_last_games_is_a_recording() {
     let folder = empty_folder("best");
-    let told = succeeded(begin(&folder, &[]).output());
+    let printed = succeeded(begin(&folder, &[]).output());
     let Weights { seeds, .. } = Weights::read(&folder.join(WEIGHTS)).unwrap();
     let games = folder.join("games.csv");
     let output = tetrion(&["evaluate", "--max-pieces", "3000", "--games", "8", "--json"])
@@ -325,10 +325,13 @@ fn the_best_of_the_last_games_is_a_recording() {
     assert_eq!((recording.outcome.lines, &recording.player[..]), (most, "thiery9"));
     assert!(most > 100, "{most}: nothing was learned");
     assert_eq!(Replay::new(recording).unwrap().difference(), None);
-    assert!(told.contains(&format!("lines, is in {}; make a moving picture", path.display())), "{told}");
+    assert!(
+        printed.contains(&format!("lines, is in {}; make a moving picture", path.display())),
+        "{printed}"
+    );
     let path = path.to_str().unwrap();
-    let told: Value = serde_json::from_str(&succeeded(resume(&folder, &["--json"]).output())).unwrap();
-    assert_eq!(told["best"], path);
+    let result: Value = serde_json::from_str(&succeeded(resume(&folder, &["--json"]).output())).unwrap();
+    assert_eq!(result["best"], path);
     succeeded(tetrion(&["replay", path]).output().unwrap());
     check_same(&folder);
 }
@@ -345,7 +348,7 @@ fn a_genetic_search_leaves_the_same_files() {
 }
 
 #[test]
-fn a_genetic_search_is_that_of_its_report_unless_it_is_told_otherwise() {
+fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     let folder = empty_folder("report");
     let args =
         ["train", "--optimizer", "genetic", "--generations", "3", "--population", "8", "--check-games", "4"];
@@ -496,7 +499,7 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
     assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
 
-    // What is handed in is a result or a best candidate, or a mean of results: of all, or of the second half.
+    // The weights of a run are a result or a best candidate, or a mean of results: of all, or of the second half.
     let record = fs::read_to_string(folder.join(GENERATIONS)).unwrap();
     let generations: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let vectors = |of: &str| -> Vec<Vec<f64>> {
@@ -511,7 +514,7 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_with_a_way_out() {
+fn what_cannot_be_done_is_refused_with_a_way_out() {
     #[track_caller]
     fn refused(args: &[&str], code: i32, parts: &[&str]) {
         let output = tetrion(&["train"]).args(args).output().unwrap();
@@ -663,7 +666,7 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
 
 /// The line of a generation is on the disk, its checkpoint is not: there is one number of generations, and one way on.
 #[test]
-fn a_disk_that_fills_up_tells_how_far_the_run_is_once() {
+fn a_disk_that_fills_up_is_reported_once_with_how_far_the_run_is() {
     let folder = empty_folder("full_disk");
     let short: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "2" } else { arg }).collect();
     succeeded(tetrion(&short).arg("--out").arg(&folder).output().unwrap());

@@ -1,4 +1,4 @@
-//! `tetrion watch`, driven by keys and by time that is handed to it: its games are those of evaluations.
+//! `tetrion watch`, driven by keys and simulated time: its games are those of evaluations.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

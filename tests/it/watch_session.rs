@@ -1,5 +1,5 @@
-//! `tetrion watch --session`: the screen of a session that somebody else steps, driven by keys and by time that is handed to it,
-//! and the whole program on a terminal, with servers that stop and start.
+//! `tetrion watch --session`: the screen of a session that another client steps, driven by keys and simulated time, and the
+//! whole program on a terminal, with servers that stop and start.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ async fn a_session_is_drawn_as_a_game_is() {
     learner.session.step(&[0], &[]).await.unwrap();
     let frame = watching.next().await.unwrap();
     let (viewer, _) = viewer((watching.session().clone(), frame));
-    // The O has landed while somebody watched, so its cells are known.
+    // The O has landed while a viewer watched, so its cells are known.
     let expected = "\
 + env 0 -+ piece        I
 | . .## .| lines        0
@@ -104,7 +104,7 @@ async fn a_viewer_goes_back_and_on_again() {
         let frame = learner.frame().await.1;
         let mut kept = kept.lock().unwrap();
         kept.push(Duration::from_secs(second), frame.clone());
-        // The same once more says that the session is there still.
+        // The same frame once more says that the session is still there.
         kept.push(Duration::from_millis(1000 * second + 500), frame);
     }
     assert_eq!(kept.lock().unwrap().newest(), 5);
@@ -281,7 +281,7 @@ fn terminal_has_colours(terminal: &Terminal) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_does_not_come_back_is_told() {
+async fn a_server_that_does_not_come_back_is_reported() {
     let server = Process::start(&[]);
     let session = learner(&server).await;
     let args = format!("watch --session {} --server {} --patience 0", session.name(), server.address);
@@ -299,10 +299,10 @@ async fn a_server_that_does_not_come_back_is_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_session_is_refused() {
     let server = Process::start(&[]);
-    let args = format!("watch --session sessions/nobody --server {}", server.address);
+    let args = format!("watch --session sessions/none --server {}", server.address);
     let (written, code) = Terminal::open((80, 24), &args, &[]).end();
     assert_eq!(code, Some(1), "{written:?}");
-    assert!(written.contains("there is no session \"sessions/nobody\""), "{written:?}");
+    assert!(written.contains("there is no session \"sessions/none\""), "{written:?}");
     assert!(!written.contains("\x1b[?1049h"), "{written:?}");
 
     #[track_caller]

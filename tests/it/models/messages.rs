@@ -97,7 +97,7 @@ async fn our_own_client_sends_them_too() {
     }
 }
 
-/// The field of a refusal and what is said of it; the game is played where there is none.
+/// The message of a refusal, which begins with its field; empty if the games are played.
 async fn refusal(client: &mut Client, asked: pb::EvaluatePoliciesRequest) -> String {
     match ask(client, asked).await {
         Ok(_) => String::new(),

@@ -71,7 +71,7 @@ fn parts_that_take_all_they_can_leave_as_much_for_another() {
 }
 
 #[test]
-fn what_is_a_parts_own_is_there_however_much_others_take() {
+fn a_part_keeps_its_own_however_much_others_take() {
     let all = Budget::new(100);
     let greedy: Vec<_> = (0..20).map(|_| all.part(1000, 5)).collect();
     let mut shares = Vec::new();

@@ -62,7 +62,7 @@ async fn a_session_does_not_exist_for_other_callers() {
 }
 
 #[tokio::test]
-async fn the_lease_of_a_session_is_renewed_and_told_to_its_caller_only() {
+async fn the_lease_of_a_session_is_renewed_by_and_shown_to_its_caller_only() {
     let server = start().await;
     let mut client = server.client().await;
     let ttl = Some(prost_types::Duration { seconds: 100, nanos: 0 });

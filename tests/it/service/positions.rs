@@ -238,7 +238,7 @@ async fn an_episode_that_has_ended_has_no_placements_and_one_action() {
 }
 
 #[tokio::test]
-async fn whoever_types_a_request_writes_plain_numbers() {
+async fn a_request_typed_by_hand_may_have_plain_numbers() {
     let server = start().await;
     let mut client = server.client().await;
     let written = |values: &[f64]| Some(pb::Tensor { values: values.to_vec(), ..Default::default() });

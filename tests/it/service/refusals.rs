@@ -438,7 +438,7 @@ async fn actions_out_of_range_are_listed_up_to_sixteen() {
 }
 
 #[tokio::test]
-async fn an_illegal_action_moves_nobody_under_reject() {
+async fn an_illegal_action_moves_no_environment_under_reject() {
     let mut w = Witness::new().await;
     // No piece fits into column 9 in orientation 3, which only T, J and L have.
     let got = w.client.step(step(&w.name.clone(), &[0, 39])).await;

@@ -87,7 +87,7 @@ async fn by_stream(mut client: Client, game: Game, seed: u64) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_does_not_feel_how_it_is_stepped_nor_who_else_is() {
+async fn a_session_plays_the_same_however_it_is_stepped_and_whatever_else_is() {
     for game in GAMES {
         let alone = by_steps(start().await.client().await, game, 0).await;
         assert_eq!(by_stream(start().await.client().await, game, 0).await, alone, "{game:?} over a stream");
@@ -177,7 +177,7 @@ async fn replay_twice(mut client: Client, game: Game) {
 }
 
 #[tokio::test]
-async fn one_snapshot_for_all_is_a_fork_and_a_seed_parts_the_ways() {
+async fn one_snapshot_for_all_is_a_fork_and_a_seed_gives_each_its_own_future() {
     let server = start().await;
     let mut client = server.client().await;
     let name = create(&mut client, lively(Game::Placements, 8, pb::AutoresetMode::SameStep)).await.name;

@@ -156,7 +156,7 @@ async fn the_infos_of_a_session_that_names_none_say_why_an_action_ended_it() {
 }
 
 #[tokio::test]
-async fn names_are_not_to_be_guessed() {
+async fn names_cannot_be_guessed() {
     let server = start().await;
     let mut client = server.client().await;
     let mut names = HashSet::new();
@@ -178,7 +178,7 @@ async fn names_are_not_to_be_guessed() {
 }
 
 #[tokio::test]
-async fn a_lease_runs_out_when_nobody_calls() {
+async fn a_lease_runs_out_without_calls() {
     let server = start().await;
     let mut client = server.client().await;
     let name = create_leased(&mut client, 60).await;
@@ -219,7 +219,7 @@ async fn the_last_4096_expired_sessions_are_remembered() {
 }
 
 #[tokio::test]
-async fn a_full_server_says_when_to_come_again() {
+async fn a_full_server_says_when_to_try_again() {
     let server = start_with(StoreLimits { max_sessions: 2, max_envs: 10, ..Default::default() }).await;
     let mut client = server.client().await;
     let six = create(&mut client, config(6, 1)).await;

@@ -99,8 +99,8 @@ async fn an_error_is_a_message_and_the_stream_lives_on() {
     assert!(matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(_)));
     let out_of_range = error(stream.ask(Asked::Step(step(&name, &[-1]))).await);
     assert_eq!(reason(&out_of_range), "ACTION_OUT_OF_RANGE");
-    let nobody = error(stream.ask(Asked::Step(step("sessions/nobody", &[0]))).await);
-    assert_eq!((nobody.code, reason(&nobody).as_str()), (Code::NotFound as i32, "SESSION_NOT_FOUND"));
+    let unknown = error(stream.ask(Asked::Step(step("sessions/none", &[0]))).await);
+    assert_eq!((unknown.code, reason(&unknown).as_str()), (Code::NotFound as i32, "SESSION_NOT_FOUND"));
     stream.send(None).await;
     assert_eq!(reason(&error(stream.receive().await)), "INVALID_FIELD");
     assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence, 2);
@@ -165,7 +165,7 @@ async fn numbered_requests_sent_ahead_stop_at_the_first_that_fails() {
 }
 
 #[tokio::test]
-async fn a_reader_who_does_not_read_is_not_worked_for_without_end() {
+async fn a_stream_that_is_not_read_stops_the_work() {
     let server = start().await;
     let mut client = server.client().await;
     // 256 environments answer with 51 KiB of playfields each time.

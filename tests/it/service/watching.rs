@@ -340,7 +340,7 @@ async fn colours_by_hand() {
     client.restore_state(restore(&other, positions.clone())).await.unwrap();
     let copy = elsewhere.frame_of(1).await;
     assert_eq!(drawn(&copy.envs[0]).concat(), drawn(env).concat().replace('T', "?"));
-    // A step on and back again: what was there before keeps its colours.
+    // A step forward and back again: what was there before keeps its colours.
     let before = drawn(env);
     client.step(step(&name, &[0])).await.unwrap();
     let sequence = client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence;
@@ -422,17 +422,17 @@ async fn a_session_is_watched_by_its_owner_only() {
     Viewer(viewer.into_inner()).started().await;
 }
 
-/// Waits until something is so that follows from what has been done.
-async fn until(so: impl Fn() -> bool) {
+/// Waits for an effect of earlier calls.
+async fn until(has_happened: impl Fn() -> bool) {
     let start = Instant::now();
-    while !so() {
+    while !has_happened() {
         assert!(start.elapsed() < Duration::from_secs(20), "in time");
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
-async fn as_many_watch_as_may() {
+async fn callers_that_watch_are_limited() {
     let server =
         start_with(StoreLimits { max_watches: MAX_WATCHES_PER_SESSION + 1, ..StoreLimits::default() }).await;
     let mut client = server.client().await;

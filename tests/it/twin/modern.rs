@@ -1,4 +1,4 @@
-//! The game of today, slowly: a piece is a drawing in a box, a turn turns the drawing, and the kicks are those of the charts
+//! Modern Tetris, slowly: a piece is a drawing in a box, a turn turns the drawing, and the kicks are those of the charts
 //! that players use, where columns count to the right and rows upwards.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};

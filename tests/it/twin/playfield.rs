@@ -50,7 +50,7 @@ impl TwinPlayfield {
         TwinPlayfield { rows: vec![vec![false; width]; height] }
     }
 
-    /// Reads a drawing: top row first, rows parted by `/` or line ends, `.` or a blank is empty and
+    /// Reads a drawing: top row first, rows separated by `/` or line ends, `.` or a blank is empty and
     /// anything else full. The lowest row of the drawing is the floor row of a playfield `height`
     /// rows high; what is not drawn is empty.
     pub fn drawn(drawing: &str, height: usize) -> TwinPlayfield {

@@ -1,5 +1,5 @@
 //! The seven tetrominoes as text. Only the first orientation is drawn by hand; the others are what
-//! one gets by turning the paper.
+//! turning the paper gives.
 
 /// The seven letters in the order that numbers them 0..=6.
 pub const TETROMINOES: &str = "IOTZSJL";
@@ -7,7 +7,7 @@ pub const TETROMINOES: &str = "IOTZSJL";
 /// One orientation of a tetromino.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Rows from top to bottom, parted by `/`; `X` is a cell of the tetromino.
+    /// Rows from top to bottom, separated by `/`; `X` is a cell of the tetromino.
     pub drawing: String,
     /// The four cells as (row, column), counted from the lower left corner of the drawing.
     pub cells: Vec<(usize, usize)>,

@@ -9,7 +9,7 @@ use crate::twin::{
 
 const LAB_FEATURES: &str = include_str!("../../data/lab_features.txt");
 
-/// The file's blocks, parted by blank lines, without the comments. A drawing has no blanks, so `# `
+/// The file's blocks, separated by blank lines, without the comments. A drawing has no blanks, so `# `
 /// never starts one.
 fn blocks() -> Vec<Vec<&'static str>> {
     let is_comment = |line: &str| line == "#" || line.starts_with("# ");
