@@ -260,7 +260,7 @@ def test_snapshots_go_on_as_the_original(client):
         for name, array in original.observations.items():
             np.testing.assert_array_equal(stepped.observations[name], array.repeat(4, axis=0))
         assert fork.save()[3] == session.save([1])[0]
-        # Another future: the visible pieces stay, later ones are dealt anew.
+        # Another future: the visible pieces stay, later ones are new.
         reseeded = fork.restore(state, reseed=1)
         np.testing.assert_array_equal(reseeded.observations["queue"], restored.observations["queue"])
         assert len(set(fork.save())) == 4

@@ -44,7 +44,7 @@ class Proxy:
 
     def cut(self) -> None:
         self.swallowing = False
-        # A client connects anew at once; that connection is not to be cut, and goes into a new list.
+        # A client connects again at once; that connection is not to be cut, and goes into a new list.
         ends, self._sockets = self._sockets, []
         for end in ends:
             # shutdown wakes the thread that waits for bytes; close alone does not.

@@ -333,7 +333,7 @@ def test_copies_show_what_they_know(client):
     np.testing.assert_array_equal(twin.render(), env.render())
 
 
-def test_a_game_that_nobody_looked_at_for_long_is_shown_from_where_it_is(client, monkeypatch):
+def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypatch):
     monkeypatch.setattr("tetrion.rendering._MAX_BEHIND", 3)
     env = tetrion.TetrisEnv(client, render_mode="rgb_array")
     env.reset(options={"piece_sequence": "OOOOOOOO"})
@@ -360,7 +360,7 @@ def game(client, **kwargs):
     return client.evaluate("bcts", rules={"width": 6, "height": 8}, seeds=[1], record="best", **kwargs).recordings[0]
 
 
-def test_a_notebook_shows_a_recording_with_nothing_from_elsewhere(client):
+def test_a_notebook_shows_a_recording_and_loads_nothing(client):
     recording = game(client, max_pieces=40)
     page = recording._repr_html_()
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|<link|@import|url\(|src=|fetch|XMLHttp", page)

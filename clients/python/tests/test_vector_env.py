@@ -118,7 +118,7 @@ def test_seeds(client):
     assert infos["seed"].tolist() == [0, 1, 2]
     second = envs.reset()[1]["seed"].tolist()
     assert not {0, 1, 2} & set(second)
-    # Game 1 goes on, the others begin anew; 0 is a seed like any other.
+    # Game 1 goes on, the others begin again; 0 is a seed like any other.
     _, infos = envs.reset(seed=[0, None, 2**64 - 1])
     assert infos["seed"][[0, 2]].tolist() == [0, 2**64 - 1]
     assert infos["seed"][1] not in (1, second[1])
@@ -142,7 +142,7 @@ def test_make_vec_gives_one_session(client):
     envs.close()
 
 
-def test_arrays_are_the_learners_own_unless_told_otherwise(client):
+def test_arrays_are_the_learners_own_unless_copy_is_off(client):
     for copy in (True, False):
         envs = tetrion.TetrisVectorEnv(2, client, copy=copy)
         _, infos = envs.reset(seed=1)

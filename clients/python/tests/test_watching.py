@@ -1,4 +1,4 @@
-"""Watching a session: frames of what its learner does, whoever that is, until the session ends."""
+"""Watching a session: frames of what its learner does, wherever that runs, until the session ends."""
 
 import gc
 import sys
@@ -104,7 +104,7 @@ def test_pictures_have_the_colours_of_the_games(client):
             assert (read_png(frame._repr_png_()) == row).all()
 
 
-def test_a_caller_that_takes_its_time_gets_the_newest_state(client):
+def test_a_slow_caller_gets_the_newest_state(client):
     with client.create_session(seed=1, rules=RULES) as session, client.watch(session, fps=60) as watching:
         session.reset()
         rng = np.random.default_rng(1)
@@ -159,7 +159,7 @@ def test_an_environment_whose_learner_has_a_client_of_its_own(client, server):
         assert list(watching) == []
 
 
-def test_who_stops_looking_makes_room(client):
+def test_a_closed_watch_makes_room(client):
     with client.create_session(rules=RULES) as session:
         most = client.server_info().limits.max_watches_per_session
         watchers = [client.watch(session) for _ in range(most)]
@@ -210,7 +210,7 @@ def test_several_servers(client, server):
             servers.watch(session.name)
 
 
-def test_a_session_that_is_made_anew_is_found_again():
+def test_a_session_that_is_made_again_is_found():
     with tetrion.Server() as server, tetrion.Client(server) as client:
         session = client.create_session(2, rules=RULES, seed=3)
         by_name = client.watch(session.name)

@@ -253,7 +253,7 @@ class Client:
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called with the progress, once every `progress_interval`.
             record: Which games of each policy are in `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
-                first N, or several of these; by default none. The server plays them again to say what was done.
+                first N, or several of these; by default none. The server plays them again for their actions.
             **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
                 `EvaluationOptions`.
 

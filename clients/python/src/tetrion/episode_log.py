@@ -1,4 +1,4 @@
-"""What happens in the environments of a session, written down as it is answered: where episodes begin, and their actions.
+"""What happens in the environments of a session, noted as answers come: where episodes begin, and their actions.
 
 An `EpisodeLog` listens on the link of a session, so it hears every call that changes the session, whichever stream it went
 through, once and in order. It asks the server for nothing. An episode begins with a seed, an explicit piece sequence or a
@@ -73,7 +73,7 @@ class EpisodeLog:
         episodes: The episode of each that has begun one, by environment. An episode that ended stays until the next begins.
         left: Episodes that ended or were left by a reset, in environments where another has begun since, the earliest first,
             for the owner of the log to take out; of too many the oldest are dropped.
-        unsaved: Environments whose episode began in a way that only a snapshot tells. One is due before their next action.
+        unsaved: Environments whose episode began in a way that only a snapshot shows. One is due before their next action.
     """
 
     def __init__(self, session: pb.Session, env_ids: Sequence[int], *, begun: Sequence[int] = (), keep: int = 0) -> None:
@@ -136,7 +136,7 @@ class EpisodeLog:
             self.unsaved.discard(env_id)
 
     def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
-        """Remembers snapshots of environments, in case that one of them goes on from one."""
+        """Remembers snapshots of environments, in case one of them goes on from one."""
         for env_id, state in zip(env_ids, states, strict=True):
             episode = self.episodes.get(env_id)
             if episode is None or episode.begin is None or state in self._remembered:
@@ -176,7 +176,7 @@ class EpisodeLog:
                 self._begin(env_id, self._next(env_id, row, response))
 
     def _next(self, env_id: int, row: int, response: Any) -> Beginning | None:
-        """How the next episode of an environment began, which an answer shows; None if it does not tell."""
+        """How the next episode of an environment began, which an answer shows; None if it does not."""
         if env_id in self._sequences:
             return Beginning(sequence=self._sequences[env_id])
         if self._seed is None:

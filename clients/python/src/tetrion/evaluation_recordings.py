@@ -1,7 +1,7 @@
 """The games of an evaluation that are worth a look, as recordings.
 
-A game is known by its seed. So an evaluation is played first; then the server is asked what was done in the games that
-turned out to be the best, the worst or the median ones, and they are played again to learn what came of each landing.
+A game is known by its seed. So an evaluation is played first; then the server is asked for the actions of the games
+that turned out to be the best, the worst or the median ones, and they are played again to learn what each landing did.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def with_recordings(
     """The evaluation with the recordings that the words ask for.
 
     Args:
-        connection: To the server that says what was done.
+        connection: To the server that sends the actions.
         create: Makes a session on the server that plays the games again.
         request: What was evaluated.
-        evaluation: What came of it.
+        evaluation: Its games and their summary.
         words: See `words_of`.
 
     Raises:
@@ -118,7 +118,7 @@ def _key(evaluation: Evaluation, row: int) -> Key:
 def _request(
     request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, rows: Sequence[int], limits: environment_pb.Limits
 ) -> pb.EvaluatePoliciesRequest:
-    """The request for what was done in some games."""
+    """The request for the actions of some games."""
     again = pb.EvaluatePoliciesRequest()
     again.CopyFrom(request)
     again.rules_version = evaluation.started.rules_version
@@ -133,7 +133,7 @@ def _request(
 
 
 def _actions(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dict[Key, Sequence[int]]:
-    """What was done in the games of a request."""
+    """The actions of the games of a request."""
     patience = Patience(connection)
     while True:
         actions: dict[Key, Sequence[int]] = {}

@@ -15,7 +15,7 @@ from tetrion.scenes import EMPTY, LETTERS, Cells, Scene
 
 @dataclass(frozen=True)
 class WatchedEpisode:
-    """What came of an episode that was watched.
+    """The outcome of an episode that was watched.
 
     Attributes:
         episode: Which episode of the environment's seed, counted from 0.

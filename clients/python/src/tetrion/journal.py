@@ -1,7 +1,7 @@
 """The journal of a session: what it takes to make the session again after its server was lost.
 
 A session lives in the memory of one server. Should that server be killed and started again, the client makes the session
-anew: it restores the last snapshots and repeats the calls since, which by the promise of the protocol gives the same bytes.
+again: it restores the last snapshots and repeats the calls since, which by the promise of the protocol gives the same bytes.
 Snapshots are taken every few hundred calls, so that neither the journal nor its repetition grows long.
 """
 

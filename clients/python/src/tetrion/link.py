@@ -2,7 +2,7 @@
 
 A `Session` and its `StepStream`s share one link. Calls that change the session are numbered, and the server keeps its last
 numbered answer. So a call whose answer was lost on the way is simply sent again: the server answers it a second time, but
-does not do it a second time. A session that was lost with its server is made anew from its journal, under another name and
+does not do it a second time. A session that was lost with its server is made again from its journal, under another name and
 with other numbers on the server; the link translates, so its callers notice only a pause.
 """
 
@@ -29,7 +29,7 @@ NUMBERED = frozenset({"reset", "step", "restore_state"})
 
 
 class Listener(Protocol):
-    """What wants to know of the calls that change a session.
+    """A listener to the calls that change a session.
 
     Attributes:
         unsaved: Environments whose snapshots it wants before their next action.
@@ -54,7 +54,7 @@ class Link:
         connection: The connection to the server.
         message: The session as the server describes it.
         sequence: The number of the last numbered call. Those sent ahead count.
-        listeners: What hears of every numbered call once it is answered, in order.
+        listeners: Each hears of every numbered call once it is answered, in order.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None) -> None:
@@ -64,7 +64,7 @@ class Link:
         self.sequence = message.sequence
         self.listeners: list[Listener] = []
         self._journal = journal
-        # The server's numbers are smaller than ours by this, once it has seen the session made anew.
+        # The server's numbers are smaller than ours by this, once it has seen the session made again.
         self._offset = 0
 
     @property
@@ -84,7 +84,7 @@ class Link:
 
     @property
     def has_journal(self) -> bool:
-        """Whether the session can be made anew."""
+        """Whether the session can be made again."""
         return self._journal is not None
 
     def call(self, kind: str, request: Any) -> Any:
@@ -110,7 +110,7 @@ class Link:
                 if self._journal is None:
                     raise
                 patience.wait(error)
-                self.make_anew(patience)
+                self.make_again(patience)
             else:
                 self.renumber(response)
                 return response
@@ -149,7 +149,7 @@ class Link:
         else:
             self._journal.keep(answer.states, answer.sequence)
 
-    def make_anew(self, patience: Patience) -> None:
+    def make_again(self, patience: Patience) -> None:
         """Makes the session once more, at the state after the last call that was answered. It must have a journal.
 
         Raises:
@@ -196,6 +196,6 @@ class Link:
         self.connection.call("DeleteSession", request, (("x-session", name),))
 
     def close(self) -> None:
-        """Deletes the session for good: it is not made anew."""
+        """Deletes the session for good: it is not made again."""
         self._journal = None
         self.delete(self.name)

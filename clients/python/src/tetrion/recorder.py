@@ -1,7 +1,7 @@
 """Recordings of games while they are played: of a session's environments, whatever plays them.
 
 While it listens, a `Recorder` notes actions, a byte each, and asks the server for nothing more. Only when a recording is
-wanted, its game is played again to learn what came of it.
+wanted is its game played again, to learn what each landing did.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A game in a file: rules, where the pieces came from, and actions. See `recording.proto`.
 
-Nothing else is needed to show it, in colours too: the server plays it again. What came of the game stands beside the
-actions, so that a replay can be checked. This file knows the message, its two forms and its replay; `recorder` makes them.
+Nothing else is needed to show it, in colours too: the server plays it again. The outcome stands beside the actions, so
+that a replay can be checked. This file knows the message, its two forms and its replay; `recorder` makes them.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class Recording:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """What came of it, in a line."""
+        """The outcome, in a line."""
         whose = f" by {self.player}" if self.player else ""
         ended = ENDINGS.get(self.end or "", "not ended")
         return f"<tetrion.Recording{whose}: {self.pieces} pieces, {self.lines} lines, {ended}>"
@@ -349,7 +349,7 @@ class Recording:
         return self.replay().picture(step, scale=scale, palette=palette)
 
     def html(self, *, palette: str = "usual", speed: float = 4.0) -> str:
-        """The game as a piece of a page, with controls to play it and to step through; needs nothing from elsewhere.
+        """The game as a piece of a page, with controls to play it and to step through; it loads nothing.
 
         Args:
             palette: `usual` or `colour-blind`, to begin with.

@@ -1,8 +1,8 @@
 """What an environment's `render` shows: its games in colours, as pictures and as text.
 
-The server's playfield is 0 and 1. Here the games are played again unseen (see `replayer`), which tells which tetromino
-each cell came from. That happens when a picture is asked for; until then an environment that can render notes its actions,
-and one that cannot does nothing at all.
+The server's playfield is 0 and 1. Here the games are played again unseen (see `replayer`), which shows which
+tetromino each cell came from. That happens when a picture is asked for; until then an environment that can render notes
+its actions, and one that cannot does nothing at all.
 """
 
 from __future__ import annotations

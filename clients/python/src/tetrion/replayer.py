@@ -1,7 +1,7 @@
-"""Games that are played again, on the server and unseen, to learn what a viewer wants to know of them.
+"""Games that are played again, on the server and unseen, to learn what viewers and recordings show.
 
-A replayer has a session of its own. Whatever observations the caller's session has, that one has those that tell all, and
-its steps cost the caller's session nothing. It follows a game only when a picture or a recording is asked for.
+A replayer has a session of its own. Whatever observations the caller's session has, the replayer's has all that are needed,
+and its steps cost the caller's session nothing. It follows a game only when a picture or a recording is asked for.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class Server:
         self.address = line.removeprefix(_READY).strip()
 
     def revive(self) -> None:
-        """Starts the server again, at the same address, if it has died. Its sessions are gone; clients make them anew.
+        """Starts the server again, at the same address, if it has died. Its sessions are gone; clients make them again.
 
         Does nothing after `close`, or in a forked child: the server belongs to the parent.
         """

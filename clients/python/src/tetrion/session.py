@@ -21,7 +21,7 @@ from tetrion.stream import StepStream
 class Session(Calls):
     """N environments on the server. Made by `Client.create_session`; one user at a time.
 
-    If its server is killed and started again, the client makes the session anew in the same state; see `link`.
+    If its server is killed and started again, the client makes the session again in the same state; see `link`.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
@@ -104,11 +104,11 @@ class Session(Calls):
         return StepStream(self._link)
 
     def listen(self, listener: Listener) -> None:
-        """Tells a listener of every call that changes the session from now on, whichever stream it goes through."""
+        """Notifies a listener of every call that changes the session from now on, whichever stream it goes through."""
         self._link.listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:
-        """Tells it no more."""
+        """Stops notifying it."""
         with contextlib.suppress(ValueError):
             self._link.listeners.remove(listener)
 

@@ -155,11 +155,11 @@ class StepStream(Calls):
     def _send_again(self, patience: Patience, *, lost: bool) -> None:
         """Opens the stream again and sends requests without an answer once more; `lost` if the session is."""
         # The server keeps only its last answer. If it may have carried out several calls whose answers we lack, or a call
-        # after a question, the session must be made anew from its snapshots.
+        # after a question, the session must be made again from its snapshots.
         unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
         if self._link.has_journal and (unsure or lost):
             old = self._link.name
-            self._link.make_anew(patience)
+            self._link.make_again(patience)
             with contextlib.suppress(TetrionError):
                 self._link.delete(old)
         self._open()

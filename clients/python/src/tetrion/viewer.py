@@ -1,6 +1,6 @@
 """A game as a piece of a page: the data of its steps, and the script that draws them.
 
-The page needs nothing from elsewhere, and several of them stand side by side. Without scripts it shows the end of the game.
+It loads nothing, and several of them fit on a page. Without scripts it shows the end of the game.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Watching a session while its learner steps it, in this process, in another one or on another machine.
 
 It only looks: it changes nothing, does not renew the session's lease, and the learner's calls never wait for it. A thread
-reads the frames as they come and keeps the newest one, so a caller that takes its time misses frames and sees no old ones.
+reads the frames as they come and keeps the newest one, so a slow caller misses frames and sees no old ones.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class _Reader:
             self._changed.notify_all()
 
     def _find(self, error: TetrionError) -> None:
-        """Watches the session again after the server was lost, under its new name if it was made anew.
+        """Watches the session again after the server was lost, under its new name if it was made again.
 
         Raises:
             TetrionError: It cannot be watched any more.
@@ -274,14 +274,14 @@ class _Reader:
             return
 
     def _may_return(self, error: TetrionError, *, was_lost: bool) -> bool:
-        """Whether the session is there under another name, or its owner will make it anew."""
+        """Whether the session is there under another name, or its owner will make it again."""
         if not isinstance(error, SessionNotFound) or isinstance(self._session, str):
             return False
         return self._session.name != self._request.session or (was_lost and self._session.snapshot_every > 0)
 
 
 def _shape(started: pb.WatchStarted) -> tuple[Any, ...]:
-    """What stays the same when a session is made anew."""
+    """What stays the same when a session is made again."""
     return started.session.config.rules, started.session.config.num_envs, started.env_ids
 
 

@@ -124,9 +124,9 @@ def test_controls_in_a_browser(outputs, tmp_path, dark):
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found, dom[-2000:]
-    told = json.loads(found[1].replace("&quot;", '"'))
-    assert told["requests"] == 0
-    texts, counts, words = zip(*told["seen"], strict=True)
+    seen = json.loads(found[1].replace("&quot;", '"'))
+    assert seen["requests"] == 0
+    texts, counts, words = zip(*seen["seen"], strict=True)
     assert texts == (
         "step 0 of 5",
         "step 5 of 5, out of pieces",

@@ -193,7 +193,7 @@ def test_leaving_an_evaluation_ends_its_games(cluster):
             time.sleep(0.05)
 
 
-def test_a_server_that_died_is_started_anew(cluster, client):
+def test_a_server_that_died_is_started_again(cluster, client):
     with make_pool() as pool:
         first = pool.evaluate(**games(2, max_pieces=500))
         for worker in pool._workers.values():
