@@ -13,91 +13,53 @@ pub struct NamedSet {
     pub members: &'static [&'static str],
 }
 
+// Each of these sets is the one before it and some more.
+const DELLACHERIE6: [&str; 6] = [
+    "landing_height",
+    "eroded_piece_cells",
+    "row_transitions",
+    "column_transitions",
+    "holes",
+    "cumulative_wells",
+];
+const BCTS8: [&str; 8] = extended(&DELLACHERIE6, &["hole_depth", "rows_with_holes"]);
+const THIERY9: [&str; 9] = extended(&BCTS8, &["pattern_diversity"]);
+
 /// Every list of features with a name.
 pub static FEATURE_SETS: &[NamedSet] = &[
     NamedSet {
         name: "dellacherie6",
         version: 1,
         source: "Dellacherie's features, as Thiery and Scherrer (2009) define them",
-        members: &[
-            "landing_height",
-            "eroded_piece_cells",
-            "row_transitions",
-            "column_transitions",
-            "holes",
-            "cumulative_wells",
-        ],
+        members: &DELLACHERIE6,
     },
     NamedSet {
         name: "bcts8",
         version: 1,
         source: "Dellacherie's and two more: the set DU of Thiery and Scherrer (2009)",
-        members: &[
-            "landing_height",
-            "eroded_piece_cells",
-            "row_transitions",
-            "column_transitions",
-            "holes",
-            "cumulative_wells",
-            "hole_depth",
-            "rows_with_holes",
-        ],
+        members: &BCTS8,
     },
     NamedSet {
         name: "thiery9",
         version: 1,
         source: "bcts8 and pattern diversity: the set DT of Gabillon, Ghavamzadeh and Scherrer (2013)",
-        members: &[
-            "landing_height",
-            "eroded_piece_cells",
-            "row_transitions",
-            "column_transitions",
-            "holes",
-            "cumulative_wells",
-            "hole_depth",
-            "rows_with_holes",
-            "pattern_diversity",
-        ],
+        members: &THIERY9,
     },
     NamedSet {
         name: "steps16",
         version: 1,
         source: "this project: thiery9, then how the surface steps from column to column",
-        members: &[
-            "landing_height",
-            "eroded_piece_cells",
-            "row_transitions",
-            "column_transitions",
-            "holes",
-            "cumulative_wells",
-            "hole_depth",
-            "rows_with_holes",
-            "pattern_diversity",
-            "steps[i]",
-        ],
+        members: &extended::<10>(&THIERY9, &["steps[i]"]),
     },
     NamedSet {
         name: "surface27",
         version: 1,
         source: "this project: thiery9, then how the surface takes the tetrominoes, its steps, wells and parity, and holes \
                  by depth",
-        members: &[
-            "landing_height",
-            "eroded_piece_cells",
-            "row_transitions",
-            "column_transitions",
-            "holes",
-            "cumulative_wells",
-            "hole_depth",
-            "rows_with_holes",
-            "pattern_diversity",
-            "readiness[i]",
-            "fits",
-            "steps[i]",
-            "weighted_holes",
-            "deep_wells",
-            "surface_parity",
-        ],
+        members: &extended::<15>(
+            &THIERY9,
+            &["readiness[i]", "fits", "steps[i]", "weighted_holes", "deep_wells", "surface_parity"],
+        ),
     },
     NamedSet {
         name: "bertsekas",
@@ -183,3 +145,13 @@ pub static FEATURE_SETS: &[NamedSet] = &[
         members: &["lines_cleared", "landing_top", "holes", "open_shafts"],
     },
 ];
+
+/// A list and what follows it, `N` names in all.
+const fn extended<const N: usize>(list: &[&'static str], more: &[&'static str]) -> [&'static str; N] {
+    assert!(list.len() + more.len() == N);
+    let mut all = [""; N];
+    let (begin, end) = all.split_at_mut(list.len());
+    begin.copy_from_slice(list);
+    end.copy_from_slice(more);
+    all
+}
