@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion::client::session::{
-    AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, SessionRequest, Start,
+    AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, Session, SessionRequest, Start,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::server::{Server, ServerConfig};
@@ -214,17 +214,19 @@ async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notif
     (address, count, slam)
 }
 
+/// A session of one environment at this address, whose first episode has begun.
+async fn begun(address: String) -> Session {
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut session = client.create_session(&SessionRequest { num_envs: 1, ..request() }).await.unwrap();
+    session.reset(&[], Start::Next).await.unwrap();
+    session
+}
+
 #[tokio::test]
 async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     let (server, _guard) = start().await;
     let (address, connections, slam) = door(server.clone()).await;
-    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let direct = Client::connect(&[server], ConnectOptions::default()).await.unwrap();
-    let request = SessionRequest { num_envs: 1, ..request() };
-    let (mut session, mut undisturbed) =
-        (client.create_session(&request).await.unwrap(), direct.create_session(&request).await.unwrap());
-    session.reset(&[], Start::Next).await.unwrap();
-    undisturbed.reset(&[], Start::Next).await.unwrap();
+    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
     for i in 0..40 {
         let placements = undisturbed.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
         let action = placements.actions.first().copied().unwrap_or(0);
@@ -245,13 +247,7 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
 async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
     let (server, _guard) = start().await;
     let (address, _, slam) = door(server.clone()).await;
-    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let direct = Client::connect(&[server], ConnectOptions::default()).await.unwrap();
-    let request = SessionRequest { num_envs: 1, ..request() };
-    let (mut session, mut undisturbed) =
-        (client.create_session(&request).await.unwrap(), direct.create_session(&request).await.unwrap());
-    session.reset(&[], Start::Next).await.unwrap();
-    undisturbed.reset(&[], Start::Next).await.unwrap();
+    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
     let states = session.save(&[]).await.unwrap();
 
     let mut stream = session.stream().await.unwrap();
