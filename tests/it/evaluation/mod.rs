@@ -1,20 +1,24 @@
 //! EvaluatePolicies, over a real connection: the games are those of the engine, on any number of threads.
 
+/// Evaluations end and make room for others, and report their progress.
+mod places;
+
+/// What cannot be played is refused before anything is.
+mod refusals;
+
+/// Messages are as large as the client can take, and requests as large as the limits.
+mod sizes;
+
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
-use prost::Message;
 use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::server::{Server, ServerConfig};
-use tetrion::service::EvaluationCapacity;
-use tetrion::wire::limits::{
-    DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_RESPONSE_BYTES,
-};
+use tetrion::wire::limits::MAX_PIECES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluate_policies_response::Event;
@@ -22,10 +26,10 @@ use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::tensor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::transport::Channel;
-use tonic::{Code, Status, Streaming};
-use tonic_types::StatusExt;
+use tonic::{Status, Streaming};
 
-use crate::support::refused;
+pub use places::{endless, until_there_is_room};
+pub use refusals::Refused;
 
 pub type Client = EvaluationServiceClient<Channel>;
 
@@ -412,328 +416,4 @@ async fn many_games_come_in_messages_of_a_bounded_size() {
     }
     assert_eq!(games, 30_000);
     assert!(sizes.iter().all(|size| (1..=4096).contains(size)), "{sizes:?}");
-}
-
-/// The usual limits, and this many evaluations.
-fn at_most(max_evaluations: u32) -> EvaluationCapacity {
-    EvaluationCapacity { max_evaluations, ..EvaluationCapacity::default() }
-}
-
-/// An evaluation that runs until it is stopped.
-pub fn endless() -> pb::EvaluatePoliciesRequest {
-    pb::EvaluatePoliciesRequest {
-        rules: None,
-        weights: None,
-        agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 })),
-        max_pieces: 0,
-        ..request()
-    }
-}
-
-/// Asks again and again until there is room; returns how long that took.
-pub async fn until_there_is_room(client: &mut Client) -> Duration {
-    let start = Instant::now();
-    loop {
-        match ask(client, request()).await {
-            Ok(_) => return start.elapsed(),
-            Err(status) => assert_eq!(status.code(), Code::ResourceExhausted, "{status}"),
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "the place was never given back");
-    }
-}
-
-#[tokio::test]
-async fn a_place_is_free_again_when_the_caller_has_left() {
-    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
-    let (mut client, _guard) = start_with(config).await;
-    let mut stream = client.evaluate_policies(endless()).await.unwrap().into_inner();
-    assert!(matches!(next(&mut stream).await, Ok(Some(Event::Started(_)))));
-
-    let refused = client.evaluate_policies(request()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::ResourceExhausted);
-    let details = refused.get_error_details();
-    assert_eq!(details.error_info().unwrap().reason, "EVALUATION_LIMIT");
-    assert!(details.retry_info().is_some() && details.quota_failure().is_some());
-
-    drop(stream);
-    println!("free after {:?}", until_there_is_room(&mut client).await);
-}
-
-#[tokio::test]
-async fn a_place_is_free_again_when_the_deadline_has_passed() {
-    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
-    let (mut client, _guard) = start_with(config).await;
-    let mut with_deadline = tonic::Request::new(endless());
-    with_deadline.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());
-    let mut stream = client.evaluate_policies(with_deadline).await.unwrap().into_inner();
-    let end = loop {
-        match next(&mut stream).await {
-            Ok(event) => assert!(event.is_some(), "no end without a summary or an error"),
-            Err(status) => break status,
-        }
-    };
-    assert!(matches!(end.code(), Code::DeadlineExceeded | Code::Cancelled), "{end}");
-    until_there_is_room(&mut client).await;
-}
-
-#[tokio::test]
-async fn evaluations_share_the_threads() {
-    let (mut client, _guard) = start(1).await;
-    let mut long = client.evaluate_policies(endless()).await.unwrap().into_inner();
-    assert!(matches!(next(&mut long).await, Ok(Some(Event::Started(_)))));
-    // With one thread, and a game before it that would never end.
-    assert_eq!(ask(&mut client, request()).await.unwrap().results.len(), 30);
-}
-
-#[tokio::test]
-async fn progress_comes_while_games_are_played() {
-    let (mut client, _guard) = start(1).await;
-    let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
-    let often = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
-    let mut stream = client.evaluate_policies(often).await.unwrap().into_inner();
-    let mut pieces = Vec::new();
-    // As many as it takes on a busy machine: progress that never moves would go on for ever.
-    while pieces.len() < 4 || pieces.first() == pieces.last() {
-        if let Some(Event::Progress(progress)) = next(&mut stream).await.unwrap() {
-            assert_eq!(progress.num_games, 2000);
-            pieces.push(progress.pieces_done);
-        }
-    }
-    assert!(pieces.is_sorted(), "{pieces:?}");
-}
-
-/// A request that is refused with this code and reason, and with this field, before anything is played.
-pub struct Refused<'a> {
-    pub client: &'a mut Client,
-}
-
-impl Refused<'_> {
-    pub async fn check(&mut self, request: pb::EvaluatePoliciesRequest, reason: &str, field: &str) {
-        let status = ask(self.client, request).await.expect_err(field);
-        let details = status.get_error_details();
-        assert_eq!(details.error_info().unwrap().reason, reason, "{field}: {status}");
-        let violated = details.bad_request().map(|bad| bad.field_violations[0].field.clone());
-        assert_eq!(violated.unwrap_or_default(), field, "{status}");
-    }
-}
-
-#[tokio::test]
-async fn what_cannot_be_played_is_refused() {
-    let (mut client, _guard) = start(1).await;
-    let mut refused = Refused { client: &mut client };
-    let seeds = |shape: Vec<u32>, seeds: &[u64]| Some(Games::Seeds(tensor::encode(shape, seeds)));
-    let agent = |agent: pb::Agent| pb::EvaluatePoliciesRequest { agents: vec![agent], ..request() };
-    let by_name = |name: &str| pb::Agent { name: name.to_owned(), ..Default::default() };
-    let weights =
-        |weights: pb::WeightMatrix| pb::EvaluatePoliciesRequest { weights: Some(weights), ..request() };
-
-    let r = pb::EvaluatePoliciesRequest { games: None, ..request() };
-    refused.check(r, "INVALID_FIELD", "games").await;
-    let r = pb::EvaluatePoliciesRequest { weights: None, ..request() };
-    refused.check(r, "INVALID_FIELD", "agents").await;
-    let r = pb::EvaluatePoliciesRequest { rules_version: "other".to_owned(), ..request() };
-    refused.check(r, "RULES_VERSION_MISMATCH", "").await;
-    let r = pb::EvaluatePoliciesRequest { rules: Some(rules(3, 10)), ..request() };
-    refused.check(r, "INVALID_FIELD", "rules.width").await;
-
-    let r = weights(pb::WeightMatrix { features: None, ..matrix(&WEIGHTS) });
-    refused.check(r, "INVALID_FIELD", "weights.features").await;
-    let r = weights(pb::WeightMatrix { features: named("height5"), ..matrix(&WEIGHTS) });
-    refused.check(r, "UNKNOWN_NAME", "weights.features.set").await;
-    let r = weights(pb::WeightMatrix { weights: None, ..matrix(&WEIGHTS) });
-    refused.check(r, "INVALID_FIELD", "weights.weights").await;
-    refused.check(weights(matrix(&[[1.0; 5]])), "INVALID_TENSOR", "weights.weights").await;
-    refused.check(weights(matrix::<4>(&[])), "INVALID_TENSOR", "weights.weights").await;
-    refused.check(weights(matrix(&[[1.0, f64::NAN, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
-    refused.check(weights(matrix(&[[1.0, 1e301, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
-    let r = weights(pb::WeightMatrix { terminal: 77, ..matrix(&WEIGHTS) });
-    refused.check(r, "INVALID_FIELD", "weights.terminal").await;
-    let r = weights(pb::WeightMatrix { lookahead: 1, ..matrix(&WEIGHTS) });
-    refused.check(r, "INVALID_FIELD", "weights.lookahead").await; // no next piece is shown
-    let version = pb::FeatureSelection { version: "none".to_owned(), ..named("height4").unwrap() };
-    let r = weights(pb::WeightMatrix { features: Some(version), ..matrix(&WEIGHTS) });
-    refused.check(r, "FEATURE_SET_MISMATCH", "").await;
-
-    refused.check(agent(by_name("")), "INVALID_FIELD", "agents[0].name").await;
-    refused.check(agent(by_name("nobody")), "UNKNOWN_NAME", "agents[0].name").await;
-    refused.check(agent(by_name("linear")), "INVALID_FIELD", "agents[0].features").await;
-    let r = agent(pb::Agent { playouts: Some(3), ..by_name("bcts") });
-    refused.check(r, "INVALID_FIELD", "agents[0].playouts").await;
-    let r = agent(pb::Agent { weights: vec![1.0], ..by_name("bcts") });
-    refused.check(r, "INVALID_FIELD", "agents[0].weights").await;
-    let r = agent(pb::Agent { features: named("height4"), weights: vec![1.0], ..by_name("linear") });
-    refused.check(r, "INVALID_FIELD", "agents[0].weights").await;
-
-    for (shape, numbers) in [(vec![0], vec![]), (vec![3, 0], vec![])] {
-        let r = pb::EvaluatePoliciesRequest { games: seeds(shape, &numbers), ..request() };
-        refused.check(r, "INVALID_TENSOR", "seeds").await;
-    }
-    let r = pb::EvaluatePoliciesRequest { games: seeds(vec![2, 1], &[1, 2]), ..request() };
-    refused.check(r, "INVALID_TENSOR", "seeds").await;
-    let r = pb::EvaluatePoliciesRequest {
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 0 })),
-        ..request()
-    };
-    refused.check(r, "INVALID_FIELD", "seed_range.count").await;
-    let pieces = |sequences: &[&str]| {
-        let sequences = sequences.iter().map(|letters| (*letters).to_owned()).collect();
-        let games = Some(Games::PieceSequences(pb::PieceSequences { sequences }));
-        pb::EvaluatePoliciesRequest { games, episodes_per_seed: 1, ..request() }
-    };
-    refused.check(pieces(&[]), "INVALID_FIELD", "piece_sequences.sequences").await;
-    refused.check(pieces(&["IOT", "IOX"]), "INVALID_FIELD", "piece_sequences.sequences[1]").await;
-    let r = pb::EvaluatePoliciesRequest { episodes_per_seed: 2, ..pieces(&["I"]) };
-    refused.check(r, "INVALID_FIELD", "episodes_per_seed").await;
-
-    for pairs in [vec![0u32, 5], vec![3, 0], vec![1, 1, 0, 0, 1, 1]] {
-        let pairs = Some(tensor::encode(vec![pairs.len() as u32 / 2, 2], &pairs));
-        let r = pb::EvaluatePoliciesRequest { pairs, ..request() };
-        refused.check(r, "INVALID_TENSOR", "pairs").await;
-    }
-    let r = pb::EvaluatePoliciesRequest { baseline: Some(3), ..request() };
-    refused.check(r, "INVALID_FIELD", "baseline").await;
-    for (seconds, nanos) in [(-1, 0), (0, -1), (i64::MIN, 0), (i64::MIN, i32::MIN)] {
-        let progress_interval = Some(prost_types::Duration { seconds, nanos });
-        let r = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
-        refused.check(r, "INVALID_FIELD", "progress_interval").await;
-    }
-    let r = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES + 1, ..request() };
-    refused.check(r, "INVALID_FIELD", "max_response_bytes").await;
-}
-
-#[tokio::test]
-async fn progress_may_be_reported_less_often_than_any_clock_can_count() {
-    let (mut client, _guard) = start(2).await;
-    for (seconds, nanos) in [(i64::MAX, 0), (i64::MAX, i32::MAX), (i64::MAX / 1_000_000_000, 0)] {
-        let progress_interval = Some(prost_types::Duration { seconds, nanos });
-        let request = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
-        let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
-        let mut reported = 0;
-        let mut last = None;
-        while let Some(event) = next(&mut stream).await.unwrap() {
-            reported += u32::from(matches!(event, Event::Progress(_)));
-            last = Some(event);
-        }
-        assert!(reported == 1 && matches!(last, Some(Event::Summary(_))), "{reported} messages of progress");
-    }
-}
-
-/// A request with this many agents with long echoes and short games.
-fn labelled(count: u32, label: &str) -> pb::EvaluatePoliciesRequest {
-    let agent = |_| pb::Agent { name: "bdu".to_owned(), label: label.to_owned(), ..Default::default() };
-    pb::EvaluatePoliciesRequest {
-        rules: Some(rules(10, 10)),
-        weights: None,
-        agents: (0..count).map(agent).collect(),
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
-        episodes_per_seed: 1,
-        max_pieces: 1,
-        omit_results: true,
-        ..request()
-    }
-}
-
-/// The bytes of each message of an answer.
-async fn message_bytes(
-    client: &mut Client,
-    request: pb::EvaluatePoliciesRequest,
-) -> Result<Vec<usize>, Status> {
-    let mut stream = client.evaluate_policies(request).await?.into_inner();
-    let mut bytes = Vec::new();
-    while let Some(message) = stream.message().await? {
-        bytes.push(message.encoded_len());
-    }
-    Ok(bytes)
-}
-
-#[tokio::test]
-async fn no_message_is_larger_than_the_client_can_take() {
-    let (client, _guard) = start(2).await;
-    let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-    let label = "x".repeat(128);
-    // The largest allowed number of agents does not fit into one answer; the number that the refusal names does.
-    let refusal = message_bytes(&mut client, labelled(MAX_POLICIES, &label)).await;
-    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    assert_eq!(refusal.metadata("max_bytes"), DEFAULT_RESPONSE_BYTES.to_string());
-    let fit: u32 = refusal.metadata("max_rows").parse().unwrap();
-    let bytes = message_bytes(&mut client, labelled(fit, &label)).await.unwrap();
-    let limit = DEFAULT_RESPONSE_BYTES as usize;
-    assert!(bytes[0] > limit - 2048 && bytes.iter().all(|bytes| *bytes <= limit), "{bytes:?}");
-    let one_more = message_bytes(&mut client, labelled(fit + 1, &label)).await;
-    refused(one_more, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    // A client that can take more says so.
-    let request = labelled(MAX_POLICIES, &label);
-    let request = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..request };
-    let bytes = message_bytes(&mut client, request).await.unwrap();
-    assert!(bytes[0] > limit, "{bytes:?}");
-}
-
-#[tokio::test]
-async fn a_summary_is_no_larger_than_the_client_can_take() {
-    let (client, _guard) = start(2).await;
-    let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-    // Two games a policy have a spread, which is most of the summary.
-    let twice = |count: u32| {
-        let rows = vec![WEIGHTS[0]; count as usize];
-        let games = Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 2 }));
-        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games, ..labelled(0, "") }
-    };
-    let refusal = message_bytes(&mut client, twice(MAX_POLICIES)).await;
-    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    let fit: u32 = refusal.metadata("max_rows").parse().unwrap();
-    let bytes = message_bytes(&mut client, twice(fit)).await.unwrap();
-    assert!(bytes.iter().all(|bytes| *bytes <= DEFAULT_RESPONSE_BYTES as usize), "{bytes:?}");
-    refused(message_bytes(&mut client, twice(fit + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    let all = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..twice(MAX_POLICIES) };
-    message_bytes(&mut client, all).await.unwrap();
-    // Results come in messages as small as the client wants them, or not at all.
-    let small = |max_response_bytes, omit_results| {
-        let request = pb::EvaluatePoliciesRequest { episodes_per_seed: 20, omit_results, ..request() };
-        pb::EvaluatePoliciesRequest { max_response_bytes, ..request }
-    };
-    let bytes = message_bytes(&mut client, small(2000, false)).await.unwrap();
-    assert!(bytes.iter().all(|bytes| *bytes <= 2000), "{bytes:?}");
-    let refusal = message_bytes(&mut client, small(100, false)).await;
-    let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
-    assert_eq!(refusal.metadata("max_rows"), "0");
-}
-
-#[tokio::test]
-async fn limits_hold_at_the_limit_and_refuse_one_past_it() {
-    let (mut client, _guard) = start(2).await;
-    let quick = || pb::EvaluatePoliciesRequest {
-        max_pieces: 1,
-        episodes_per_seed: 1,
-        omit_results: true,
-        ..request()
-    };
-    let games = |count: u32| Some(Games::SeedRange(pb::SeedRange { seed: 1, count }));
-    let policies = |count: u32| {
-        let rows = vec![WEIGHTS[0]; count as usize];
-        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games: games(1), ..quick() }
-    };
-    let one = |count: u64| pb::EvaluatePoliciesRequest {
-        weights: Some(matrix(&WEIGHTS[..1])),
-        games: games((count / 2) as u32),
-        episodes_per_seed: 2,
-        ..quick()
-    };
-    assert_eq!(
-        ask(&mut client, policies(MAX_POLICIES)).await.unwrap().summary.policies.len(),
-        MAX_POLICIES as usize
-    );
-    assert_eq!(ask(&mut client, one(MAX_GAMES)).await.unwrap().last_progress.games_done, MAX_GAMES);
-
-    let mut refused = Refused { client: &mut client };
-    refused.check(policies(MAX_POLICIES + 1), "INVALID_FIELD", "weights.weights").await;
-    refused.check(one(MAX_GAMES + 2), "INVALID_FIELD", "games").await;
-    let r = pb::EvaluatePoliciesRequest { max_pieces: MAX_PIECES + 1, ..request() };
-    refused.check(r, "INVALID_FIELD", "max_pieces").await;
-    let r = pb::EvaluatePoliciesRequest { max_steps: MAX_PIECES + 1, ..request() };
-    refused.check(r, "INVALID_FIELD", "max_steps").await;
-    let name = "x".repeat(129);
-    let r =
-        pb::EvaluatePoliciesRequest { agents: vec![pb::Agent { name, ..Default::default() }], ..request() };
-    refused.check(r, "INVALID_FIELD", "agents[0].name").await;
 }
