@@ -1,0 +1,182 @@
+//! Runs that do not begin, runs that cannot go on, and a disk that fills up.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, WEIGHTS};
+
+use super::{FILES, SMALL, check_same, empty_folder, files, resume, succeeded, undisturbed};
+use crate::evaluate::tetrion;
+
+#[test]
+fn what_cannot_be_done_is_refused_with_a_way_out() {
+    #[track_caller]
+    fn refused(args: &[&str], code: i32, parts: &[&str]) {
+        let output = tetrion(&["train"]).args(args).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        parts.iter().for_each(|part| assert!(stderr.contains(part), "{part:?} is not in {stderr}"));
+    }
+    let folder = empty_folder("refused");
+    let out = folder.to_str().unwrap();
+    refused(&["--out", out, "--features", "all"], 2, &["all", "thiery9"]);
+    refused(&["--out", out, "--rules", "chess"], 2, &["chess", "simplified"]);
+    refused(&["--out", out, "--preset", "lab", "--optimizer", "genetic"], 2, &["--preset", "cross-entropy"]);
+    refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 2, &["mutation_probability is 2"]);
+    refused(&["--out", out, "--crossover", "0.3"], 2, &["--crossover is of the genetic algorithm"]);
+    refused(&["--out", out, "--optimizer", "genetic", "--start", "bcts"], 2, &["--start", "cross-entropy"]);
+    let fewer = ["--out", out, "--features", "bcts8", "--start", "dt-10"];
+    refused(&fewer, 2, &["--start", "dt-10 has a weight for pattern_diversity", "--features"]);
+    refused(&["--out", out, "--features", "holes,hole"], 2, &["--features", "did you mean \"holes\""]);
+    refused(&["--out", out, "--features", "holes,column_height[10]"], 2, &["expected 0..=9 at width 10"]);
+    refused(&["--out", out, "--features", ","], 2, &["--features", "empty"]);
+    refused(&["--out", out, "--start", "dt10"], 2, &["--start", "did you mean \"dt-10\"", "file"]);
+    refused(&["--out", out, "--initial-std", "0"], 2, &["initial_std is 0"]);
+    refused(&["--out", out, "--noise", "-1"], 2, &["noise"]);
+    refused(&["--out", out, "--elites", "0"], 2, &["elite_fraction is 0"]);
+    refused(&["--out", out, "--elites", "0.5"], 2, &["second_look is 0.33"]);
+    refused(&["--out", out, "--lost-piece", "-1"], 2, &["--expectation"]);
+    refused(&["--out", out, "--expectation", "--lost-piece", "1"], 2, &["lost_piece", "is 1, expected"]);
+    refused(&["--resume", out, "--expectation"], 2, &["--resume", "--expectation"]);
+    refused(&["--out", out, "--height", "41"], 2, &["height is 41"]);
+    refused(&["--out", out, "--width", "4294967295"], 2, &["width"]);
+    refused(&["--out", out, "--max-pieces", "1000000001"], 2, &["--max-pieces", "0..=1000000000"]);
+    refused(&["--out", out, "--max-steps", "1000000001"], 2, &["--max-steps", "0..=1000000000"]);
+    for flag in ["--games", "--check-games", "--final-games"] {
+        refused(&["--out", out, flag, "4294967295"], 2, &[flag, "1048576"]);
+        refused(&["--out", out, flag, "1048577"], 2, &[flag, "1048576"]);
+    }
+    let many = ["--out", out, "--population", "16384", "--games", "65"];
+    refused(&many, 2, &["--population times --games", "1064960", "at most 1048576"]);
+    refused(&["--out", out, "--final-games", "300000"], 2, &["--final-games", "1800000"]);
+    refused(&["--out", out, "--games", "20000"], 2, &["--games"]);
+    refused(&["--out", out, "--population", "0"], 2, &["--population"]);
+    refused(&["--out", out, "--population", "16385"], 2, &["--population", "16384"]);
+    refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
+    refused(&["--out", out, "--population", "1"], 2, &["population"]);
+    refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
+    refused(&["--resume", out], 1, &["holds no run"]);
+    refused(&["--out", out, "--rounds", "3"], 2, &["--rounds", "add --optimizer td"]);
+    let td = |args: &[&str], parts: &[&str]| {
+        refused(&[&["--out", out, "--optimizer", "td"], args].concat(), 2, parts);
+    };
+    td(&["--population", "9"], &["--population", "leave it out with --optimizer td"]);
+    td(&["--expectation"], &["--expectation", "leave it out with --optimizer td"]);
+    td(&["--start", "bcts"], &["--start", "cross-entropy"]);
+    td(&["--keep", "1"], &["--keep", "genetic"]);
+    td(&["--games", "1"], &["--games: 1, expected 2 to 1024"]);
+    td(&["--td-discount", "1"], &["discount is 1.0, not between 0.001 and 0.999999"]);
+    td(&["--exploration", "2"], &["--exploration: 2, expected 0 to 1"]);
+    td(&["--step-tuple", "10"], &["--step-tuple: 10, expected at most 9 at width 10"]);
+    td(
+        &["--step-tuple", "9", "--step-clip", "9"],
+        &["--step-clip", "tables of 322687697900", "at most 1048576"],
+    );
+    td(&["--randomizer", "bag7"], &["--randomizer: bag7, expected uniform"]);
+    td(&["--action-model", "keypress", "--rules", "lab"], &["--action-model: keypress, expected placement"]);
+    refused(&["--resume", out, "--step-half", "5"], 2, &["--resume", "--step-half"]);
+    refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
+    refused(
+        &["--resume", out, "--reach", "sideways_walk"],
+        2,
+        &["--resume <RUN>' cannot be used with '--reach"],
+    );
+    assert!(!folder.exists(), "a refusal leaves no folder behind");
+    undisturbed();
+    let taken = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");
+    refused(&["--out", taken.to_str().unwrap()], 1, &["already holds a run"]);
+}
+
+/// A copy of these files of a run, as another run.
+fn copy(from: &Path, test: &str, names: &[&str]) -> PathBuf {
+    let folder = empty_folder(test);
+    fs::create_dir(&folder).unwrap();
+    for name in names {
+        fs::copy(from.join(name), folder.join(name)).unwrap();
+    }
+    folder
+}
+
+#[track_caller]
+fn refused_to_resume(folder: &Path, code: i32, parts: &[&str]) {
+    let output = resume(folder, &[]).output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    parts.iter().for_each(|part| assert!(stderr.contains(part), "{part:?} is not in {stderr}"));
+    assert!(!stderr.contains("go on with"), "there is no way on: {stderr}");
+}
+
+#[test]
+fn a_checkpoint_that_belongs_to_another_run_is_refused() {
+    undisturbed();
+    let all = FILES;
+    let run = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train/undisturbed");
+    let other = empty_folder("other_run");
+    let args = ["--seed", "6", "--generations", "12"];
+    succeeded(tetrion(&SMALL[..3]).args(&SMALL[5..15]).args(args).arg("--out").arg(&other).output().unwrap());
+
+    let folder = copy(&run, "no_checkpoint", &[CONFIG, GENERATIONS, WEIGHTS]);
+    refused_to_resume(&folder, 1, &["checkpoint is gone"]);
+
+    let folder = copy(&run, "other_checkpoint", &all);
+    fs::copy(other.join(CHECKPOINT), folder.join(CHECKPOINT)).unwrap();
+    refused_to_resume(&folder, 1, &["checkpoint does not belong to the run of", "it was made with seed = 6"]);
+
+    let edit = |test: &str, name: &str, from: &str, to: &str| {
+        let folder = copy(&run, test, &all);
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(folder.join(name), text.replacen(from, to, 1)).unwrap();
+        folder
+    };
+    let folder = edit("other_settings", CONFIG, "max_pieces = 3000", "max_pieces = 3001");
+    refused_to_resume(&folder, 1, &["it was made with max_pieces = 3000, the settings say 3001"]);
+    let folder = edit("other_generation", CHECKPOINT, "\"generation\":12", "\"generation\":11");
+    refused_to_resume(&folder, 1, &["its search is at generation 11, its number is 12"]);
+    let folder = edit("other_mean", CHECKPOINT, "\"mean\":[", "\"mean\":[1e-3,");
+    refused_to_resume(&folder, 1, &["checkpoint does not belong to the run of"]);
+    let folder = edit("cut", CHECKPOINT, "}}", "");
+    refused_to_resume(&folder, 1, &["checkpoint is not what this program writes"]);
+
+    // A record whose last generation is another one than that of the checkpoint.
+    let folder = copy(&run, "other_record", &all);
+    let lines = |folder: &Path| fs::read_to_string(folder.join(GENERATIONS)).unwrap();
+    fs::write(folder.join(GENERATIONS), lines(&other)).unwrap();
+    refused_to_resume(&folder, 1, &["its search has another result than generation 12"]);
+
+    // A checkpoint of a version that did not keep the settings in it.
+    let folder = copy(&run, "older_checkpoint", &all);
+    let mut checkpoint: Value = serde_json::from_str(&files(&folder)[2].1).unwrap();
+    assert!(checkpoint["state"].as_object_mut().unwrap().remove("settings").is_some());
+    fs::write(folder.join(CHECKPOINT), checkpoint.to_string()).unwrap();
+    succeeded(resume(&folder, &[]).output());
+
+    let folder = copy(&run, "nothing_complete", &[CONFIG]);
+    let output = resume(&folder, &[]).output();
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(stderr.contains("no generation of") && stderr.contains("it begins again"), "{stderr}");
+    succeeded(output);
+    check_same(&folder);
+}
+
+/// The line of a generation is on the disk, its checkpoint is not: there is one number of generations, and one way on.
+#[test]
+fn a_disk_that_fills_up_is_reported_once_with_how_far_the_run_is() {
+    let folder = empty_folder("full_disk");
+    let short: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "2" } else { arg }).collect();
+    succeeded(tetrion(&short).arg("--out").arg(&folder).output().unwrap());
+    fs::create_dir(folder.join(".checkpoint.tmp")).unwrap();
+    let output = resume(&folder, &["--generations", "12"]).output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let advice =
+        format!("stopped after generation 2; go on with: tetrion train --resume {}\n", folder.display());
+    let error = format!("error: cannot write {}: ", folder.join(CHECKPOINT).display());
+    let reasons = stderr.matches("os error").count();
+    assert!(stderr.contains(&error) && reasons <= 1 && stderr.ends_with(&advice), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.join(GENERATIONS)).unwrap().lines().count(), 3, "a line beyond it");
+    fs::remove_dir(folder.join(".checkpoint.tmp")).unwrap();
+    succeeded(resume(&folder, &[]).output());
+    check_same(&folder);
+}
