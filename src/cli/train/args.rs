@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::RangedI64ValueParser;
 use serde::{Deserialize, Serialize};
 
+use super::unit::Unit;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::games_range;
@@ -29,7 +30,7 @@ pub struct TrainArgs {
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
         "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
         "start", "initial_std", "noise", "covariance", "elites", "second_look", "rounds", "exploration", "td_discount",
-        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple",
+        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple", "unit",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -73,6 +74,10 @@ pub struct TrainArgs {
     /// preset's]
     #[arg(long, value_name = "WHICH")]
     pub game_seeds: Option<GameSeeds>,
+
+    /// What a game is scored by [default: lines, or the preset's; points for the genetic algorithm]
+    #[arg(long, value_name = "WHAT")]
+    pub unit: Option<Unit>,
 
     /// Games after each generation that score the result so far
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = two_games_or_more())]

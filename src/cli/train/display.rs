@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::record::Record;
-use super::settings::{NUM_CHOICES, Settings, Unit};
+use super::settings::{NUM_CHOICES, Settings};
+use super::unit::Unit;
 use crate::cli::connection::Connection;
 use crate::cli::numbers::{grouped, short, time};
 use crate::cli::output::say;

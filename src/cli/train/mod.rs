@@ -18,11 +18,13 @@ mod record;
 mod searches;
 mod settings;
 mod training;
+mod unit;
 
 pub use args::{GameSeeds, Method, TrainArgs};
 pub use learning::LearningRecord;
 pub use record::Record;
-pub use settings::{Purpose, Settings, Unit};
+pub use settings::{Purpose, Settings};
+pub use unit::Unit;
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::args::{GameSeeds, Method, TrainArgs};
 use super::features;
 use super::searches::{change, genetic};
+use super::unit::Unit;
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
 use crate::cli::model::ModelNote;
 use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{
-    Client, EvaluationRequest, GameResult, ModelShape, Policies, RulesChoice, Seeds, Started,
-};
+use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
 use crate::optimizers::{CemPreset, Config};
@@ -25,35 +24,6 @@ const SECOND_LOOK: u32 = 4;
 pub const LAST_GENERATIONS: usize = 5;
 /// How many vectors the last choice is among at most: those, and two means of results.
 pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS + 2;
-
-/// What a game is scored by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Lines cleared.
-    #[default]
-    Lines,
-    /// Points under the rules' scoring.
-    Points,
-}
-
-impl Unit {
-    /// Its name, as files and people have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Lines => "lines",
-            Unit::Points => "points",
-        }
-    }
-
-    /// The score of a game.
-    pub fn of(self, game: &GameResult) -> f64 {
-        match self {
-            Unit::Lines => game.lines as f64,
-            Unit::Points => game.score,
-        }
-    }
-}
 
 /// Everything that decides what comes out of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -238,7 +208,7 @@ impl<M> Settings<M> {
             final_games: args.final_games,
             max_pieces: args.max_pieces,
             max_steps: args.max_steps.unwrap_or(defaults.max_steps),
-            unit: defaults.unit,
+            unit: args.unit.unwrap_or(defaults.unit),
             score_terminal: defaults.score_terminal,
             expectation: args.expectation.note(),
             rules: rules.to_owned(),

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::args::TrainArgs;
 use super::display::Display;
-use super::settings::{Settings, Unit};
+use super::settings::Settings;
+use super::unit::Unit;
 use crate::cli::connection::Connection;
 use crate::cli::evaluate::{Score, best_game, interval};
 use crate::cli::failure::fail;
