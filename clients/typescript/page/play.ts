@@ -262,7 +262,7 @@ export class Play implements View {
     this.lines.textContent = grouped(infos.lines![0]!);
     this.pieces.textContent = grouped(infos.pieces![0]!);
     this.points.textContent = short(infos.episode_return![0]!);
-    this.undoButton.disabled = this.past.length === 0;
+    this.undoButton.disabled = this.past.length < 2;
     if (!this.isKeypress || this.placements === undefined) {
       this.hinted = undefined;
       this.why.replaceChildren();

@@ -409,6 +409,8 @@ test("a game survives its server", async () => {
       await page.keyboard.press("ArrowLeft");
       await page.keyboard.press(" ");
       await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece");
+      // The game goes on from the last snapshot, and this piece is in it when undo can take it back.
+      await page.getByRole("button", { name: "Undo", disabled: false }).waitFor();
       await mortal.stop();
       await page.keyboard.press(" ");
       await page.getByText("The server does not answer").waitFor();
