@@ -37,7 +37,9 @@ pub use evaluation::{
 pub use health::check_health;
 pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use version::is_compatible;
-pub use watching::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching};
+pub use watching::{
+    EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
+};
 
 use std::time::Duration;
 

@@ -28,6 +28,23 @@ pub struct WatchedSession {
     pub env_ids: Vec<u32>,
 }
 
+/// A session of a list: what a person needs to know it by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedSession {
+    /// `sessions/ID`.
+    pub name: String,
+    /// The environments that it has.
+    pub num_envs: u32,
+    /// The preset that its rules are based on.
+    pub preset: String,
+    /// Columns of its playfields.
+    pub width: u32,
+    /// Rows of its playfields.
+    pub height: u32,
+    /// The calls that have changed it so far.
+    pub sequence: u64,
+}
+
 /// What a session looks like at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedFrame {
@@ -46,6 +63,28 @@ pub struct Watching {
 }
 
 impl Client {
+    /// The sessions that the first server has of this caller, the oldest first. Renews no lease.
+    ///
+    /// # Errors
+    /// If the server refuses, or does not answer within half a minute.
+    pub async fn sessions(&self) -> Result<Vec<ListedSession>, ClientError> {
+        let server = &self.servers[0];
+        let mut client = EnvironmentServiceClient::new(server.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let (mut sessions, mut page_token) = (Vec::new(), String::new());
+        loop {
+            let mut request = server.request(pb::ListSessionsRequest { page_size: 0, page_token });
+            request.set_timeout(CALL_TIMEOUT);
+            let answer = client.list_sessions(request).await.map_err(|status| server.error(&status))?;
+            let answer = answer.into_inner();
+            sessions.extend(answer.sessions.into_iter().map(decode_listed));
+            page_token = answer.next_page_token;
+            if page_token.is_empty() {
+                return Ok(sessions);
+            }
+        }
+    }
+
     /// Watches a session of the first server: the environments in `env_ids`, or where none are named all of them, as far as the
     /// server shows so many.
     ///
@@ -67,6 +106,19 @@ impl Client {
             return Err(ClientError::Answer("it has a frame before the first message".to_owned()));
         };
         Ok(Watching { server, session: decode_started(started)?, stream })
+    }
+}
+
+fn decode_listed(pb::Session { name, config, sequence, .. }: pb::Session) -> ListedSession {
+    let config = config.unwrap_or_default();
+    let rules = config.rules.unwrap_or_default();
+    ListedSession {
+        name,
+        num_envs: config.num_envs.unwrap_or(1),
+        preset: rules.preset,
+        width: rules.width.unwrap_or(0),
+        height: rules.height.unwrap_or(0),
+        sequence,
     }
 }
 

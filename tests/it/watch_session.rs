@@ -297,6 +297,30 @@ async fn a_server_that_does_not_come_back_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_only_session_need_not_be_named() {
+    let server = Process::start(&[]);
+    let args = format!("watch --server {} --session", server.address);
+    let (written, code) = Terminal::open((80, 24), &args, &[]).end();
+    assert_eq!(code, Some(1), "{written:?}");
+    assert!(written.contains("no session to watch: the server has none of this caller's"), "{written:?}");
+
+    let first = learner(&server).await;
+    let mut terminal = Terminal::open((80, 24), &args, &[("NO_COLOR", "1")]);
+    terminal.wait_to_see("live, call 1");
+    terminal.press("q");
+    let (written, _) = terminal.end();
+    assert!(afterwards(&written).contains(&format!("{} on 10 x 20, call 1", first.name())), "{written:?}");
+
+    let second = learner(&server).await;
+    let (written, code) = Terminal::open((200, 24), &args, &[]).end();
+    assert_eq!(code, Some(2), "{written:?}");
+    let line =
+        |session: &Session| format!("\r\n  {}: 3 environments, simplified 10 x 20, 1 call", session.name());
+    let expected = format!("the server has 2 of them, name one:{}{}", line(&second), line(&first));
+    assert!(written.contains(&expected), "{written:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_session_is_refused() {
     let server = Process::start(&[]);
     let args = format!("watch --session sessions/none --server {}", server.address);

@@ -26,10 +26,13 @@ pub struct WatchArgs {
     #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
 
-    /// Watch this session of a server while its learner steps it, in place of players. ListSessions has the names
+    /// Watch this session of a server while its learner steps it, in place of players. Without a name, the only session there is;
+    /// of several it says the names
     #[arg(
         long,
         value_name = "SESSION",
+        num_args = 0..=1,
+        default_missing_value = "",
         conflicts_with_all = ["players", "expectation", "speed", "seed", "game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,

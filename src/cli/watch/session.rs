@@ -7,19 +7,24 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
+
 use super::args::WatchArgs;
 use super::kept::{Kept, Link};
 use super::viewer::Viewer;
 use crate::cli::connection::Connection;
+use crate::cli::numbers::grouped;
 use crate::cli::options::UsageError;
 use crate::cli::output::{is_without_colours, print};
 use crate::cli::screen::{Palette, terminal};
-use crate::client::{Client, ClientError, WatchedSession, Watching};
+use crate::client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 
+/// How many sessions are listed at most.
+const MOST_LISTED: usize = 20;
 /// How long to wait before the server is called again: at first, and at most.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// Shows a session until the person leaves, and prints how it stood then.
+/// Shows a session until the person leaves, and prints how it stood then. Without a name it is the only one there is.
 ///
 /// # Errors
 /// A server or a session that there is not, or a terminal that is none.
@@ -37,7 +42,11 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let begun = runtime.block_on(async {
         let connection = Connection::open(&args.connection).await?;
-        let mut watching = connection.client.watch_session(session, &args.envs).await?;
+        let session = match session {
+            "" => the_only(connection.client.sessions().await?)?,
+            name => name.to_owned(),
+        };
+        let mut watching = connection.client.watch_session(&session, &args.envs).await?;
         let first = watching.next().await?;
         anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(Kept::new(first)))))
     });
@@ -49,6 +58,34 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     runtime.shutdown_background();
     print(&viewer.report())?;
     Ok(left?.into())
+}
+
+/// The name of the only session.
+///
+/// # Errors
+/// None, or several: with what they are.
+fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
+    match &sessions[..] {
+        [] => bail!("no session to watch: the server has none of this caller's"),
+        [only] => Ok(only.name.clone()),
+        _ => {
+            let line = |session: &ListedSession| {
+                let ListedSession { name, num_envs, preset, width, height, sequence } = session;
+                let envs = count(u64::from(*num_envs), "environment");
+                let calls = count(*sequence, "call");
+                format!("\n  {name}: {envs}, {preset} {width} x {height}, {calls}")
+            };
+            // The newest first: it is mostly the one that is meant.
+            let lines: String = sessions.iter().rev().take(MOST_LISTED).map(line).collect();
+            let known = sessions.len();
+            Err(UsageError(format!("--session: the server has {known} of them, name one:{lines}")).into())
+        }
+    }
+}
+
+/// A number and what it counts.
+fn count(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number as f64), if number == 1 { "" } else { "s" })
 }
 
 /// Keeps the frames as they come, until the session has ended or the server stays lost.
