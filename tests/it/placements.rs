@@ -42,7 +42,7 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
     let mut vector = vec![0.0; set.len()];
     for action in 0..rules.num_actions() {
         let Some(piece) = position.hand.map(|hand| hand.current) else { break };
-        let placement = Placement::from_action(action, &rules);
+        let placement = Placement::from_action(action, rules);
         let Some(shape) = placement.shape(rules, piece) else { continue };
         let landing = position.playfield.land(shape, placement.column, rules.top_out);
         rows.actions.push(action as i32);

@@ -453,7 +453,7 @@ impl World {
                     let next = |(&placement, falling): (&f64, Option<FallingPiece>)| match falling {
                         None => placement,
                         Some(falling) => {
-                            let target = Placement::from_action(placement as u32, &rules);
+                            let target = Placement::from_action(placement as u32, rules);
                             f64::from(falling.key_towards(target, rules.width) as u8)
                         }
                     };
