@@ -2,7 +2,7 @@
 //! reached with kicks, listed and counted.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Chain, Dealer, Hand, Movement, Playfield, Resting, Rules, Tetromino, place};
+use crate::engine::{Chain, Dealer, Hand, Movement, Paths, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -71,6 +71,18 @@ impl Reaching {
             self.list.clear();
             self.movement.append(playfield, *piece, &mut self.list);
             all += self.list.len();
+        }
+        all as u64
+    }
+
+    /// Finds the fewest keys to each placement, and returns how many placements there are.
+    pub fn find_keys(&mut self) -> u64 {
+        let mut all = 0;
+        for (playfield, piece) in &self.positions {
+            self.list.clear();
+            self.movement.append(playfield, *piece, &mut self.list);
+            let paths = Paths::towards(&self.movement, playfield, *piece, &self.list);
+            all += self.list.iter().filter_map(|placement| paths.to(*placement)).count();
         }
         all as u64
     }

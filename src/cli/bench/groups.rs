@@ -36,7 +36,7 @@ impl Group {
             Group::Rollouts => (CASES.len() + EXPECTATIONS.len() + 1) * games::kernels().count(),
             Group::Threads => 3 * thread_counts(all_threads()).len(),
             Group::Stepping => 5,
-            Group::Placements => games::kernels().count(),
+            Group::Placements => games::kernels().count() + 3,
             Group::Calls => 13,
             Group::Latency => return 4 * latency_time(plan),
             Group::Evaluation => 8,
@@ -205,10 +205,11 @@ fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     for kernel in games::kernels() {
         table.add(kernel.name(), "placements", move || Ok(listing.list(kernel).actions.len() as u64));
     }
-    let (mut listed, counted) = (Reaching::new(256), Reaching::new(256));
+    let (mut listed, counted, mut keyed) = (Reaching::new(256), Reaching::new(256), Reaching::new(256));
     let goal = Some(Goal::AtLeast(10e6));
     table.add_with("reachable under SRS, listed", "placements", goal, move || Ok(listed.list()));
     table.add("reachable under SRS, counted", "placements", move || Ok(counted.count()));
+    table.add("reachable under SRS, with the keys to each", "placements", move || Ok(keyed.find_keys()));
     table.measure(plan, progress)
 }
 
