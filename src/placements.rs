@@ -4,8 +4,8 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Chain, Column, FallingPiece, Hand, Landed, Placement, Playfield, PlayfieldOf, Rules, Shape,
-    Tetromino, drops, every_placement_always_exists, land,
+    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, Placement, Playfield, PlayfieldOf,
+    Rules, Shape, Tetromino, drops, every_placement_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -37,6 +37,8 @@ pub struct Options {
     pub preclear_boards: bool,
     /// The features of the positions themselves.
     pub position_features: bool,
+    /// The keys to each placement, under [`Reach::Srs`](crate::engine::Reach::Srs).
+    pub keys: bool,
 }
 
 /// Every placement of some positions: R rows for B positions.
@@ -74,6 +76,11 @@ pub struct Placements {
     pub holds: Vec<bool>,
     /// The lines that it sends; empty where the rules count neither these nor other points for clears.
     pub attacks: Vec<u8>,
+    /// R + 1 numbers, from 0: the keys of row j are `key_offsets[j]..key_offsets[j + 1]`. Empty unless wanted.
+    pub key_offsets: Vec<u32>,
+    /// The fewest keys to each placement, by their [numbers](crate::engine::PlayerKey::number); none where they are more
+    /// than [`MAX_KEYS`](crate::engine::MAX_KEYS).
+    pub keys: Vec<u8>,
 }
 
 /// How many placements a position has under these rules.
@@ -88,6 +95,8 @@ pub const fn bytes_per_cell_row(width: u8) -> usize {
 }
 
 /// About how long [`enumerate`] takes for `num_positions`, in nanoseconds of one core.
+///
+/// On drawings with many places and ways it takes up to twice as long for the keys, in games a tenth.
 pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>, options: Options) -> u64 {
     let (width, height) = (u64::from(rules.width), u64::from(rules.height));
     let num_features = set.map_or(0, FeatureSet::len) as u64;
@@ -103,8 +112,30 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     // more on a rough stack, and they must be found.
     let placements = if rules.names_spots() { 5 * width } else { 3 * width };
     let search = if rules.names_spots() { 1_000 + 40 * width * height / 16 } else { 0 };
+    let keys = if options.keys { key_search(rules) + placements * 200 } else { 0 };
     let pieces = 1 + u64::from(rules.hold);
-    num_positions as u64 * pieces * (search + placements * (row + landing))
+    num_positions as u64 * pieces * (search + keys + placements * (row + landing))
+}
+
+/// The same for [`enumerate_only`], with the look at whether the placements exist before it.
+pub fn nanoseconds_of_one(
+    rules: &Rules,
+    num_positions: usize,
+    set: Option<&FeatureSet>,
+    options: Options,
+) -> u64 {
+    let (width, height) = (u64::from(rules.width), u64::from(rules.height));
+    let boards = u64::from(options.afterstates) + u64::from(options.preclear_boards);
+    let row = 150 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height));
+    let search = if rules.names_spots() { 2 * (1_000 + 40 * width * height / 16) } else { 0 };
+    // The search ends where the placement is found: on the way through a third of all places.
+    let keys = if options.keys { key_search(rules) / 3 } else { 0 };
+    num_positions as u64 * (row + 2 * height * boards + search + keys)
+}
+
+/// About how long it takes to find the keys to all placements of a piece, in nanoseconds.
+fn key_search(rules: &Rules) -> u64 {
+    1_000 + 300 * u64::from(rules.width) * u64::from(rules.visible_rows())
 }
 
 /// Lists every placement of every position.
@@ -112,7 +143,8 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
 /// The fastest kernel measures the features that kernels know; the numbers are the same on every path.
 ///
 /// # Panics
-/// If a playfield or the feature set does not have the size of the rules.
+/// If a playfield or the feature set does not have the size of the rules, or keys are wanted where
+/// [no placement names its spot](Rules::names_spots).
 pub fn enumerate(
     rules: &Rules,
     positions: &[Position],
@@ -245,11 +277,50 @@ pub fn enumerate_plainly(
     options: Options,
 ) -> Placements {
     let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
+    enumerate_each(rules, positions, num_rows, set, options, |_, hand, playfield| {
+        hand.placements(rules, playfield)
+    })
+}
+
+/// Lists one placement of each position, or none of a position that has no such placement.
+///
+/// # Panics
+/// As [`enumerate`], or if there is not one placement for each position.
+pub fn enumerate_only(
+    rules: &Rules,
+    positions: &[Position],
+    only: &[Placement],
+    set: Option<&FeatureSet>,
+    options: Options,
+) -> Placements {
+    assert_eq!(positions.len(), only.len(), "one placement for each position");
+    enumerate_each(rules, positions, positions.len(), set, options, |at, hand, playfield| {
+        let piece = hand.can_place(rules, playfield, only[at]);
+        piece.map(|piece| (piece, only[at])).into_iter().collect()
+    })
+}
+
+/// Lists the placements that `chosen` has for the number of a position, the pieces and the playfield.
+fn enumerate_each(
+    rules: &Rules,
+    positions: &[Position],
+    num_rows: usize,
+    set: Option<&FeatureSet>,
+    options: Options,
+    chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Tetromino, Placement)>,
+) -> Placements {
     let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
     let mut columns = Placements::with_capacity(positions.len(), num_rows);
-    for position in positions {
-        if let Some(hand) = position.hand {
-            for (piece, placement) in hand.placements(rules, &position.playfield) {
+    if options.keys {
+        columns.key_offsets.push(0);
+    }
+    for (at, position) in positions.iter().enumerate() {
+        if let Some(hand) = &position.hand {
+            let all = chosen(at, hand, &position.playfield);
+            if options.keys {
+                columns.push_keys(&HandPaths::towards(rules, &position.playfield, &all), &all);
+            }
+            for (piece, placement) in all {
                 let (shape, landing) = land(rules, &position.playfield, piece, placement);
                 columns.actions.push(action(rules, position.falling, piece, placement));
                 columns.placements.push(placement.action(rules) as i32);
@@ -333,6 +404,17 @@ impl Placements {
         self.spins.extend_from_slice(&more.spins);
         self.holds.extend_from_slice(&more.holds);
         self.attacks.extend_from_slice(&more.attacks);
+        let keys = self.keys.len() as u32;
+        let first = usize::from(!self.key_offsets.is_empty());
+        self.key_offsets.extend(more.key_offsets.iter().skip(first).map(|offset| keys + offset));
+        self.keys.extend_from_slice(&more.keys);
+    }
+
+    fn push_keys(&mut self, paths: &HandPaths, placements: &[(Tetromino, Placement)]) {
+        for (_, placement) in placements {
+            self.keys.extend(paths.to(*placement));
+            self.key_offsets.push(self.keys.len() as u32);
+        }
     }
 
     /// Writes the wanted columns of where a piece comes to rest.

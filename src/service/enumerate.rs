@@ -1,16 +1,19 @@
 //! EnumeratePlacements: the positions, the size of the answer, and the answer.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use crate::engine::{Chain, Hand, Rules};
-use crate::env::{self, EnvState};
+use crate::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
+use crate::env::{self, ActionError, EnvState, RefusedAction};
 use crate::features::FeatureSet;
 use crate::placements::{
-    Options, Placements, Position, bytes_per_cell_row, enumerate, nanoseconds, num_rows,
+    Options, Placements, Position, bytes_per_cell_row, enumerate, enumerate_only, nanoseconds,
+    nanoseconds_of_one, num_rows,
 };
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
+use crate::wire::tensor::Dim;
 use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
 
 use super::answers::{Answers, Room};
@@ -24,6 +27,8 @@ use super::session_state::{SessionState, listed};
 pub(super) struct Question {
     pub rules: Rules,
     pub positions: Vec<Position>,
+    /// The only placement wanted of each position.
+    pub actions: Option<Vec<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
     pub max_response_bytes: u32,
@@ -47,13 +52,14 @@ impl Question {
     ) -> Result<Question, Refusal> {
         let rules = state.batch().config().rules;
         let own = decode_features(request, &rules)?;
+        let positions =
+            state.positions(listed(&envs.env_ids)).map_err(|error| error.in_field("session_envs"))?;
         Ok(Question {
             rules,
-            positions: state
-                .positions(listed(&envs.env_ids))
-                .map_err(|error| error.in_field("session_envs"))?,
+            actions: decode_actions(request, &rules, positions.len())?,
+            positions,
             features: own.or_else(|| state.features().cloned()),
-            options: options(request),
+            options: options(request, &rules)?,
             max_response_bytes: response_bytes(request.max_response_bytes, state.max_response_bytes())?,
             sequence: state.sequence(),
         })
@@ -66,16 +72,16 @@ impl Question {
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
         let (rules, positions) = positions::decode(positions, None).in_field("positions")?;
-        let positions = match positions {
+        let positions: Vec<Position> = match positions {
             Positions::States(states) => states.iter().map(from_state).collect(),
             Positions::Drawn(drawn) => drawn.iter().map(|drawn| from_drawing(drawn, &rules)).collect(),
         };
-        let features = decode_features(request, &rules)?;
         Ok(Question {
             rules,
+            actions: decode_actions(request, &rules, positions.len())?,
             positions,
-            features,
-            options: options(request),
+            features: decode_features(request, &rules)?,
+            options: options(request, &rules)?,
             max_response_bytes,
             sequence: 0,
         })
@@ -92,7 +98,8 @@ impl Question {
         }
         let work = self.work(self.positions.len());
         if CallLane::is_inline(work) {
-            return answers.make(self.size()?.bytes, || Ok(self.encode(self.enumerate(&self.positions))));
+            return answers
+                .make(self.size()?.bytes, || Ok(self.encode(self.enumerate(0..self.positions.len()))));
         }
         lane.check(work)?;
         let slice = (SLICE.as_nanos() / self.work(1).as_nanos().max(1)).max(1) as usize;
@@ -107,7 +114,7 @@ impl Question {
             },
             Some((columns, _)) if done < self.positions.len() => {
                 let end = self.positions.len().min(done + slice);
-                columns.append(&self.enumerate(&self.positions[done..end]));
+                columns.append(&self.enumerate(done..end));
                 done = end;
                 None
             }
@@ -120,11 +127,51 @@ impl Question {
     }
 
     fn work(&self, num_positions: usize) -> Duration {
-        Duration::from_nanos(nanoseconds(&self.rules, num_positions, self.features.as_ref(), self.options))
+        let estimate = if self.actions.is_some() { nanoseconds_of_one } else { nanoseconds };
+        Duration::from_nanos(estimate(&self.rules, num_positions, self.features.as_ref(), self.options))
     }
 
-    fn enumerate(&self, positions: &[Position]) -> Placements {
-        enumerate(&self.rules, positions, self.features.as_ref(), self.options)
+    fn enumerate(&self, positions: Range<usize>) -> Placements {
+        let (rules, set, options) = (&self.rules, self.features.as_ref(), self.options);
+        match &self.actions {
+            Some(actions) => {
+                let placement = |action: &i32| Placement::from_action(*action as u32, rules);
+                let only: Vec<Placement> = actions[positions.clone()].iter().map(placement).collect();
+                enumerate_only(rules, &self.positions[positions], &only, set, options)
+            }
+            None => enumerate(rules, &self.positions[positions], set, options),
+        }
+    }
+
+    /// How many placements are listed.
+    fn num_rows(&self) -> Result<u64, Refusal> {
+        let rules = &self.rules;
+        let Some(actions) = &self.actions else {
+            return Ok(self.positions.iter().map(|position| u64::from(num_rows(rules, position))).sum());
+        };
+        let num_actions = rules.num_actions();
+        let mut num_rows = 0;
+        let (mut outside, mut illegal) = (Vec::new(), Vec::new());
+        for (row, (position, &action)) in (0..).zip(self.positions.iter().zip(actions)) {
+            let Some(hand) = &position.hand else { continue };
+            num_rows += 1;
+            // A negative action is out of range as well: its bits are those of a large number.
+            if action as u32 >= num_actions {
+                outside.push(RefusedAction { row, action });
+            } else {
+                let placement = Placement::from_action(action as u32, rules);
+                if hand.can_place(rules, &position.playfield, placement).is_none() {
+                    illegal.push(RefusedAction { row, action });
+                }
+            }
+        }
+        if !outside.is_empty() {
+            return Err(ActionError::OutOfRange { actions: outside, num_actions }.into());
+        }
+        if !illegal.is_empty() {
+            return Err(ActionError::Illegal { actions: illegal }.into());
+        }
+        Ok(num_rows)
     }
 
     fn num_features(&self) -> usize {
@@ -134,10 +181,12 @@ impl Question {
     /// The size of the answer, if it is not too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
-        let Options { afterstates, anchors, cells, preclear_boards, position_features: _ } = self.options;
+        let Options { afterstates, anchors, cells, preclear_boards, position_features: _, keys } =
+            self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminal, spin, hold, attack; features; playfields; pairs of one byte each.
+        // Action, placement, reward, lines, terminal, spin, hold, attack; features; playfields; pairs of one byte each; keys, as
+        // many as there may be, and their offset.
         let row_bytes = 4
             + 4
             + 4
@@ -149,18 +198,19 @@ impl Question {
             + 4 * num_features
             + boards * board_bytes
             + 2 * u64::from(anchors)
-            + 2 * 4 * u64::from(cells);
+            + 2 * 4 * u64::from(cells)
+            + (4 + MAX_KEYS as u64) * u64::from(keys);
         let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 15 * TENSOR_OVERHEAD
+            + 17 * TENSOR_OVERHEAD
+            + 4 * u64::from(keys)
             + 2 * ANSWER_OVERHEAD;
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
-        let rows: u64 =
-            self.positions.iter().map(|position| u64::from(num_rows(&self.rules, position))).sum();
+        let rows = self.num_rows()?;
         if rows > max_rows || rest > u64::from(max_bytes) {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes });
         }
@@ -168,7 +218,7 @@ impl Question {
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {
-        let Options { afterstates, anchors, cells, preclear_boards, position_features } = self.options;
+        let Options { afterstates, anchors, cells, preclear_boards, position_features, keys } = self.options;
         let num_positions = self.positions.len() as u32;
         let rows = columns.actions.len() as u32;
         let matrix = |rows: u32, set: &FeatureSet, values: &[f32]| {
@@ -196,6 +246,8 @@ impl Question {
             spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
             attacks: self.rules.keeps_chain().then(|| tensor::encode(vec![rows], &columns.attacks)),
             holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
+            key_offsets: keys.then(|| tensor::encode(vec![rows + 1], &columns.key_offsets)),
+            keys: keys.then(|| tensor::encode(vec![columns.keys.len() as u32], &columns.keys)),
         }
     }
 }
@@ -207,14 +259,33 @@ fn decode_features(
     features::decode(request.features.as_ref(), rules.width).in_field("features")
 }
 
-fn options(request: &pb::EnumeratePlacementsRequest) -> Options {
-    Options {
+fn decode_actions(
+    request: &pb::EnumeratePlacementsRequest,
+    rules: &Rules,
+    num_positions: usize,
+) -> Result<Option<Vec<i32>>, DecodeError> {
+    let Some(actions) = &request.actions else { return Ok(None) };
+    if rules.action_model != ActionModel::Placement {
+        let problem = "are keys under these rules, which are no placements; expected rules whose actions are";
+        return Err(DecodeError::field("actions", problem));
+    }
+    let decoded = tensor::decode(actions, &[Dim::Exactly(num_positions as u32)]).in_field("actions")?;
+    Ok(Some(decoded.elements))
+}
+
+fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Options, DecodeError> {
+    if request.include_keys && !rules.names_spots() {
+        let problem = "is true, but only under REACH_SRS do keys take pieces to their placements";
+        return Err(DecodeError::field("include_keys", problem));
+    }
+    Ok(Options {
         afterstates: request.include_afterstates,
         anchors: request.include_anchors,
         cells: request.include_cells,
         preclear_boards: request.include_preclear_boards,
         position_features: request.include_position_features,
-    }
+        keys: request.include_keys,
+    })
 }
 
 fn from_state(state: &EnvState) -> Position {

@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 19] = [
+const CAPABILITIES: [&str; 20] = [
     "attack",
     "balanced",
     "dm_env_rpc",
@@ -100,6 +100,7 @@ const CAPABILITIES: [&str; 19] = [
     "gzip",
     "hold",
     "keypress",
+    "keys",
     "lookahead",
     "placements",
     "positions",
@@ -194,6 +195,7 @@ impl ServerFacts {
             max_watches_per_session: limits::MAX_WATCHES_PER_SESSION,
             max_watched_envs: limits::MAX_WATCHED_ENVS,
             max_frames_per_second: limits::MAX_FRAMES_PER_SECOND,
+            max_keys: limits::MAX_KEYS,
             max_evaluations,
             max_evaluations_per_caller: caller.max_evaluations.unwrap_or(max_per_caller),
             max_sessions_per_caller: caller

@@ -69,6 +69,10 @@ pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 /// Columns of a feature selection: more than there are features at the widest playfield.
 pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
 
+/// Keys of one placement in an answer, which has room for as many of each: three times those of the longest ways on 10 x 20
+/// outside of mazes. A longer way is left out.
+pub const MAX_KEYS: u32 = crate::engine::MAX_KEYS as u32;
+
 /// Positions of one request: as many as a session has environments.
 pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 

@@ -146,6 +146,17 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         include_cells: true,
         include_preclear_boards: true,
         max_response_bytes: 1 << 20,
+        ..Default::default()
+    };
+    let keys = pb::EnumeratePlacementsRequest {
+        source: Some(Source::Positions(pb::Positions {
+            rules: Some(pb::Rules { preset: "guideline".to_owned(), ..Default::default() }),
+            drawings: vec![pb::Drawing { piece: "T".to_owned(), ..Default::default() }],
+            ..Default::default()
+        })),
+        include_keys: true,
+        actions: Some(tensor::encode(vec![1], &[0])),
+        ..Default::default()
     };
     let render = pb::RenderRequest {
         session: session.clone(),
@@ -180,6 +191,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         ("/tetrion.v1.EnvironmentService/WatchSession", watch.encode_to_vec()),
         (SAVE, save.encode_to_vec()),
         (PLACEMENTS, enumerate(Source::SessionEnvs(envs.clone())).encode_to_vec()),
+        (PLACEMENTS, keys.encode_to_vec()),
         (EVALUATE, short().encode_to_vec()),
     ];
     for positions in positions {

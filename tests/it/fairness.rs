@@ -188,6 +188,7 @@ async fn work_in_slices_gives_the_librarys_own_answer() {
         cells: true,
         preclear_boards: true,
         position_features: true,
+        ..Options::default()
     };
     assert!(nanoseconds(&rules, 60, Some(&set), options) > 20_000_000, "this is work of one slice");
     let own = enumerate(&rules, &positions, Some(&set), options);

@@ -63,6 +63,7 @@ async fn it_reports_what_it_was_started_with() {
     assert_eq!((limits.max_recorded_games, limits.max_recorded_steps), (16, 1 << 20));
     assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
     assert_eq!((limits.max_watched_envs, limits.max_frames_per_second), (64, 60));
+    assert_eq!(limits.max_keys, 64);
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
     let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(

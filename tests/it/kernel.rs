@@ -292,6 +292,7 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 cells: seed % 4 == 0,
                 preclear_boards: seed % 5 == 0,
                 position_features: set.is_some(),
+                keys: false,
             };
             let plain = enumerate_plainly(&rules, &positions, set, options);
             let extractor = Extractor::new(set).unwrap();

@@ -9,7 +9,8 @@ use tetrion::wire::pb;
 use tonic::Code;
 
 use crate::support::{
-    Client, config, create, drawing, enumerate, refused, reset, restore, save, start, start_with, step,
+    Client, config, create, drawing, enumerate, numbers, refused, reset, restore, save, start, start_with,
+    step,
 };
 
 fn request(config: pb::SessionConfig) -> pb::CreateSessionRequest {
@@ -250,6 +251,71 @@ async fn of_an_answer_with_placements() {
     assert!(reported.metadata("max_rows").parse::<u32>().unwrap() <= 50 * 34);
     let got = client.enumerate_placements(ask(MAX_RESPONSE_BYTES + 1)).await;
     assert_eq!(refused(got, Code::InvalidArgument, "INVALID_FIELD").fields(), ["max_response_bytes"]);
+}
+
+/// A maze in which the longest way of a J has exactly as many keys as a placement may have.
+const MAZE: &str = "
+    ..........
+    ..........
+    ###.##....
+    .###...###
+    #..#.....#
+    ...#.##..#
+    #.##......
+    .#.....#..
+    ###..##...
+    #....#....
+    #...#....#
+    ...##.##.#
+    ....#.....
+    .#.####..#
+    .....#....
+    .#...#....
+    .##......#
+    ###.#..#..
+    .###....##
+    #.####..#.";
+
+#[tokio::test]
+async fn of_the_keys_of_a_placement() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let rows: Vec<&str> = MAZE.split_whitespace().collect();
+    let ask = |piece: &str, held: &str, max_response_bytes| {
+        let rules = pb::Rules {
+            preset: "guideline".to_owned(),
+            height: Some(20),
+            rows_above: Some(0),
+            top_out: Some(pb::TopOut::SpawnBlocked.into()),
+            ..Default::default()
+        };
+        let drawings = vec![pb::Drawing { held: held.to_owned(), ..drawing(&rows, piece) }];
+        let positions = pb::Positions { rules: Some(rules), drawings, ..Default::default() };
+        pb::EnumeratePlacementsRequest { include_keys: true, max_response_bytes, ..enumerate(positions) }
+    };
+    let lengths = |answer: &pb::EnumeratePlacementsResponse| -> Vec<u32> {
+        let offsets = numbers(answer.key_offsets.as_ref().unwrap());
+        offsets.windows(2).map(|two| (two[1] - two[0]) as u32).collect()
+    };
+    let at = client.enumerate_placements(ask("J", "", 0)).await.unwrap().into_inner();
+    let of_current = lengths(&at);
+    assert_eq!(of_current.iter().max(), Some(&MAX_KEYS));
+    assert!(!of_current.contains(&0));
+    // Held, the same piece takes a key more, and there are the placements of the other one.
+    let past = client.enumerate_placements(ask("I", "J", 0)).await.unwrap().into_inner();
+    let of_both = lengths(&past);
+    let of_held = &of_both[of_both.len() - of_current.len()..];
+    let expected = of_current.iter().map(|keys| if *keys < MAX_KEYS { keys + 1 } else { 0 });
+    assert!(of_held.contains(&0) && expected.eq(of_held.iter().copied()), "{of_held:?}");
+
+    // The answer is planned with as many keys for each row.
+    let bytes = past.encoded_len() as u32;
+    let rows = of_both.len() as u32;
+    let got = client.enumerate_placements(ask("I", "J", bytes + rows)).await;
+    let reported = refused(got, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
+    assert!(reported.metadata("max_rows").parse::<u32>().unwrap() < rows);
+    let enough = rows * (21 + MAX_KEYS) + 1024;
+    client.enumerate_placements(ask("I", "J", enough)).await.expect("room for as many keys as there may be");
 }
 
 #[tokio::test]

@@ -7,8 +7,14 @@ use tetrion::placements::{Options, Placements, Position, enumerate, num_rows};
 use crate::support::{LabPlacements, lab_placements};
 use crate::twin;
 
-const EVERYTHING: Options =
-    Options { afterstates: true, anchors: true, cells: true, preclear_boards: true, position_features: true };
+const EVERYTHING: Options = Options {
+    afterstates: true,
+    anchors: true,
+    cells: true,
+    preclear_boards: true,
+    position_features: true,
+    keys: false,
+};
 
 /// A playfield of random cells under no particular height, in which some rows may be full.
 fn random_playfield(rules: &Rules, draws: &mut impl FnMut() -> u64) -> Playfield {

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion::client::session::{
-    AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, Session, SessionRequest, Start,
+    AutoresetMode, InvalidActionPolicy, Picture, PlacementList, PlacementsRequest, Session, SessionRequest,
+    Start,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
+use tetrion::engine::PlayerKey;
 use tetrion::server::{Server, ServerConfig};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -85,6 +87,35 @@ async fn placements_of_positions_are_those_of_a_session() {
 }
 
 #[tokio::test]
+async fn placements_come_with_keys() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let rules = RulesChoice { preset: "guideline".to_owned(), ..Default::default() };
+    let request = SessionRequest { rules, num_envs: 1, features: None, ..request() };
+    let mut session = client.create_session(&request).await.unwrap();
+    session.reset(&[], Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();
+    let names = |list: &PlacementList, row: usize| -> Vec<&str> {
+        list.keys_of(row).into_iter().map(PlayerKey::name).collect()
+    };
+    let wanted = PlacementsRequest { keys: true, ..Default::default() };
+    let all = session.enumerate(&[], &wanted).await.unwrap();
+    // Nine of O, 17 of I.
+    assert_eq!(
+        (all.row_offsets.as_slice(), all.holds.iter().filter(|held| **held).count()),
+        (&[0, 26][..], 17)
+    );
+    assert_eq!((names(&all, 0), names(&all, 4)), (vec!["far_left", "hard_drop"], vec!["hard_drop"]));
+    assert_eq!(names(&all, 9), ["hold", "far_left", "hard_drop"]);
+    assert_eq!(all.spins, [0; 26]);
+    assert!(names(&all, 26).is_empty(), "no such row");
+    let chosen = PlacementsRequest { actions: Some(vec![all.actions[9]]), ..wanted };
+    let one = session.enumerate(&[], &chosen).await.unwrap();
+    assert_eq!((one.actions.as_slice(), names(&one, 0)), (&all.actions[9..10], names(&all, 9)));
+    let none = session.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
+    assert!(none.keys.is_empty() && names(&none, 0).is_empty());
+}
+
+#[tokio::test]
 async fn a_session_from_creation_to_deletion() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
@@ -116,6 +147,7 @@ async fn a_session_from_creation_to_deletion() {
         anchors: true,
         cells: true,
         preclear_boards: true,
+        ..Default::default()
     };
     let holes = session.enumerate(&[2, 0], &wanted).await.unwrap();
     assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));

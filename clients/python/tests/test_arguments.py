@@ -187,6 +187,8 @@ def test_calls_of_a_session(client):
         refused("format is 'asci', did you mean 'ascii'? expected one of ascii, ", session.render, format="asci")
         refused("features is 5", session.enumerate_placements, features=5)
         refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
+        refused("keys is 1, expected True or False", session.enumerate_placements, keys=1)
+        refused("actions[0] is", session.enumerate_placements, actions=["left"])
         assert session.sequence == before == session.refresh().sequence
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tetrion
+from tetrion.placements import KEYS
 from tetrion.requests import enum_value, rules_message
 from tetrion.summary import summarize
 
@@ -210,6 +211,46 @@ def test_enumerate_drawings(client):
     assert placements.afterstates[2, :5].tolist() == [0b0111111111, 0b100, 0b100, 0b100, 0]
     assert placements.position_features.tolist() == [[0.0, 0.0]]
     assert placements.terminal.sum() == placements.lines.sum() == 0
+
+
+def test_keys_of_placements(client):
+    drawing = tetrion.Drawing([], "O", held="I")
+    every = client.enumerate_placements(drawing, rules="guideline", keys=True)
+    assert every.actions.size == 9 + 17
+    assert every.key_names(0) == ("far_left", "hard_drop")
+    assert every.key_names(4) == ("hard_drop",)
+    assert every.key_names(9) == ("hold", "far_left", "hard_drop")
+    assert [every.key_names(row)[0] == "hold" for row in range(26)] == every.holds.tolist()
+    assert every.key_offsets[-1] == every.keys.size
+    assert every.keys.max() < len(KEYS)
+    with pytest.raises(tetrion.InvalidArgument, match="row is 26, expected an integer from 0 to 25"):
+        every.key_names(26)
+
+    one = client.enumerate_placements(drawing, rules="guideline", keys=True, actions=every.actions[[9]])
+    assert (one.row_offsets.tolist(), one.actions.tolist()) == ([0, 1], [every.actions[9]])
+    assert one.key_names(0) == every.key_names(9)
+    keyless = client.enumerate_placements(drawing, rules="guideline", actions=every.actions[[9]])
+    with pytest.raises(tetrion.InvalidArgument, match="keys were not asked for"):
+        keyless.key_names(0)
+    with pytest.raises(tetrion.InvalidRequest, match="include_keys"):
+        client.enumerate_placements(tetrion.Drawing([], "O"), keys=True)
+    with pytest.raises(tetrion.IllegalAction, match=r"actions\[0\] is -1"):
+        client.enumerate_placements(drawing, rules="guideline", actions=[-1])
+
+
+def test_keys_of_the_actions_of_a_session(client):
+    with client.create_session(3, rules="guideline", seed=2) as session, session.stream() as stream:
+        stream.reset()
+        for _ in range(5):
+            every = stream.enumerate_placements(keys=True)
+            rows = every.row_offsets[1:].astype(np.int64) - 1
+            stream.send_placements(actions=every.actions[rows], keys=True)
+            chosen = stream.receive_placements()
+            assert chosen.actions.tolist() == every.actions[rows].tolist()
+            for at, row in enumerate(rows):
+                assert chosen.key_names(at) == every.key_names(row)
+                assert chosen.key_names(at)[-1] == "hard_drop"
+            stream.step(chosen.actions)
 
 
 def test_enumerate_packed_is_enumerate_of_the_session(client):

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::ClientError;
+use crate::engine::PlayerKey;
 use crate::wire::pb;
 use crate::wire::tensor::{self, Array, Dim, Element};
 
@@ -108,9 +109,25 @@ pub struct PlacementList {
     pub cells: Array<i8>,
     /// The playfield with each piece locked, full rows still there; empty unless requested.
     pub preclear_boards: Array<u32>,
+    /// Whether the current piece is held; empty where the rules have no hold.
+    pub holds: Vec<bool>,
+    /// What each counts as: 0 no spin, 1 mini, 2 full; empty where the rules tell no spins apart.
+    pub spins: Vec<u8>,
+    /// The keys of row j are those from entry j up to entry j + 1; empty unless requested.
+    pub key_offsets: Vec<u32>,
+    /// The numbers of the keys.
+    pub keys: Vec<u8>,
 }
 
 impl PlacementList {
+    /// The keys that take the piece of a row to its placement, in order; none if they were not requested, or are too many.
+    pub fn keys_of(&self, row: usize) -> Vec<PlayerKey> {
+        let from = self.key_offsets.get(row).map_or(0, |from| *from as usize);
+        let end = self.key_offsets.get(row + 1).map_or(0, |end| *end as usize);
+        let keys = self.keys.get(from..end).unwrap_or_default();
+        keys.iter().filter_map(|key| PlayerKey::ALL.get(usize::from(*key)).copied()).collect()
+    }
+
     pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {
         Ok(PlacementList {
             row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
@@ -124,6 +141,10 @@ impl PlacementList {
             anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
             cells: decode_wanted(answer.cells.as_ref(), "cells")?,
             preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
+            holds: flags(answer.holds.as_ref()),
+            spins: decode_wanted(answer.spins.as_ref(), "spins")?.elements,
+            key_offsets: decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements,
+            keys: decode_wanted(answer.keys.as_ref(), "keys")?.elements,
         })
     }
 }

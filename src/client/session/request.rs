@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::{Features, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb;
+use crate::wire::{pb, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,6 +84,10 @@ pub struct PlacementsRequest {
     pub cells: bool,
     /// The playfields with the pieces locked, before full rows are cleared.
     pub preclear_boards: bool,
+    /// The keys to each placement, under rules whose pieces turn and are kicked on their way down.
+    pub keys: bool,
+    /// The only placement wanted of each position, by its action.
+    pub actions: Option<Vec<i32>>,
 }
 
 /// How to draw.
@@ -111,6 +115,8 @@ impl PlacementsRequest {
             include_anchors: self.anchors,
             include_cells: self.cells,
             include_preclear_boards: self.preclear_boards,
+            include_keys: self.keys,
+            actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
             ..Default::default()
         }

@@ -36,5 +36,8 @@ mod model;
 /// Placements, restored drawings and pictures.
 mod positions;
 
+/// Placements with the keys that lead to them.
+mod keys;
+
 /// Sessions that are watched while they are stepped.
 mod watching;

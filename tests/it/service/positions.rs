@@ -98,6 +98,7 @@ async fn the_answer_is_the_librarys_own_list() {
         cells: true,
         preclear_boards: true,
         position_features: true,
+        ..Options::default()
     };
     let expected = list(&Rules::default(), &positions, Some(&set), options);
     let rows = expected.actions.len() as u32;

@@ -111,6 +111,8 @@ class Calls(ABC):
         features: FeaturesLike = None,
         afterstates: bool = False,
         position_features: bool = False,
+        keys: bool = False,
+        actions: npt.ArrayLike | None = None,
     ) -> Placements:
         """Lists every placement of the current pieces and its outcome.
 
@@ -119,18 +121,30 @@ class Calls(ABC):
             features: The name of a feature set or a list of features. Left out: those of the session, if it has any.
             afterstates: Whether to return the playfields after the placements.
             position_features: Whether to return the features of the current playfields.
+            keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
+                found where pieces turn and are kicked on their way down, as under `guideline`.
+            actions: Integers [B], one for each environment: lists nothing but the placement of this action, such as the one
+                that was chosen and whose keys are wanted. Left out: all placements.
         """
-        request = self._placements_request(env_ids, features, afterstates, position_features)
+        request = self._placements_request(env_ids, features, afterstates, position_features, keys, actions)
         return Placements.from_message(self._call("enumerate_placements", request))
 
     def _placements_request(
-        self, env_ids: EnvIds, features: FeaturesLike, afterstates: bool, position_features: bool
+        self,
+        env_ids: EnvIds,
+        features: FeaturesLike,
+        afterstates: bool,
+        position_features: bool,
+        keys: bool,
+        actions: npt.ArrayLike | None,
     ) -> pb.EnumeratePlacementsRequest:
         return pb.EnumeratePlacementsRequest(
             session_envs=pb.SessionEnvs(env_ids=ids(env_ids)),
             features=features_message(features),
             include_afterstates=arguments.flag("afterstates", afterstates),
             include_position_features=arguments.flag("position_features", position_features),
+            include_keys=arguments.flag("keys", keys),
+            actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
         )
 
 

@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
+import numpy as np
+import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
@@ -30,6 +32,7 @@ from tetrion.requests import (
 from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.session import Session, Source, session_of
+from tetrion.tensors import from_numpy
 from tetrion.watching import Watching
 
 if TYPE_CHECKING:
@@ -218,6 +221,8 @@ class Client:
         features: FeaturesLike = None,
         afterstates: bool = False,
         position_features: bool = False,
+        keys: bool = False,
+        actions: npt.ArrayLike | None = None,
     ) -> Placements:
         """Lists every placement in positions of your own; for those of a session, see `Session.enumerate_placements`.
 
@@ -227,12 +232,18 @@ class Client:
             features: The name of a feature set or a list of features.
             afterstates: Whether to return the playfields after the placements.
             position_features: Whether to return the features of the positions themselves.
+            keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
+                found where pieces turn and are kicked on their way down, as under `guideline`.
+            actions: Integers [B], one for each position: lists nothing but the placement of this action, such as the one
+                that was chosen and whose keys are wanted. Left out: all placements.
         """
         request = pb.EnumeratePlacementsRequest(
             positions=positions_message(positions, rules),
             features=features_message(features),
             include_afterstates=arguments.flag("afterstates", afterstates),
             include_position_features=arguments.flag("position_features", position_features),
+            include_keys=arguments.flag("keys", keys),
+            actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
         )
         request.max_response_bytes = self.server_info().limits.max_response_bytes
         return Placements.from_message(self.connection.call_patiently("EnumeratePlacements", request))

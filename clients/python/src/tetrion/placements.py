@@ -14,6 +14,21 @@ from tetrion._pb import tensor_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.tensors import to_numpy
 
+#: The names of keys by their numbers.
+KEYS = (
+    "left",
+    "right",
+    "far_left",  # until something is in the way, as a key does that is held
+    "far_right",
+    "turn_right",
+    "turn_left",
+    "turn_half",
+    "soft_drop",  # one row
+    "sonic_drop",  # until something is in the way, without locking
+    "hard_drop",
+    "hold",
+)
+
 
 @dataclass(frozen=True)
 class Placements:
@@ -35,6 +50,9 @@ class Placements:
         spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
         holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
         attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
+        key_offsets: uint32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
+            keys[key_offsets[j + 1] - 1].
+        keys: uint8 [K], if asked for: places in `KEYS`.
     """
 
     row_offsets: npt.NDArray[np.uint32]
@@ -51,6 +69,8 @@ class Placements:
     spins: npt.NDArray[np.uint8] | None = None
     holds: npt.NDArray[np.bool_] | None = None
     attacks: npt.NDArray[np.uint8] | None = None
+    key_offsets: npt.NDArray[np.uint32] | None = None
+    keys: npt.NDArray[np.uint8] | None = None
 
     @classmethod
     def from_message(cls, message: pb.EnumeratePlacementsResponse) -> Placements:
@@ -75,7 +95,26 @@ class Placements:
             spins=optional("spins"),  # type: ignore[arg-type]
             holds=optional("holds"),  # type: ignore[arg-type]
             attacks=optional("attacks"),  # type: ignore[arg-type]
+            key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
+            keys=optional("keys"),  # type: ignore[arg-type]
         )
+
+    def key_names(self, row: int) -> tuple[str, ...]:
+        """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
+
+        There is no shorter list. The last key is `hard_drop`, the first one `hold` if the other piece is placed. Empty if it
+        would have more than `server_info().limits.max_keys`, as in a maze.
+
+        Args:
+            row: From 0 to R - 1.
+
+        Raises:
+            InvalidArgument: No keys were asked for, or there is no such row.
+        """
+        if self.keys is None or self.key_offsets is None:
+            raise InvalidArgument("keys", "were not asked for: enumerate_placements(..., keys=True)")
+        row = arguments.integer("row", row, 0, len(self.actions) - 1)
+        return tuple(KEYS[key] for key in self.keys[self.key_offsets[row] : self.key_offsets[row + 1]])
 
     def linear_scores(
         self, weights: Sequence[float] | npt.NDArray[np.float64], *, avoid_terminal: bool = True

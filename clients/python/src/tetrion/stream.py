@@ -207,12 +207,15 @@ class StepStream(Calls):
         features: FeaturesLike = None,
         afterstates: bool = False,
         position_features: bool = False,
+        keys: bool = False,
+        actions: npt.ArrayLike | None = None,
     ) -> None:
         """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
 
         After a step that was sent ahead, it asks for the placements that the step leads to.
         """
-        self._send("enumerate_placements", self._placements_request(env_ids, features, afterstates, position_features))
+        request = self._placements_request(env_ids, features, afterstates, position_features, keys, actions)
+        self._send("enumerate_placements", request)
 
     def receive_placements(self) -> Placements:
         """Waits for the answer to the earliest request sent ahead, which asked for placements."""
