@@ -70,7 +70,7 @@ pub struct Placements {
     pub preclear_boards: Vec<u8>,
     /// B feature vectors of F numbers; empty unless wanted.
     pub position_features: Vec<f32>,
-    /// What each counts as, the number of a [`Spin`]; empty where the rules tell no spins apart.
+    /// What each counts as, the number of a [`Spin`](crate::engine::Spin); empty where the rules tell no spins apart.
     pub spins: Vec<u8>,
     /// Whether the current piece is held for it; empty where the rules have no hold.
     pub holds: Vec<bool>,

@@ -13,7 +13,7 @@ pub struct Reasons {
     pub controller: String,
     /// The placement that is explained.
     pub placement: Placement,
-    /// Where the piece comes to rest.
+    /// Where its piece comes to rest.
     pub cells: SceneCells,
     /// Its features, in the order of the controller's set.
     pub terms: Vec<Term>,
@@ -44,24 +44,25 @@ impl Term {
 impl Reasons {
     /// Why the controller would place the piece in play where it would, by the scores alone; none if the game is over.
     pub fn of_best(name: &str, controller: &LinearAgent, course: &Course) -> Option<Reasons> {
-        let scores = controller.scores(course.rules(), course.playfield(), course.piece()?);
+        let scores = scores(controller, course);
         let mut best = *scores.first()?;
         for choice in &scores[1..] {
-            if choice.score > best.score {
+            if choice.1 > best.1 {
                 best = *choice;
             }
         }
-        Reasons::of(name, controller, course, best.placement)
+        Reasons::of(name, controller, course, best.0)
     }
 
-    /// The same for a placement; none if the piece in play does not have it.
+    /// The same for a placement; none if there is no such placement.
     pub fn of(
         name: &str,
         controller: &LinearAgent,
         course: &Course,
         placement: Placement,
     ) -> Option<Reasons> {
-        let (rules, piece) = (course.rules(), course.piece()?);
+        let rules = course.rules();
+        let piece = course.hand()?.can_place(rules, course.playfield(), placement)?;
         let cells = course.placed(placement)?;
         let (shape, landing) = land(rules, course.playfield(), piece, placement);
         let seen = Seen { shape, landing: &landing };
@@ -70,15 +71,19 @@ impl Reasons {
         set.evaluate(&seen, &mut values);
         let terms = set.names().into_iter().zip(values).zip(controller.weights());
         let terms = terms.map(|((feature, value), &weight)| Term { feature, value, weight }).collect();
-        let scores = controller.scores(rules, course.playfield(), piece).into_iter();
         Some(Reasons {
             controller: name.to_owned(),
             placement,
             cells,
             terms,
             score: controller.score(&seen),
-            scores: scores.map(|choice| (choice.placement, choice.score)).collect(),
+            scores: scores(controller, course),
         })
+    }
+
+    /// Those of the same piece: of the one in play, or of the one that it is held for.
+    pub fn scores_of_piece(&self) -> impl Iterator<Item = (Placement, f64)> + '_ {
+        self.scores.iter().copied().filter(|(placement, _)| placement.hold == self.placement.hold)
     }
 
     /// The score of a placement, if the controller considers it.
@@ -100,4 +105,16 @@ impl Reasons {
         // Equal scores are all the best one; the cast of what is no number is 0.
         if best > worst { (9.0 * ((score - worst) / (best - worst))).floor() as u8 } else { 9 }
     }
+}
+
+/// The score of every placement that a controller considers, in ascending action order; none if the game is over.
+fn scores(controller: &LinearAgent, course: &Course) -> Vec<(Placement, f64)> {
+    let (rules, playfield) = (course.rules(), course.playfield());
+    let Some(hand) = course.hand() else { return Vec::new() };
+    let of = |piece, hold: bool| {
+        let scores = controller.scores(rules, playfield, piece).into_iter();
+        scores.map(move |choice| (choice.placement.holding(hold), choice.score))
+    };
+    let held = hand.other_on(rules, playfield).map(|other| of(other, true));
+    of(hand.current, false).chain(held.into_iter().flatten()).collect()
 }

@@ -203,3 +203,20 @@ fn what_cannot_be_played_is_refused() {
     check(&["--speed", "101"], "expected a number from 0 to 100");
     check(&["--speed", "fast"], "expected a number from 0 to 100");
 }
+
+#[test]
+fn a_hint_may_be_to_hold_the_piece() {
+    let mut play = play(&["--rules", "guideline", "--height", "24"]);
+    let mut held = 0;
+    for n in 0..20 {
+        press(&mut play, &[HINT]);
+        let hint = play.hint().expect("a game that goes on").clone();
+        held += usize::from(hint.placement.hold);
+        assert_eq!(play.course().placed(hint.placement), Some(hint.cells));
+        let best = hint.scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(hint.score, best);
+        screen(&play, 100, 30);
+        drop_somewhere(&mut play, n);
+    }
+    assert!(held > 3, "{held} hints to hold");
+}

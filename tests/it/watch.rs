@@ -390,3 +390,19 @@ fn folders_that_are_no_runs_are_refused() {
     check(&run.join(WEIGHTS), &[], "weights.json holds no run");
     check(&run, &["--session", "sessions/1"], "cannot be used with");
 }
+
+/// Where a controller holds the piece in play, what it says is of the piece that it places.
+#[test]
+fn reasons_are_of_the_piece_that_is_placed() {
+    let mut watch = watch(&["dellacherie", "--rules", "guideline", "--height", "24", "--speed", "1"]);
+    let (mut held, mut seen) = (0, 0);
+    for _ in 0..60 {
+        second(&mut watch);
+        let drawn = screen(&watch, 120, 34);
+        held += usize::from(drawn.contains("with hold, 0 worst to 9 best"));
+        seen += usize::from(drawn.contains("every placement, 0 worst to 9 best"));
+    }
+    assert!(held > 5 && seen > 5, "{held} with hold, {seen} without:\n{}", screen(&watch, 120, 34));
+    let outcome = watch.players()[0].course().outcome();
+    assert!(outcome.pieces > 50 && outcome.lines > 10, "{outcome:?}");
+}

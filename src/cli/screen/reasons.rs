@@ -99,27 +99,34 @@ impl Explained<'_> {
         }
     }
 
-    /// The orientations of the piece in play that have placements.
+    /// The orientations of the piece that have placements.
     fn orientations(&self) -> Vec<u8> {
         let mut all: Vec<u8> =
-            self.reasons.scores.iter().map(|(placement, _)| placement.orientation).collect();
+            self.reasons.scores_of_piece().map(|(placement, _)| placement.orientation).collect();
         all.dedup();
         all
     }
 
-    /// A row for each orientation, a cell for each column: from 0, the worst, to 9, the best.
+    /// A row for each orientation, a cell for each column: from 0, the worst, to 9, the best. Of several placements in a column
+    /// the best one is shown, or the chosen one.
     fn render_heat(&self, area: Rect, buffer: &mut Buffer, orientations: &[u8]) {
         let Explained { reasons, rules, palette, .. } = *self;
         if area.height == 0 {
             return;
         }
-        let title = "every placement, 0 worst to 9 best";
+        let title = match reasons.placement.hold {
+            false => "every placement, 0 worst to 9 best",
+            true => "with hold, 0 worst to 9 best",
+        };
+        let mut scores: Vec<_> = reasons.scores_of_piece().collect();
+        scores.sort_by(|one, other| one.1.total_cmp(&other.1));
+        scores.sort_by_key(|(placement, _)| *placement == reasons.placement);
         buffer.set_stringn(area.x, area.y, title, area.width.into(), palette.label());
         // Two columns a cell where they fit, after the number of the orientation.
         let cell = if area.width >= 2 + 2 * u16::from(rules.width) { 2 } else { 1 };
         for (y, &orientation) in (area.y + 1..area.bottom()).zip(orientations) {
             buffer.set_string(area.x, y, orientation.to_string(), palette.label());
-            for (placement, score) in &reasons.scores {
+            for (placement, score) in &scores {
                 let x = 2 + cell * u16::from(placement.column);
                 if placement.orientation != orientation || x + cell > area.width {
                     continue;
