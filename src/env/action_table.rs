@@ -11,11 +11,10 @@ use crate::engine::{
     placements,
 };
 
-/// A placement that goes straight down, and its shape.
+/// A shape over the column of its leftmost cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     pub shape: &'static Shape,
-    pub orientation: u8,
     pub column: u8,
 }
 
@@ -24,6 +23,7 @@ pub(super) struct Drop {
 pub(super) struct ActionTable {
     rules: Rules,
     num_actions: usize,
+    has_drops: bool,
     /// Numbers of placements of one piece, or of keys.
     num_of_a_piece: usize,
     /// By piece, then by action; empty where an action is a key, or a placement with a spot.
@@ -42,7 +42,7 @@ impl ActionTable {
         let drop = |piece, action| {
             let placement = Placement::from_action(action, rules);
             let shape = placement.shape(rules, piece)?;
-            Some(Drop { shape, orientation: placement.orientation, column: placement.column })
+            Some(Drop { shape, column: placement.column })
         };
         let num_of_a_piece = match rules.action_model {
             ActionModel::Placement => rules.num_placements(),
@@ -66,6 +66,7 @@ impl ActionTable {
         ActionTable {
             rules: *rules,
             num_actions,
+            has_drops: !drops.is_empty() && !rules.hold,
             num_of_a_piece,
             drops,
             masks,
@@ -75,8 +76,9 @@ impl ActionTable {
     }
 
     /// Whether an action is a placement that [`ActionTable::drop`] knows.
-    pub fn has_drops(rules: &Rules) -> bool {
-        rules.action_model == ActionModel::Placement && !rules.names_spots() && !rules.hold
+    #[inline]
+    pub fn has_drops(&self) -> bool {
+        self.has_drops
     }
 
     pub fn num_actions(&self) -> usize {

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Rules, Tetromino,
-    episode_seed, rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, PlayfieldOf, Rules, Tetromino, episode_seed,
+    rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -96,8 +96,9 @@ pub(super) struct InvalidActions {
 /// Where a piece came to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
-    /// It was placed, and has such a placement.
-    Placed { piece: Tetromino, placement: Placement },
+    /// It was placed, by an action less that of holding a piece: 32 columns of 41 rows and three labels are the most. The
+    /// piece has such a placement.
+    Placed { piece: Tetromino, action: u16 },
     /// It fell by keys, and could not fall any further from here.
     Fallen(FallingPiece),
 }

@@ -2,7 +2,9 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{ActionModel, Column, FallingPiece, Rules, Shape, Tetromino, comes_to_rest, land_at};
+use crate::engine::{
+    ActionModel, Column, FallingPiece, Placement, Rules, Shape, Tetromino, comes_to_rest, land_at,
+};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -337,7 +339,8 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     /// What came to rest, and the row and the column of its lower left corner.
     pub(super) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
-            Rest::Placed { piece, placement } => {
+            Rest::Placed { piece, action } => {
+                let placement = Placement::from_action(action.into(), rules);
                 let (shape, row) = comes_to_rest(rules, &self.before, piece, placement);
                 (shape, row, placement.column)
             }
@@ -409,7 +412,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
             Field::Spin => {
                 let spin = |last: &Option<LastLanding<C, N>>| match last.map(|last| last.rest) {
-                    Some(Rest::Placed { placement, .. }) => placement.spin() as u8,
+                    Some(Rest::Placed { action, .. }) => {
+                        Placement::from_action(action.into(), &config.rules).spin() as u8
+                    }
                     Some(Rest::Fallen(_)) | None => 0,
                 };
                 out.extend(rows.envs().map(|i| spin(&self.last_landings[i])));

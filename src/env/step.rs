@@ -71,7 +71,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && config.rules.action_model == ActionModel::Placement;
                 let exists = || {
-                    if ActionTable::has_drops(&config.rules) {
+                    if table.has_drops() {
                         let exists =
                             |piece| table.drop_on(&self.playfields[i], piece, action as usize).is_some();
                         self.visible[i].current().is_some_and(exists)
@@ -123,7 +123,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         Self: OneSize,
     {
         match config.rules.action_model {
-            ActionModel::Placement if ActionTable::has_drops(&config.rules) => {
+            ActionModel::Placement if table.has_drops() => {
                 self.step_each(config, rows, actions, outcome, |envs, i, action| {
                     envs.place(config, table, i, action as usize)
                 });
@@ -196,13 +196,14 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         };
         let Some(drop) = drop else { return self.count_invalid(config, i) };
-        let rest = Rest::Placed { piece, placement: Placement::straight(drop.orientation, drop.column) };
+        let rest = Rest::Placed { piece, action: action as u16 };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let landed = playfield.drop(drop.shape, drop.column, config.rules.top_out);
         self.count_landing(config, i, landed, Spin::None)
     }
 
     /// The placement of an action and the piece that it places, if that piece can be placed and has such a placement.
+    #[inline(never)] // it is not for the loop of straight drops
     fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Tetromino, Placement)> {
         let placement = Placement::from_action(action as u32, &config.rules);
         let hand = self.hand(&config.rules, i)?;
@@ -225,7 +226,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         let playfield = &mut self.playfields[i];
         let placement = placement.holding(false);
-        let rest = Rest::Placed { piece, placement };
+        let rest = Rest::Placed { piece, action: placement.action(rules) as u16 };
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
         let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
         let landed = lock(rules, playfield, shape, row, placement.column);
@@ -280,11 +281,14 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let statistics = &mut self.statistics[i];
         statistics.lines = (statistics.lines + u64::from(landed.lines)).min(MAX_COUNT);
         statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
-        let (mut chain, attack) = self.chain(i);
-        let (points, sent) = landed.worth(rules, &self.playfields[i], spin, &mut chain);
-        if let Some(kept) = self.chains.get_mut(i) {
-            *kept = (chain, (attack + u64::from(sent)).min(MAX_COUNT));
-        }
+        let points = match self.chains.get_mut(i) {
+            None => rules.scoring.reward(landed.lines, landed.terminal),
+            Some((chain, attack)) => {
+                let (points, sent) = landed.worth(rules, &self.playfields[i], spin, chain);
+                *attack = (*attack + u64::from(sent)).min(MAX_COUNT);
+                points
+            }
+        };
         self.count_step(config, i, points, landed.terminal)
     }
 

@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
                     placement.shape(rules, piece).ok_or(nowhere)?;
                 }
                 place(rules, &mut afterstate, piece, placement);
-                Rest::Placed { piece, placement }
+                Rest::Placed { piece, action }
             }
             ActionModel::Keypress => {
                 let fallen = self.pose(piece)?;

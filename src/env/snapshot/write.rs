@@ -42,8 +42,7 @@ impl EnvState {
             Some(last) => {
                 write_playfield(&last.before, &mut out);
                 match last.rest {
-                    Rest::Placed { piece, placement } => {
-                        let action = placement.action(&self.rules) as u16;
+                    Rest::Placed { piece, action } => {
                         out.push(piece as u8);
                         if is_modern {
                             out.extend(action.to_le_bytes());
