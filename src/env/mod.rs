@@ -42,6 +42,7 @@
 mod action_table;
 mod columns;
 mod config;
+mod fields;
 mod glance;
 mod observe;
 mod refusals;
@@ -54,8 +55,8 @@ mod step;
 
 pub use columns::{EpisodeIndex, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
+pub use fields::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use glance::{EpisodePhase, LandedPiece};
-pub use observe::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,
     RestoreError, StepError, WrongLength,
