@@ -17,7 +17,7 @@ use super::rotation::Turns;
 use super::spin::{Spin, SpinRule};
 use super::tetromino::{TRUE_POSES, Tetromino, cells_from_anchor};
 
-/// A key of the game of today.
+/// A key of modern Tetris.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Press {

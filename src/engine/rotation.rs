@@ -1,4 +1,4 @@
-//! How pieces turn in the game of today: where a turn puts a piece, and where it is kicked to if that place is taken.
+//! How pieces turn in modern Tetris: where a turn puts a piece, and where it is kicked to if that place is taken.
 //!
 //! The tables are data, and this file knows nothing of playfields. Rows count upwards and columns to the right. Kicks are
 //! in the form called true rotation: a turn leaves the anchor cell where it is, and a kick moves the anchor. The usual charts

@@ -55,7 +55,7 @@ choice! {
         Survey = 3, "survey";
         /// Lying, T, J and L pointing down, then quarter turns counter-clockwise.
         Leiden = 4, "leiden";
-        /// As the game of today makes pieces appear, then quarter turns clockwise.
+        /// As modern Tetris makes pieces appear, then quarter turns clockwise.
         Guideline = 5, "guideline";
     }
 }

@@ -379,7 +379,7 @@ const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
     table
 }
 
-/// Every tetromino as the game of today makes it appear, then by quarter turns to the right. The anchor is the cell that stays
+/// Every tetromino as modern Tetris makes it appear, then by quarter turns to the right. The anchor is the cell that stays
 /// where it is when a tetromino turns without a kick: what is called true rotation.
 pub(super) static TRUE_POSES: [[Shape; 4]; 7] = ALL_TRUE_POSES;
 
@@ -428,7 +428,7 @@ pub(super) static SURVEY: [Shapes; 7] =
 pub(super) static LEIDEN: [Shapes; 7] =
     table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "XXX/..X", "XXX/X.."]);
 
-/// The numbering of the game of today, with the anchors of true rotation.
+/// The numbering of modern Tetris, with the anchors of true rotation.
 pub(super) static GUIDELINE: [Shapes; 7] = {
     let mut table = [Shapes::first([Shape::NONE; 4], 0); 7];
     let mut i = 0;

@@ -76,7 +76,7 @@ async fn actions_lead_to_the_results() {
     }
     let keys = Rules { width: 7, height: 9, ..Rules::preset("lab").unwrap() };
     requests.push((keys, Request { max_steps: 900, ..ruled(keys, &["random_keys", "bcts", "random"]) }));
-    // The game of today, with a controller that holds pieces, one that looks ahead and one that weighs what is hidden.
+    // Modern Tetris, with a controller that holds pieces, one that looks ahead and one that weighs what is hidden.
     let today =
         Rules { width: 6, height: 14, rows_above: 4, preview: 2, ..Rules::preset("guideline").unwrap() };
     let mut request = ruled(today, &["bcts", "random", "dellacherie", "bcts", "bcts"]);

@@ -39,7 +39,7 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
     parse_sequence(letters).unwrap().into()
 }
 
-/// The same size and points in the game of today, with any of its choices.
+/// The same size and points in modern Tetris, with any of its choices.
 fn of_today(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
     Rules {
         width,

@@ -1,4 +1,4 @@
-//! Where a piece can come to rest when it moves as in the game of today: from where it appears by steps sideways, turns with
+//! Where a piece can come to rest when it moves as in modern Tetris: from where it appears by steps sideways, turns with
 //! kicks, and down, all the way under overhangs.
 //!
 //! Placements are told apart by their cells: a half-turned S that covers the cells of another is the same placement. Under a

@@ -1,4 +1,4 @@
-//! The game of today as environments play it, beside the same game written a second time: pieces that turn and are kicked,
+//! Modern Tetris as environments play it, beside the same game written a second time: pieces that turn and are kicked,
 //! that can be held, and rows above the visible field. The twin presses keys and shares no code with the library.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ fn guideline() -> Rules {
     Rules::preset("guideline").unwrap()
 }
 
-/// A game of today, slowly: the pieces are a list of letters, of which those that are placed or held have gone.
+/// A game of modern Tetris, slowly: the pieces are a list of letters, of which those that are placed or held have gone.
 struct Game {
     rules: Rules,
     playfield: TwinPlayfield,
