@@ -5,7 +5,7 @@
 
 use crate::engine::{
     ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, Placement, Playfield, PlayfieldOf,
-    Rules, Shape, Tetromino, drops, every_placement_always_exists, land,
+    Rules, Shape, Tetromino, drops, every_choice_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -159,15 +159,19 @@ pub fn enumerate(
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
-    Extractor::new(set)
-        .filter(|_| every_placement_always_exists(rules) && !rules.hold && !rules.keeps_chain())
+    Extractor::new(set).filter(|_| is_for_kernels(rules))
+}
+
+/// Whether the kernels list what these rules have: every placement of one piece, worth no more than its lines.
+fn is_for_kernels(rules: &Rules) -> bool {
+    every_choice_always_exists(rules) && !rules.keeps_chain()
 }
 
 /// Lists every placement with the features that a kernel knows.
 ///
 /// # Panics
-/// As [`enumerate`], when this machine cannot run the kernel, or [a placement need not exist](every_placement_always_exists)
-/// or may be one of another piece, or what clears are worth depends on those before.
+/// As [`enumerate`], when this machine cannot run the kernel, or [a choice need not exist](every_choice_always_exists),
+/// or what clears are worth depends on those before.
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -175,8 +179,7 @@ pub fn enumerate_on(
     extractor: &Extractor,
     options: Options,
 ) -> Placements {
-    let is_known = every_placement_always_exists(rules) && !rules.hold && !rules.keeps_chain();
-    assert!(is_known, "kernels look at every column of one piece, and count its lines");
+    assert!(is_for_kernels(rules), "kernels look at every column of one piece, and count its lines");
     let job = Enumerate { rules, positions, extractor, options };
     dispatch(kernel, rules.width, rules.height, job)
 }

@@ -70,14 +70,7 @@ impl ExpectationAgent {
 
     /// The placements that are looked at, in ascending action order.
     fn candidates(&self, sight: &Sight<'_>) -> Vec<Placement> {
-        let mut scores = self.linear.scores(sight.rules, sight.playfield, sight.piece);
-        if let Some(Sight { piece: other, .. }) = sight.holding() {
-            let mut of_other = self.linear.scores(sight.rules, sight.playfield, other);
-            for choice in &mut of_other {
-                choice.placement = choice.placement.holding(true);
-            }
-            scores.append(&mut of_other);
-        }
+        let scores = self.linear.scores_of_hand(sight.rules, sight.playfield, sight.hand());
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
         // Sorting is stable: of equals the first comes first.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));

@@ -9,7 +9,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_placement_always_exists,
+    Column, Hand, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_choice_always_exists,
     every_placement_exists, land, placements,
 };
 use crate::features::kernel::{
@@ -146,7 +146,7 @@ impl LinearAgent {
     /// The controller prepared for the fast kernels, if they know its features and see every placement: they do not know
     /// that a playfield can make some impossible, nor that another piece can be placed.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
-        self.scorer.as_ref().filter(|_| every_placement_always_exists(rules) && !rules.hold)
+        self.scorer.as_ref().filter(|_| every_choice_always_exists(rules))
     }
 
     /// Whether there is a faster way than by the features' own functions.
@@ -266,6 +266,19 @@ impl LinearAgent {
             for (choice, output) in scores.iter_mut().zip(outputs) {
                 choice.score += f64::from(output);
             }
+        }
+        scores
+    }
+
+    /// The same of all that can be placed, the current piece held included.
+    pub fn scores_of_hand(&self, rules: &Rules, playfield: &Playfield, hand: Hand) -> Vec<ScoredPlacement> {
+        let mut scores = self.scores(rules, playfield, hand.current);
+        if let Some(other) = hand.other_on(rules, playfield) {
+            let of_other = self.scores(rules, playfield, other).into_iter();
+            scores.extend(
+                of_other
+                    .map(|choice| ScoredPlacement { placement: choice.placement.holding(true), ..choice }),
+            );
         }
         scores
     }

@@ -109,12 +109,7 @@ impl Reasons {
 
 /// The score of every placement that a controller considers, in ascending action order; none if the game is over.
 fn scores(controller: &LinearAgent, course: &Course) -> Vec<(Placement, f64)> {
-    let (rules, playfield) = (course.rules(), course.playfield());
     let Some(hand) = course.hand() else { return Vec::new() };
-    let of = |piece, hold: bool| {
-        let scores = controller.scores(rules, playfield, piece).into_iter();
-        scores.map(move |choice| (choice.placement.holding(hold), choice.score))
-    };
-    let held = hand.other_on(rules, playfield).map(|other| of(other, true));
-    of(hand.current, false).chain(held.into_iter().flatten()).collect()
+    let scores = controller.scores_of_hand(course.rules(), course.playfield(), hand).into_iter();
+    scores.map(|choice| (choice.placement, choice.score)).collect()
 }

@@ -242,11 +242,7 @@ impl RulesNote {
         fn value<C: NamedChoice>(name: &str) -> Result<Option<C>, WeightsError> {
             by_name(name).map(Some).map_err(WeightsError::Rules)
         }
-        let modern = self.modern.as_ref();
-        fn choice<C: NamedChoice>(name: Option<&String>) -> Result<Option<C>, WeightsError> {
-            name.map_or(Ok(None), |name| value(name))
-        }
-        Ok(RulesChoice {
+        let mut choice = RulesChoice {
             preset: self.preset.clone(),
             width: Some(self.width),
             height: Some(self.height),
@@ -255,18 +251,23 @@ impl RulesNote {
             top_out: value(&self.top_out)?,
             orientation_table: value(&self.orientation_table)?,
             reach: value(&self.reach)?,
-            rows_above: modern.map(|modern| modern.rows_above),
-            rotation: choice(modern.map(|modern| &modern.rotation))?,
-            half_turns: choice(modern.map(|modern| &modern.half_turns))?,
-            spins: choice(modern.map(|modern| &modern.spins))?,
-            hold: modern.map(|modern| modern.hold),
-            clear_points: choice(modern.map(|modern| &modern.clear_points))?,
-            attack: choice(modern.map(|modern| &modern.attack))?,
             scoring_piece: Some(self.piece_points),
             scoring_lines: self.line_points.to_vec(),
             scoring_game_end: Some(self.game_end_points),
             preview: Some(self.preview),
-        })
+            ..RulesChoice::default()
+        };
+        if let Some(modern) = &self.modern {
+            let ModernNote { rows_above, rotation, half_turns, spins, hold, clear_points, attack } = modern;
+            choice.rows_above = Some(*rows_above);
+            choice.rotation = value(rotation)?;
+            choice.half_turns = value(half_turns)?;
+            choice.spins = value(spins)?;
+            choice.hold = Some(*hold);
+            choice.clear_points = value(clear_points)?;
+            choice.attack = value(attack)?;
+        }
+        Ok(choice)
     }
 
     /// The rules of flags, which these rules complete unless the flags name another preset.

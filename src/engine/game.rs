@@ -16,7 +16,7 @@
 //! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' table of actions hold
 //! shapes and columns instead, and drop them: they serve rules of straight drops, and walks along the top.
 //!
-//! A piece that is held stays outside of all this: whoever lets a player hold pieces says which one is placed.
+//! A piece that is held stays outside of all this: the code that lets a player hold pieces says which one is placed.
 
 use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
@@ -40,8 +40,6 @@ pub struct Game<C: Column, const N: usize> {
     pub pieces: u64,
     /// Points so far, under the rules' scoring.
     pub score: f64,
-    /// Lines sent so far, where the rules count them.
-    pub attack: u64,
     /// The clears just made, where the rules ask for them.
     pub chain: Chain,
     /// How it ended, once it has.
@@ -64,7 +62,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// When a playfield of this size does not fit into this type.
     pub fn new(rules: &Rules) -> Game<C, N> {
         let playfield = PlayfieldOf::empty(rules.width, rules.height);
-        Game { playfield, lines: 0, pieces: 0, score: 0.0, attack: 0, chain: Chain::default(), end: None }
+        Game { playfield, lines: 0, pieces: 0, score: 0.0, chain: Chain::default(), end: None }
     }
 
     /// Deals the next piece; `None` when that ends the game, because there is none or it is blocked.
@@ -103,9 +101,8 @@ impl<C: Column, const N: usize> Game<C, N> {
     fn count(&mut self, rules: &Rules, landed: Landed, spin: Spin) {
         self.lines += u64::from(landed.lines);
         self.pieces += 1;
-        let (points, attack) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
+        let (points, _) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
         self.score += points;
-        self.attack += u64::from(attack);
         if landed.terminal {
             self.end = Some(End::ToppedOut);
         }
@@ -117,8 +114,8 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// When the size does not fit into that type.
     #[inline(always)]
     pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> Game<D, M> {
-        let Game { playfield, lines, pieces, score, attack, chain, end } = *self;
-        Game { playfield: playfield.with_height(height), lines, pieces, score, attack, chain, end }
+        let Game { playfield, lines, pieces, score, chain, end } = *self;
+        Game { playfield: playfield.with_height(height), lines, pieces, score, chain, end }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pieces that a player can place: the current one and, where the rules let it be held, another one in its place.
 //!
 //! This file says which one that is, and which placements the two have together. What becomes of the pieces afterwards is up
-//! to whoever deals them: the held piece is a part of the game beside the playfield, as the pieces shown are.
+//! to the code that deals them: the held piece is a part of the game beside the playfield, as the pieces shown are.
 
 use super::column::Column;
 use super::placement::Placement;
@@ -46,6 +46,12 @@ impl Hand {
         playfield: &PlayfieldOf<C, N>,
     ) -> Option<Tetromino> {
         self.other.filter(|other| !is_blocked(rules, playfield, *other))
+    }
+
+    /// The piece that a placement is of, if there is one; whether it has such a placement is another question.
+    #[inline]
+    pub fn piece(&self, placement: Placement) -> Option<Tetromino> {
+        if placement.hold { self.other } else { Some(self.current) }
     }
 
     /// How many placements the two have.

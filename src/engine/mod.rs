@@ -51,7 +51,8 @@ pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
 pub use reach::{
-    drops, every_placement_always_exists, every_placement_exists, is_blocked, num_placements, placements,
+    appears, drops, every_choice_always_exists, every_placement_always_exists, every_placement_exists,
+    is_blocked, num_placements, placements,
 };
 pub use reachable::{Movement, Resting};
 pub use rotation::{HalfTurns, RotationSystem};

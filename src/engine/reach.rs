@@ -90,7 +90,14 @@ pub fn every_placement_always_exists(rules: &Rules) -> bool {
     rules.reach == Reach::StraightDrop
 }
 
-/// The same on one playfield: where shapes walk along the top, as long as nothing stands in their way there.
+/// The same of all that a player can place: no piece can be held, so the kernels see every choice.
+#[inline(always)]
+pub fn every_choice_always_exists(rules: &Rules) -> bool {
+    every_placement_always_exists(rules) && !rules.hold
+}
+
+/// Whether [every placement exists](every_placement_always_exists) on one playfield: where shapes walk along the top, as long
+/// as nothing stands in their way there.
 #[inline(always)]
 pub fn every_placement_exists<C: Column, const N: usize>(
     rules: &Rules,
@@ -117,6 +124,19 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
+/// A tetromino as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Srs`] it may appear
+/// a row higher, where cells are in its way.
+#[inline(always)]
+pub fn appears(rules: &Rules, tetromino: Tetromino) -> (&'static Shape, u8, u8) {
+    let shape = &rules.shapes(tetromino)[0];
+    if rules.names_spots() {
+        let Movement { spawn_row, .. } = Movement::of(rules);
+        return (shape, spawn_row, Movement::spawn_corner(rules.width, shape));
+    }
+    let (column, row) = shape.spawn(rules.width, rules.height);
+    (shape, row, column)
+}
+
 /// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`], in
 /// games of keys and where pieces move on their way down because it overlaps the playfield in its first orientation; in
 /// others because it has no placement.
@@ -130,8 +150,7 @@ pub fn is_blocked<C: Column, const N: usize>(
         return Movement::of(rules).spawn(playfield, tetromino).is_none();
     }
     if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
-        let shape = &rules.shapes(tetromino)[0];
-        let (column, row) = shape.spawn(rules.width, rules.height);
+        let (shape, row, column) = appears(rules, tetromino);
         // Where it appears it can at least be dropped.
         !playfield.is_free(shape, row, column)
     } else {

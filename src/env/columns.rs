@@ -45,6 +45,13 @@ impl Visible {
         &self.0[1..=usize::from(preview)]
     }
 
+    /// The pieces that can be placed while this one is held; none where there is no piece.
+    #[inline]
+    pub fn hand(&self, rules: &Rules, held: Option<Tetromino>) -> Option<Hand> {
+        let [current, next, ..] = self.0;
+        current.map(|current| Hand::new(rules, current, held, next))
+    }
+
     pub fn pieces(&self) -> impl Iterator<Item = Tetromino> {
         self.0.into_iter().flatten()
     }
@@ -296,10 +303,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// The pieces that can be placed in an environment; none where there is no piece.
     #[inline]
     pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
-        let [current, next, ..] = self.visible[i].0;
-        // What is not shown is not there to be placed.
-        let next = next.filter(|_| rules.preview > 0);
-        Some(Hand::new(rules, current?, self.held(i), next))
+        self.visible[i].hand(rules, self.held(i))
     }
 
     pub fn memory_bytes(&self) -> usize {

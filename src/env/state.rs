@@ -64,10 +64,7 @@ impl EnvState {
 
     /// The pieces that can be placed; none once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
-        let [current, next, ..] = self.visible.0;
-        let next = next.filter(|_| self.rules.preview > 0);
-        let hand = current.map(|current| Hand::new(&self.rules, current, self.held, next));
-        hand.filter(|_| !self.ended)
+        self.visible.hand(&self.rules, self.held).filter(|_| !self.ended)
     }
 
     /// Whether the episode has ended and waits for its reset.

@@ -213,10 +213,19 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// One placement in one running environment, of the current piece or of the one that it is held for.
     fn place_of_hand(&mut self, config: &EnvConfig, i: usize, action: i32) -> (f64, EpisodeEnd) {
-        let Some((piece, placement)) = self.chosen(config, i, action) else {
-            return self.count_invalid(config, i);
-        };
         let rules = &config.rules;
+        let chosen = match config.invalid_action_policy {
+            // The step has been checked, which took a search for the placements.
+            InvalidActionPolicy::Reject => {
+                let placement = Placement::from_action(action as u32, rules);
+                let hand = self.hand(rules, i);
+                hand.and_then(|hand| hand.piece(placement)).map(|piece| (piece, placement))
+            }
+            InvalidActionPolicy::Terminate | InvalidActionPolicy::Ignore { .. } => {
+                self.chosen(config, i, action)
+            }
+        };
+        let Some((piece, placement)) = chosen else { return self.count_invalid(config, i) };
         if placement.hold {
             let current = self.visible[i].current();
             if std::mem::replace(&mut self.held[i], current).is_none() {

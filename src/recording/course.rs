@@ -133,8 +133,7 @@ impl Course {
 
     /// The pieces that can be placed; none once the game has ended.
     pub fn hand(&self) -> Option<Hand> {
-        let next = self.visible.get(1).copied().filter(|_| self.rules.preview > 0);
-        self.piece().map(|piece| Hand::new(&self.rules, piece, self.held, next))
+        self.piece().map(|piece| Hand::new(&self.rules, piece, self.held, self.next().next()))
     }
 
     /// How likely each tetromino is to follow those.

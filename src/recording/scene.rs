@@ -1,6 +1,6 @@
 //! What a viewer draws of a game.
 
-use crate::engine::{Movement, Rules, Tetromino};
+use crate::engine::{Rules, Tetromino, appears};
 
 use super::cells::{Cells, SceneCells};
 use super::record::Ending;
@@ -46,15 +46,7 @@ pub struct CurrentPiece {
 impl CurrentPiece {
     /// A piece where it appears.
     pub fn appearing(tetromino: Tetromino, rules: &Rules) -> CurrentPiece {
-        let shape = &rules.shapes(tetromino)[0];
-        let (row, column) = if rules.names_spots() {
-            // As created, no piece has cells below its anchor.
-            let Movement { spawn_row, .. } = Movement::of(rules);
-            (spawn_row, Movement::spawn_column(rules.width) - shape.anchor_column)
-        } else {
-            let (column, row) = shape.spawn(rules.width, rules.height);
-            (row, column)
-        };
+        let (shape, row, column) = appears(rules, tetromino);
         CurrentPiece { tetromino, cells: shape.cells_at(row, column) }
     }
 }

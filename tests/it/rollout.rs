@@ -113,7 +113,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             episode.advance(rules, &wrapped, *kernel, Bounds { pieces: u64::MAX, steps: u64::MAX }, slice);
             assert_eq!(
                 (episode.game, episode.steps),
-                (Game { playfield, lines, pieces, score, attack: 0, chain: Default::default(), end }, pieces,),
+                (Game { playfield, lines, pieces, score, chain: Default::default(), end }, pieces,),
                 "{kernel:?}, seed {seed}, {} x {}, {:?}",
                 rules.width,
                 rules.height,

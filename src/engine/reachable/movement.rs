@@ -8,7 +8,7 @@ use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{HalfTurns, RotationSystem, Turns};
 use super::super::rules::Rules;
 use super::super::spin::SpinRule;
-use super::super::tetromino::{TRUE_POSES, Tetromino};
+use super::super::tetromino::{Shape, TRUE_POSES, Tetromino};
 use super::flood::{Flood, Start};
 use super::labels::Labelled;
 use super::resting::Resting;
@@ -50,6 +50,12 @@ impl Movement {
         (width - 1) / 2
     }
 
+    /// The column of the leftmost cell of a shape that appears. Its lowest cell is in the row of its anchor: as created, no
+    /// piece has cells below that.
+    pub fn spawn_corner(width: u8, shape: &Shape) -> u8 {
+        Self::spawn_column(width) - shape.anchor_column
+    }
+
     /// The row in which the anchor of a piece appears, or `None` if it is blocked: the end of a game.
     #[inline]
     pub fn spawn<C: Column, const N: usize>(
@@ -58,8 +64,7 @@ impl Movement {
         tetromino: Tetromino,
     ) -> Option<u8> {
         let shape = &TRUE_POSES[tetromino as usize][0];
-        let column = Self::spawn_column(playfield.width()) - shape.anchor_column;
-        // As created, no piece has cells below its anchor.
+        let column = Self::spawn_corner(playfield.width(), shape);
         (self.spawn_row..=self.spawn_row + self.spawn_lift)
             .find(|row| *row >= playfield.height() || playfield.is_free(shape, *row, column))
     }
