@@ -4,6 +4,7 @@
 mod rules;
 
 /// Placements with kicks, spins and the keys that lead to them, against counts from other programs and a slow twin.
+mod perfect_clears;
 mod reachable;
 
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
