@@ -97,6 +97,43 @@ impl Statistics {
     }
 }
 
+/// A number of every game by the piece: the sum over all games, divided by the pieces of all games.
+///
+/// Games that are cut at the same piece compare by it as they do by the game; where some end sooner, a short game does not
+/// count as much as a long one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerPiece {
+    /// The quotient of the sums.
+    pub mean: f64,
+    /// Its 95 % interval, that of a ratio of two sums over at least two games (Cochran 1977, section 6.3).
+    pub ci95: Option<(f64, f64)>,
+}
+
+impl PerPiece {
+    /// From the number and the pieces of each game; `None` without a piece.
+    ///
+    /// ```
+    /// use tetrion::summary::PerPiece;
+    /// let of = PerPiece::of([(10.0, 20.0), (40.0, 80.0)].into_iter()).unwrap();
+    /// assert_eq!((of.mean, of.ci95), (0.5, Some((0.5, 0.5))));
+    /// ```
+    pub fn of(games: impl Iterator<Item = (f64, f64)> + Clone) -> Option<PerPiece> {
+        let (n, sum, pieces) = games
+            .clone()
+            .fold((0.0, 0.0, 0.0), |(n, sum, all), (value, pieces)| (n + 1.0, sum + value, all + pieces));
+        if pieces == 0.0 {
+            return None;
+        }
+        let mean = sum / pieces;
+        let ci95 = (n > 1.0).then(|| {
+            let squares = games.fold(0.0, |all, (value, pieces)| all + (value - mean * pieces).powi(2));
+            let half = 1.96 * (squares / (n - 1.0) * n).sqrt() / pieces;
+            (mean - half, mean + half)
+        });
+        Some(PerPiece { mean, ci95 })
+    }
+}
+
 /// How long games last, estimated from games of which some were cut: lines a loss.
 ///
 /// A good player's stack goes back to much the same heights again and again, so a game is about as likely to be lost at one

@@ -209,6 +209,45 @@ fn every_game_is_in_the_table() {
 }
 
 #[test]
+fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
+    let path = file("points.csv");
+    let args =
+        ["--controller", "bcts", "--rules", "genetic", "--width", "10", "--height", "7", "--games", "30"];
+    let args = [&["evaluate"], &args[..], &["--per-game", path.to_str().unwrap()]].concat();
+    let text = String::from_utf8(tetrion(&args).output().unwrap().stdout).unwrap();
+    let object = tetrion(&args).arg("--json").output().unwrap().stdout;
+    let result = &serde_json::from_slice::<Value>(&object).unwrap()["results"][0];
+
+    let games = fs::read_to_string(&path).unwrap();
+    let games: Vec<[f64; 3]> = games
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').collect::<Vec<_>>())
+        .map(|row| [row[3], row[4], row[6]].map(|number| number.parse().unwrap()))
+        .collect();
+    let sum = |i: usize| games.iter().map(|game| game[i]).sum::<f64>();
+    for (name, i) in [("lines_per_piece", 0), ("score_per_piece", 2)] {
+        let ratio = sum(i) / sum(1);
+        assert!((result[name].as_f64().unwrap() - ratio).abs() < 1e-12, "{name} of {result}");
+        // The interval by the games left out one at a time, which the formula is close to.
+        let without: Vec<f64> = games.iter().map(|game| (sum(i) - game[i]) / (sum(1) - game[1])).collect();
+        let around = mean(without.iter().copied());
+        let n = games.len() as f64;
+        let variance = (n - 1.0) / n * without.iter().map(|other| (other - around).powi(2)).sum::<f64>();
+        let ends = &result[format!("{name}_ci95")];
+        let half = (ends[1].as_f64().unwrap() - ends[0].as_f64().unwrap()) / 2.0;
+        assert!((half / (1.96 * variance.sqrt()) - 1.0).abs() < 0.1, "{name}: {half}, {variance}");
+        assert!(text.contains(&format!("{ratio:.3}")), "{text}");
+    }
+    let points = sum(2) / games.len() as f64;
+    assert!((result["mean_score"].as_f64().unwrap() - points).abs() < 1e-9, "{result}");
+    assert!(text.contains("points a piece") && text.contains("lines a piece"), "{text}");
+    // A point is a line: there is nothing more to tell.
+    let lines = String::from_utf8(evaluate(&["--controller", "bcts"]).stdout).unwrap();
+    assert!(!lines.contains("points"), "{lines}");
+}
+
+#[test]
 fn controllers_weigh_the_pieces_to_come() {
     let answer = json(&["--controller", "dt-10,random", "--expectation", "--expectation-placements", "4"]);
     let (result, random) = (&answer["results"][0], &answer["results"][1]);

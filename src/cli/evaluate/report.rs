@@ -9,7 +9,7 @@ use super::score::Score;
 use crate::cli::numbers::{grouped, short};
 use crate::cli::rules::{changes, in_words};
 use crate::client::Evaluated;
-use crate::summary::{LinesPerLoss, Statistics};
+use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// Cells of the longest bar.
 const BAR: usize = 24;
@@ -93,6 +93,9 @@ pub fn to_text(
         }
         text.push('\n');
     }
+    if !rules.points_are_lines() {
+        append_points(&mut text, scores, column);
+    }
     if !differences.is_empty() {
         let _ = writeln!(text, "\nlines more than {} on the same pieces, game by game", scores[0].name);
         for (name, lines) in differences {
@@ -100,6 +103,39 @@ pub fn to_text(
         }
     }
     text
+}
+
+/// The table of points, where the rules count more than lines.
+fn append_points(text: &mut String, scores: &[Score], column: usize) {
+    let _ = writeln!(
+        text,
+        "\n{:column$} {:>11} {:>21} {:>14} {:>16} {:>14} {:>16}",
+        "",
+        "mean points",
+        "95 % interval",
+        "points a piece",
+        "95 % interval",
+        "lines a piece",
+        "95 % interval"
+    );
+    for score in scores {
+        let per_piece = |number: Option<PerPiece>| match number {
+            Some(PerPiece { mean, ci95: Some((low, high)) }) => {
+                (format!("{mean:.3}"), format!("{low:.3} to {high:.3}"))
+            }
+            Some(PerPiece { mean, ci95: None }) => (format!("{mean:.3}"), "one game".to_owned()),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
+        let (points, of_points) = per_piece(score.points_per_piece);
+        let (lines, of_lines) = per_piece(score.lines_per_piece);
+        let _ = writeln!(
+            text,
+            "{:column$} {:>11} {:>21} {points:>14} {of_points:>16} {lines:>14} {of_lines:>16}",
+            score.name,
+            number(score.points.mean),
+            interval(&score.points),
+        );
+    }
 }
 
 /// An estimate from games of which some were cut.

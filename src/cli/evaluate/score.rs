@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::GameResult;
-use crate::summary::{LinesPerLoss, Statistics};
+use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// The result of one of them.
 #[derive(Clone, Debug)]
@@ -16,6 +16,10 @@ pub struct Score {
     pub pieces: Statistics,
     /// Points a game, as the rules score them.
     pub points: Statistics,
+    /// Lines a piece; none without a piece.
+    pub lines_per_piece: Option<PerPiece>,
+    /// Points a piece.
+    pub points_per_piece: Option<PerPiece>,
     /// Games.
     pub games: u64,
     /// Games that a limit cut; the mean is a lower bound if there are any.
@@ -30,12 +34,17 @@ impl Score {
         let statistics = |number: fn(&GameResult) -> f64| {
             Statistics::of(games.iter().map(number)).expect("at least one game")
         };
+        let per_piece = |number: fn(&GameResult) -> f64| {
+            PerPiece::of(games.iter().map(|game| (number(game), game.pieces as f64)))
+        };
         let pieces = statistics(|game| game.pieces as f64);
         Score {
             name: name.to_owned(),
             lines: statistics(|game| game.lines as f64),
             pieces,
             points: statistics(|game| game.score),
+            lines_per_piece: per_piece(|game| game.lines as f64),
+            points_per_piece: per_piece(|game| game.score),
             games: games.len() as u64,
             truncated: games.iter().filter(|game| game.truncated).count() as u64,
             pieces_per_second: pieces.mean * games.len() as f64 / seconds,
@@ -59,6 +68,12 @@ impl Score {
             "ci95": self.lines.spread.map(|spread| spread.ci95),
             "mean_pieces": self.pieces.mean,
             "mean_score": self.points.mean,
+            "std_score": self.points.spread.map(|spread| spread.std),
+            "score_ci95": self.points.spread.map(|spread| spread.ci95),
+            "lines_per_piece": self.lines_per_piece.map(|lines| lines.mean),
+            "lines_per_piece_ci95": self.lines_per_piece.and_then(|lines| lines.ci95),
+            "score_per_piece": self.points_per_piece.map(|points| points.mean),
+            "score_per_piece_ci95": self.points_per_piece.and_then(|points| points.ci95),
             "truncated_games": self.truncated,
             "lower_bound": self.truncated > 0,
             "lines_per_loss": per_loss.estimate,
