@@ -343,7 +343,8 @@ fn enumerate_each(
                 columns.lines.push(landing.lines);
                 columns.terminal.push(landing.terminal);
                 if let Some(set) = set {
-                    set.evaluate(&Seen { shape, landing: &landing }, &mut vector);
+                    let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
+                    set.evaluate(&seen, &mut vector);
                     columns.features.extend(vector.iter().map(|&value| value as f32));
                 }
                 columns.push_rest(options, shape, landing.row, placement.column);

@@ -82,7 +82,7 @@ impl ExpectationAgent {
     /// The value of a placement of the piece in sight when this many pieces after it are taken into account.
     fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
         let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
-        let seen = Seen { shape, landing: &landing };
+        let seen = Seen { piece: sight.piece, spin: placement.spin(), shape, landing: &landing };
         let terms = match self.expectation.terms {
             Terms::Landing => self.linear.landing_score(&seen),
             Terms::All => self.linear.score(&seen),

@@ -254,7 +254,8 @@ impl LinearAgent {
             if landing.terminal && self.terminal == TerminalPolicy::Avoid {
                 continue;
             }
-            self.set.evaluate(&Seen { shape, landing: &landing }, &mut features);
+            let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
+            self.set.evaluate(&seen, &mut features);
             scores.push(ScoredPlacement { placement, score: self.sum(features.iter().copied()) });
             if self.model.is_some() {
                 rows.extend(features.iter().map(|&value| value as f32));

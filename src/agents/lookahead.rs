@@ -59,7 +59,7 @@ impl LookaheadAgent {
         if landing.terminal && self.linear.terminal() == TerminalPolicy::Avoid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
-        let score = self.linear.score(&Seen { shape, landing: &landing });
+        let score = self.linear.score(&Seen { piece, spin: placement.spin(), shape, landing: &landing });
         (score, score + self.best(kernel, sight, &landing))
     }
 

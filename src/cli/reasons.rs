@@ -65,7 +65,7 @@ impl Reasons {
         let piece = course.hand()?.can_place(rules, course.playfield(), placement)?;
         let cells = course.placed(placement)?;
         let (shape, landing) = land(rules, course.playfield(), piece, placement);
-        let seen = Seen { shape, landing: &landing };
+        let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
         let set = controller.set();
         let mut values = vec![0.0; set.len()];
         set.evaluate(&seen, &mut values);

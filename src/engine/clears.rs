@@ -81,6 +81,17 @@ const PERFECT_ATTACK: u32 = 10;
 const JSTRIS_COMBO: [u32; 13] = [0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5];
 const COLD_CLEAR_COMBO: [u32; 12] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5];
 
+impl Clear {
+    /// The lines that it sends by itself, in all tables: 1, 2 and 4 for two, three and four lines; 2, 4 and 6 for one, two and
+    /// three by a full spin, 1 for two by a mini; for a perfect clear 10 in place of these.
+    pub fn base_attack(self) -> u32 {
+        if self.is_perfect {
+            return PERFECT_ATTACK;
+        }
+        ATTACK[self.spin as usize][usize::from(self.lines.min(4))]
+    }
+}
+
 impl Chain {
     /// What the next piece's clear is worth, and the chain with it.
     pub fn then(self, table: AttackTable, clear: Clear) -> (Chain, ClearWorth) {
@@ -109,8 +120,8 @@ impl Chain {
         let combo = combo[usize::from(self.clears).min(combo.len() - 1)];
         let attack = match table {
             AttackTable::Off => 0,
-            _ if is_perfect => PERFECT_ATTACK,
-            _ => ATTACK[row][column] + u32::from(is_back_to_back) + combo,
+            _ if is_perfect => clear.base_attack(),
+            _ => clear.base_attack() + u32::from(is_back_to_back) + combo,
         };
         let chain = Chain { clears: self.clears.saturating_add(1), back_to_back: is_difficult };
         (chain, ClearWorth { points: points.into(), attack })

@@ -5,7 +5,7 @@
 
 use crate::engine::{Column, Landed, Tetromino, land_at};
 
-use super::columns::{Envs, LastLanding, Phase, Rest, each_size};
+use super::columns::{Envs, LastLanding, Phase, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
 
 /// A piece that has come to rest.
@@ -66,12 +66,8 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     fn piece(&self, config: &EnvConfig) -> LandedPiece {
         let (shape, row, column) = self.came_to_rest(&config.rules);
         let landing = land_at(&config.rules, &self.before, shape, row, column);
-        let tetromino = match self.rest {
-            Rest::Placed { piece, .. } => piece,
-            Rest::Fallen(piece) => piece.tetromino,
-        };
         let cleared_rows = if landing.lines > 0 { landing.locked.full_rows().to_u64() } else { 0 };
-        LandedPiece { tetromino, cells: shape.cells_at(row, column), cleared_rows }
+        LandedPiece { tetromino: self.tetromino(), cells: shape.cells_at(row, column), cleared_rows }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, FallingPiece, Placement, Rules, Shape, Tetromino, comes_to_rest, land_at};
+use crate::engine::{Column, FallingPiece, Placement, Rules, Shape, Spin, Tetromino, comes_to_rest, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -12,6 +12,22 @@ use super::fields::Field;
 use super::rows::EnvRows;
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
+    /// The piece.
+    pub(super) fn tetromino(&self) -> Tetromino {
+        match self.rest {
+            Rest::Placed { piece, .. } => piece,
+            Rest::Fallen(piece) => piece.tetromino,
+        }
+    }
+
+    /// The spin that its placement counts as.
+    fn spin(&self, rules: &Rules) -> Spin {
+        match self.rest {
+            Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
+            Rest::Fallen(_) => Spin::None,
+        }
+    }
+
     /// What came to rest, and the row and the column of its lower left corner.
     pub(super) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
@@ -87,11 +103,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::InvalidAction => out.extend(rows.envs().map(|i| u8::from(self.was_invalid(i)))),
             Field::InvalidActions => self.write_u64(rows, out, |i| self.invalid_actions[i].count),
             Field::Spin => {
-                let spin = |last: &Option<LastLanding<C, N>>| match last.map(|last| last.rest) {
-                    Some(Rest::Placed { action, .. }) => {
-                        Placement::from_action(action.into(), &config.rules).spin() as u8
-                    }
-                    Some(Rest::Fallen(_)) | None => 0,
+                let spin = |last: &Option<LastLanding<C, N>>| {
+                    last.as_ref().map_or(Spin::None, |last| last.spin(&config.rules)) as u8
                 };
                 out.extend(rows.envs().map(|i| spin(&self.last_landings[i])));
             }
@@ -126,7 +139,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
                     let (shape, row, column) = last.came_to_rest(&config.rules);
                     let before = last.before.resized::<u64, 32>();
                     let landing = land_at(&config.rules, &before, shape, row, column);
-                    set.evaluate(&Seen { shape, landing: &landing }, &mut values);
+                    let (piece, spin) = (last.tetromino(), last.spin(&config.rules));
+                    set.evaluate(&Seen { piece, spin, shape, landing: &landing }, &mut values);
                 }
                 None => set.of_playfield(&self.playfields[i].resized(), &mut values),
             }

@@ -20,6 +20,7 @@ pub mod dellacherie;
 pub mod lab;
 pub mod lee;
 pub mod leiden;
+pub mod modern;
 pub mod surface;
 pub mod survey;
 pub mod thiery;

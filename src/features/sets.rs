@@ -207,7 +207,7 @@ impl FeatureSet {
         let nanoseconds = |feature: &Feature| match feature.measure {
             Measure::Playfield(_) => slow,
             Measure::Search(_) => 5 * cells,
-            Measure::Landing(_) | Measure::Column(_) | Measure::Pair(_) => 10,
+            Measure::Landing(_) | Measure::LandingSeven(_) | Measure::Column(_) | Measure::Pair(_) => 10,
             Measure::Seven(_) => 10 * u64::from(self.width),
         };
         let factors = self.columns.iter().filter_map(|column| column.factor);
@@ -300,6 +300,7 @@ impl FeatureColumn {
     pub fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
             Measure::Landing(measure) => measure(seen),
+            Measure::LandingSeven(measure) => measure(seen, self.index.into()),
             _ if self.preclear => self.of_playfield(&seen.landing.locked),
             _ => self.of_playfield(&seen.landing.afterstate),
         }

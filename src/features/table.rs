@@ -6,7 +6,7 @@ use super::kernel::ground::Basis;
 use super::kernel::slots::KernelFeature;
 use super::kernel::surface::Aspect;
 use super::seen::Seen;
-use super::{bertsekas, dellacherie, lab, lee, leiden, surface, survey, thiery};
+use super::{bertsekas, dellacherie, lab, lee, leiden, modern, surface, survey, thiery};
 use crate::engine::Playfield;
 
 /// How a feature is measured, and of what.
@@ -14,6 +14,8 @@ use crate::engine::Playfield;
 pub enum Measure {
     /// Of a landing, once: no `_preclear` form.
     Landing(fn(&Seen<'_>) -> f64),
+    /// Of a landing, for each of seven things: a family of seven features at any width, without `_preclear` forms.
+    LandingSeven(fn(&Seen<'_>, usize) -> f64),
     /// Of a playfield, once.
     Playfield(fn(&Playfield) -> u32),
     /// Of a playfield, once, by a search that takes longer: by flooding it, or by trying all tetrominoes.
@@ -55,7 +57,10 @@ impl Feature {
 
     /// Whether the row stands for several features, each with an index.
     pub(super) fn is_family(&self) -> bool {
-        matches!(self.measure, Measure::Column(_) | Measure::Pair(_) | Measure::Seven(_))
+        matches!(
+            self.measure,
+            Measure::Column(_) | Measure::Pair(_) | Measure::Seven(_) | Measure::LandingSeven(_)
+        )
     }
 
     /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
@@ -64,19 +69,19 @@ impl Feature {
             Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => None,
             Measure::Column(_) => Some(width),
             Measure::Pair(_) => Some(width - 1),
-            Measure::Seven(_) => Some(7),
+            Measure::Seven(_) | Measure::LandingSeven(_) => Some(7),
         }
     }
 
     /// Whether it belongs to a landing, so that it has no `_preclear` form and is 0 for a playfield nothing landed on.
     pub fn is_of_landing(&self) -> bool {
-        matches!(self.measure, Measure::Landing(_))
+        matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }
 
     /// Its value for a playfield; 0 if it belongs to a landing.
     pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
-            Measure::Landing(_) => 0.0,
+            Measure::Landing(_) | Measure::LandingSeven(_) => 0.0,
             Measure::Playfield(measure) | Measure::Search(measure) => measure(playfield).into(),
             Measure::Column(measure) | Measure::Pair(measure) | Measure::Seven(measure) => {
                 measure(playfield, index.into()).into()
@@ -391,5 +396,52 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Playfield(surface::surface_parity),
         kernel: Some(|_| KernelFeature::Aspect(Aspect::SurfaceParity)),
+    },
+    Feature {
+        name: "clears",
+        formula: "1 if the landing clears something in way i, else 0: one, two, three, four lines or more (0 to 3) without a \
+                  full spin, one, two, three lines or more (4 to 6) by one",
+        source: TETRION,
+        measure: Measure::LandingSeven(modern::clears),
+        kernel: None,
+    },
+    Feature {
+        name: "base_attack",
+        formula: "lines that the landing sends by itself: 1, 2, 4 for two, three, four lines, 2, 4, 6 for one, two, three by a \
+                  full spin, 0, 1 for one, two by a mini, 10 in place of these if nothing is left; no combo, no back-to-back",
+        source: "the game people play: Jstris, Cold Clear",
+        measure: Measure::Landing(modern::base_attack),
+        kernel: None,
+    },
+    Feature {
+        name: "idle_t",
+        formula: "1 if the landed piece is a T that clears nothing by a full spin, else 0",
+        source: "Cold Clear, as an idea",
+        measure: Measure::Landing(modern::idle_t),
+        kernel: None,
+    },
+    Feature {
+        name: "ready_rows",
+        formula: "rows one above the other, from the surface of a column up, that lack the cell of that column only; the most \
+                  of any column: 4 await an I",
+        source: TETRION,
+        measure: Measure::Playfield(modern::ready_rows),
+        kernel: None,
+    },
+    Feature {
+        name: "spin_slots",
+        formula: "places where a T that points down would make a full spin: its four cells empty, both cells beside its lower \
+                  one full, and of the cells above its other two ends one full, the other one open to the sky, as is its \
+                  middle",
+        source: "Cold Clear, as an idea",
+        measure: Measure::Playfield(modern::spin_slots),
+        kernel: None,
+    },
+    Feature {
+        name: "spin_slot_rows",
+        formula: "rows, 0 to 2, that a T in one of the spin_slots would fill; the most of any",
+        source: "Cold Clear, as an idea",
+        measure: Measure::Playfield(modern::spin_slot_rows),
+        kernel: None,
     },
 ];

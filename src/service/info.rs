@@ -239,7 +239,7 @@ fn forms(feature: &Feature) -> Vec<pb::Feature> {
         Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => pb::FeatureFamily::Single,
         Measure::Column(_) => pb::FeatureFamily::Columns,
         Measure::Pair(_) => pb::FeatureFamily::ColumnPairs,
-        Measure::Seven(_) => pb::FeatureFamily::Seven,
+        Measure::Seven(_) | Measure::LandingSeven(_) => pb::FeatureFamily::Seven,
     };
     let form = |name: String, stage: pb::FeatureStage| pb::Feature {
         name,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use tetrion::agents::{CONTROLLERS, Controller, TerminalPolicy};
 use tetrion::engine::{
-    Dealer, Landing, PRESETS, Placement, Playfield, Randomizer, Rules, Tetromino, placements,
+    Dealer, Landing, PRESETS, Placement, Playfield, Randomizer, Rules, Spin, Tetromino, placements,
 };
 use tetrion::features::{FeatureSet, Seen};
 
@@ -33,7 +33,7 @@ fn choose(
         let shape = placement.shape(rules, piece).unwrap();
         let landing = playfield.land(shape, placement.column, rules.top_out);
         let mut features = vec![f64::NAN; set.len()];
-        set.evaluate(&Seen { shape, landing: &landing }, &mut features);
+        set.evaluate(&Seen { piece, spin: Spin::None, shape, landing: &landing }, &mut features);
         let sum = controller
             .weights
             .iter()

@@ -55,7 +55,7 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
         rows.rewards.push(rules.scoring.reward(landing.lines, landing.terminal) as f32);
         rows.lines.push(landing.lines);
         rows.terminal.push(landing.terminal);
-        set.evaluate(&Seen { shape, landing: &landing }, &mut vector);
+        set.evaluate(&Seen { piece, spin: placement.spin(), shape, landing: &landing }, &mut vector);
         rows.features.extend(vector.iter().map(|&value| value as f32));
         let bytes = if rules.width > 16 { 4 } else { 2 };
         for (row, locked) in landing.afterstate.rows().zip(landing.locked.rows()) {

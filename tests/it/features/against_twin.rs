@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use tetrion::engine::{Placement, Playfield, Rules, Tetromino};
+use tetrion::engine::{Placement, Playfield, Rules, Spin, Tetromino};
 use tetrion::features::{FeatureSet, Seen};
 
 use super::all_names;
-use crate::twin::{self, TwinPlayfield, TwinStep};
+use crate::twin::{self, TwinLanding, TwinPlayfield, TwinStep};
 
 /// The set of all features at a width, and the twin's names for those of a playfield.
 struct Everything {
@@ -54,7 +54,11 @@ impl Everything {
         let landing = same(before).land(shape, ours.column, rules.top_out);
 
         let mut found = vec![f64::NAN; self.set.len()];
-        self.set.evaluate(&Seen { shape, landing: &landing }, &mut found);
+        // What is dropped is no spin, but the features only read what they are told.
+        let spin = seed as usize % 3;
+        let twins = &TwinLanding { spin, ..twins.clone() };
+        let seen = Seen { piece: tetromino, spin: Spin::ALL[spin], shape, landing: &landing };
+        self.set.evaluate(&seen, &mut found);
         let after = self.twins_features(&twins.afterstate);
         let unlike = (twins.preclear != twins.afterstate).then(|| self.twins_features(&twins.preclear));
         let preclear = unlike.as_ref().unwrap_or(&after);

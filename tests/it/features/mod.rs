@@ -1,7 +1,7 @@
 //! Features: drawings with the numbers that were counted on them by hand, the notebooks' worked examples, every feature
 //! against its slow twin, and sets of features by name.
 
-use tetrion::engine::{OrientationTable, Placement, Playfield, Rules, Tetromino};
+use tetrion::engine::{OrientationTable, Placement, Playfield, Rules, Spin, Tetromino};
 use tetrion::features::{FEATURES, FeatureSet, Seen};
 
 mod against_twin;
@@ -23,12 +23,18 @@ fn check(drawing: &str, expected: &str) {
 /// Drops a piece into a drawing, numbered as `simplified` does, and compares features of the landing.
 #[track_caller]
 fn check_landing(drawing: &str, piece: Tetromino, orientation: u8, column: u8, expected: &str) {
+    check_spin(drawing, piece, Spin::None, orientation, column, expected);
+}
+
+/// The same of a landing that counts as a spin.
+#[track_caller]
+fn check_spin(drawing: &str, piece: Tetromino, spin: Spin, orientation: u8, column: u8, expected: &str) {
     let playfield = drawn(drawing);
     let rules = Rules::simplified(playfield.width(), playfield.height());
     let shape =
         Placement::straight(orientation, column).shape(&rules, piece).expect("a placement that exists");
     let landing = playfield.land(shape, column, rules.top_out);
-    let seen = Seen { shape, landing: &landing };
+    let seen = Seen { piece, spin, shape, landing: &landing };
     compare(expected, playfield.width(), |set, found| set.evaluate(&seen, found));
 }
 
@@ -265,6 +271,49 @@ fn features_of_a_landing_as_counted_by_hand() {
 }
 
 #[test]
+fn what_is_ready_for_an_i_or_a_t_as_counted_by_hand() {
+    // Three rows lack column 4 only, which is open. The row above lacks another cell too.
+    check("...../###../####./####./####.", "ready_rows 3, spin_slots 0, spin_slot_rows 0");
+    // One row lies under the surface of the open column: it is not ready, and the two above it are.
+    check("...../.###./####./####./.####", "ready_rows 2");
+    check("##.##/##.##/##.##/##.##", "ready_rows 4");
+    // The cell on top of the open column hides what lies under it.
+    check("...../....#/####./####.", "ready_rows 0");
+    // A T comes in from the right and turns under the cell over column 1: it fills both rows.
+    check(".#..../#...##/##.###", "spin_slots 1, spin_slot_rows 2");
+    // The mirror image; the upper row lacks one cell more.
+    check("....#./#....#/###.##", "spin_slots 1, spin_slot_rows 1");
+    // Nothing hangs over it; the middle is covered; both ends are; a corner below is missing: no slot.
+    check("....../#...##/##.###", "spin_slots 0, spin_slot_rows 0");
+    check(".##.../#...##/##.###", "spin_slots 0");
+    check(".#.#../#...##/##.###", "spin_slots 0");
+    check(".#..../#...##/#..###", "spin_slots 0");
+    // The open end is covered further up.
+    check("...#../.#..../#...##/##.###", "spin_slots 0");
+    // Two slots, on either side of a wall of full cells; neither fills a row.
+    check("#......#/...##.../#.####.#", "spin_slots 2, spin_slot_rows 0, ready_rows 0");
+}
+
+#[test]
+fn what_a_landing_sends_as_counted_by_hand() {
+    use Tetromino::*;
+    check_landing("####./####./####./####.", I, 0, 4, "clears[3] 1, clears[0] 0, base_attack 10, idle_t 0");
+    check_landing("#..../####./####./####./####.", I, 0, 4, "clears[3] 1, base_attack 4");
+    check_landing("#..../####./####./####./##...", I, 0, 4, "clears[2] 1, clears[3] 0, base_attack 2");
+    check_landing("###..../#####../#####..", O, 0, 5, "clears[1] 1, base_attack 1");
+    check_landing("..../..../..../....", O, 0, 0, "clears[0] 0, clears[1] 0, base_attack 0, idle_t 0");
+    // A T that points down into a slot: two lines by a full spin, by a mini, and by a drop.
+    let places = [
+        (Spin::Full, "clears[5] 1, clears[1] 0, base_attack 4, idle_t 0"),
+        (Spin::Mini, "clears[5] 0, clears[1] 1, base_attack 1, idle_t 1"),
+        (Spin::None, "clears[5] 0, clears[1] 1, base_attack 1, idle_t 1"),
+    ];
+    for (spin, expected) in places {
+        check_spin("#..../#...#/##.##", T, spin, 3, 1, expected);
+    }
+}
+
+#[test]
 fn the_worked_examples_of_the_notebooks_come_out() {
     // The head of the file says how it is read.
     let blocks = include_str!("../../data/lab_features.txt").split("\n\n");
@@ -324,7 +373,7 @@ fn the_lab_counts_the_rows_of_the_anchor_it_turns_pieces_around() {
             assert_eq!(landing.locked, Playfield::from_drawn_rows(4, 6, &rows).unwrap());
             let anchor_height = rows.iter().rev().position(|row| row.contains('@')).unwrap() + 1;
             let mut found = [f64::NAN];
-            set.evaluate(&Seen { shape, landing: &landing }, &mut found);
+            set.evaluate(&Seen { piece, spin: Spin::None, shape, landing: &landing }, &mut found);
             assert_eq!(found[0], anchor_height as f64, "{piece} as {drawing}");
         }
     }

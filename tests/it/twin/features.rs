@@ -8,10 +8,10 @@
 use std::iter::once;
 
 use super::playfield::{TwinLanding, TwinPlayfield};
-use super::surface;
+use super::{attack, surface};
 
 /// The features that describe the landing and not the playfield.
-pub const LANDING_FEATURES: [&str; 8] = [
+pub const LANDING_FEATURES: [&str; 17] = [
     "landing_height",
     "eroded_piece_cells",
     "lines_cleared",
@@ -20,11 +20,20 @@ pub const LANDING_FEATURES: [&str; 8] = [
     "landing_height_hint",
     "landing_height_survey",
     "landing_top",
+    "clears[0]",
+    "clears[1]",
+    "clears[2]",
+    "clears[3]",
+    "clears[4]",
+    "clears[5]",
+    "clears[6]",
+    "base_attack",
+    "idle_t",
 ];
 
 /// The features that are one number of a playfield; `column_height[i]`, `height_difference[i]` and
 /// `SEVENS` come on top.
-pub const PLAYFIELD_FEATURES: [&str; 28] = [
+pub const PLAYFIELD_FEATURES: [&str; 31] = [
     "row_transitions",
     "column_transitions",
     "holes",
@@ -53,6 +62,9 @@ pub const PLAYFIELD_FEATURES: [&str; 28] = [
     "weighted_holes",
     "deep_wells",
     "surface_parity",
+    "ready_rows",
+    "spin_slots",
+    "spin_slot_rows",
 ];
 
 /// The families of seven at any width.
@@ -120,6 +132,12 @@ pub fn feature(name: &str, before: &TwinPlayfield, landing: &TwinLanding) -> f64
         }
         // The highest row the tetromino reaches, whether or not it stays.
         "landing_top" => highest,
+        "base_attack" => attack::base_attack(landing) as f64,
+        "idle_t" => f64::from(attack::is_idle_t(landing)),
+        _ if name.starts_with("clears[") => {
+            let (_, index) = indexed(name).expect("an index");
+            f64::from(attack::way_of_clearing(landing) == Some(index))
+        }
         _ => match plain_name(name) {
             Some(plain) => playfield_feature(&plain, &landing.preclear),
             None => playfield_feature(name, &landing.afterstate),
@@ -158,6 +176,9 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "weighted_holes" => surface::weighted_holes(playfield),
         "deep_wells" => surface::deep_wells(playfield),
         "surface_parity" => surface::surface_parity(playfield),
+        "ready_rows" => attack::ready_rows(playfield),
+        "spin_slots" => attack::spin_slots(playfield),
+        "spin_slot_rows" => attack::spin_slot_rows(playfield),
         _ => {
             let (family, index) = indexed(name).unwrap_or_else(|| panic!("no feature is called {name}"));
             match family {

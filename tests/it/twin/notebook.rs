@@ -19,6 +19,7 @@ const CREATED: [(char, [(i32, i32); 4]); 7] = [
 /// A tetromino over, or on, a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotebookPiece {
+    pub tetromino: char,
     pub x: i32,
     pub y: i32,
     pub offsets: [(i32, i32); 4],
@@ -28,7 +29,7 @@ impl NotebookPiece {
     /// A tetromino with its anchor at a column and a row.
     pub fn created(tetromino: char, x: i32, y: i32) -> NotebookPiece {
         let offsets = CREATED.iter().find(|(created, _)| *created == tetromino).expect("one of seven").1;
-        NotebookPiece { x, y, offsets }
+        NotebookPiece { tetromino, x, y, offsets }
     }
 
     pub fn rotated_left(mut self) -> NotebookPiece {
@@ -184,6 +185,8 @@ impl NotebookBoard {
         let row = cells.iter().map(|&(row, _)| row).min().expect("four cells");
         let anchor_row = from_below(piece.y);
         TwinLanding {
+            tetromino: piece.tetromino,
+            spin: 0,
             row,
             cells,
             anchor_row,

@@ -25,6 +25,11 @@ pub struct TwinPlacement {
 /// What a placement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwinLanding {
+    /// A letter of `TETROMINOES`.
+    pub tetromino: char,
+    /// What the landing counts as: 0 for a drop, 1 for a mini, 2 for a full spin. What is dropped is no spin; a test may say
+    /// otherwise.
+    pub spin: usize,
     /// The row of the tetromino's lowest cell when it came to rest.
     pub row: usize,
     /// The four landed cells as (row, column); rows may lie at or above the height.
@@ -159,6 +164,8 @@ pub fn land(before: &TwinPlayfield, placement: &TwinPlacement) -> TwinLanding {
     }
     let anchor_row = bottom + shape.lab_anchor().0;
     TwinLanding {
+        tetromino: placement.tetromino,
+        spin: 0,
         row: bottom,
         cells,
         anchor_row,

@@ -1,0 +1,85 @@
+//! Modern Tetris: what a landing clears and how, and what the stack is ready for.
+//!
+//! Players of it send lines to others, most by four lines at once and by T-spins. The features of landings tell these apart;
+//! those of playfields see what has been prepared: a column left open for an I, and an overhang for a T.
+//!
+//! Where the rules know no spins every landing is without one, and the rest counts all the same. Combos and back-to-back
+//! clears are a matter of several landings, and no feature of one.
+
+use super::dellacherie::inside;
+use super::seen::Seen;
+use crate::engine::{Clear, Column, Playfield, Spin, Tetromino};
+
+/// 1 if the landing clears something in the way with this number, else 0: one to three lines, and four or more, without a
+/// full spin (0 to 3); one, two, and three or more by one (4 to 6).
+pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
+    let way = match (seen.landing.lines, seen.spin) {
+        (0, _) => return 0.0,
+        (lines, Spin::Full) => 4 + lines.min(3) - 1,
+        (lines, Spin::None | Spin::Mini) => lines.min(4) - 1,
+    };
+    f64::from(usize::from(way) == index)
+}
+
+/// The lines that the landing sends by itself, combos and back-to-back clears aside: see
+/// [`Clear::base_attack`].
+pub fn base_attack(seen: &Seen<'_>) -> f64 {
+    let Seen { landing, spin, .. } = *seen;
+    let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
+    Clear { lines: landing.lines, spin, is_perfect }.base_attack().into()
+}
+
+/// 1 if the piece is a T that clears nothing by a full spin, else 0.
+pub fn idle_t(seen: &Seen<'_>) -> f64 {
+    f64::from(seen.piece == Tetromino::T && (seen.landing.lines == 0 || seen.spin != Spin::Full))
+}
+
+/// The rows one above the other, from the surface of a column up, that are full but for that column; the most of any column.
+///
+/// Four of them are all that an I needs to clear four lines.
+pub fn ready_rows(playfield: &Playfield) -> u32 {
+    let columns = playfield.columns();
+    let ready = |(at, column): (usize, &u64)| {
+        let others = columns.iter().enumerate().filter(|(other, _)| *other != at);
+        let full = others.fold(inside(playfield), |full, (_, column)| full & column);
+        (full >> column.top()).trailing_ones()
+    };
+    columns.iter().enumerate().map(ready).max().unwrap_or(0)
+}
+
+/// How many places there are where a T that points down would make a full spin under an overhang.
+pub fn spin_slots(playfield: &Playfield) -> u32 {
+    slots(playfield).count() as u32
+}
+
+/// The rows, 0 to 2, that a T in one of these places would fill; the most of any of them.
+pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
+    let filled = |(middle, row): (usize, u32)| {
+        let is_full_but_for = |row: u32, cells: std::ops::RangeInclusive<usize>| {
+            let mut columns = playfield.columns().iter().enumerate();
+            columns.all(|(column, word)| cells.contains(&column) || word >> row & 1 == 1)
+        };
+        let upper = is_full_but_for(row, middle - 1..=middle + 1);
+        u32::from(upper) + u32::from(is_full_but_for(row - 1, middle..=middle))
+    };
+    slots(playfield).map(filled).max().unwrap_or(0)
+}
+
+/// The column and the row of the middle of a T in each of these places.
+///
+/// Both sides of its lower cell are full, so that it cannot fall further. On one side the T comes in: that column and the one
+/// of its middle are open to the sky. On the other side a cell hangs over it, under which only a turn leads.
+fn slots(playfield: &Playfield) -> impl Iterator<Item = (usize, u32)> + '_ {
+    let columns = playfield.columns();
+    let overhangs = move |middle: usize| {
+        let sides = [(middle - 1, middle + 1), (middle + 1, middle - 1)];
+        sides.into_iter().filter_map(move |(open, covered)| {
+            // The open side is full just below the T, and empty from there up.
+            let row = columns[open].top();
+            let is_slot =
+                row >= 1 && columns[middle].top() < row && columns[covered] >> (row - 1) & 7 == 0b101;
+            is_slot.then_some((middle, row))
+        })
+    };
+    (1..columns.len() - 1).flat_map(overhangs)
+}
