@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
@@ -278,6 +279,15 @@ impl RulesNote {
         let is_same = flags.rules.as_ref().is_none_or(|preset| *preset == self.preset);
         Ok(flags.choice(if is_same { self.choice()? } else { RulesChoice::default() }))
     }
+}
+
+/// The numbers of a text that is no file of this format: between spaces, commas, lines or brackets.
+///
+/// # Errors
+/// The first word that is no number.
+pub fn plain_numbers(text: &str) -> anyhow::Result<Vec<f64>> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
+    words.map(|word| word.parse().with_context(|| format!("{word:?} is not a number"))).collect()
 }
 
 impl Weights {

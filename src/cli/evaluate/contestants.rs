@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::args::EvaluateArgs;
 use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Controller, Parameter};
 use crate::cli::options::{UsageError, read_text};
-use crate::cli::weights::{RulesNote, Weights};
+use crate::cli::weights::{RulesNote, Weights, plain_numbers};
 use crate::client::{Expectation, Features, NamedPolicy, Policies, RulesChoice};
 use crate::wire::limits::MAX_GAMES;
 
@@ -149,10 +149,7 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
             "it holds plain numbers: say with --features what they belong to, such as --features bcts8";
         return Err(UsageError(problem.to_owned()).into());
     };
-    let numbers =
-        text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
-    let parse = |word: &str| word.parse::<f64>().with_context(|| format!("{word:?} is not a number"));
-    let rows = vec![numbers.map(parse).collect::<anyhow::Result<_>>()?];
+    let rows = vec![plain_numbers(&text)?];
     let avoid_terminal = args.avoid_terminal().unwrap_or(true);
     let (features, expectation) = (Features::parse(features), expectation(args));
     let name = titled(name, expectation.as_ref());

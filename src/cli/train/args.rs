@@ -101,7 +101,7 @@ pub struct TrainArgs {
     pub expectation: ExpectationArgs,
 
     /// Cross-entropy: begin around the weights of a controller by name, or of a file, and around 0 for the features that it
-    /// does not have [default: around 0]
+    /// does not have; plain numbers are one for each feature, in order [default: around 0]
     #[arg(long, value_name = "NAME|FILE")]
     pub start: Option<String>,
 

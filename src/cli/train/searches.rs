@@ -6,8 +6,8 @@ use anyhow::Context;
 
 use super::args::{CovarianceKind, Method, TrainArgs};
 use crate::agents::Controller;
-use crate::cli::options::UsageError;
-use crate::cli::weights::Weights;
+use crate::cli::options::{UsageError, read_text};
+use crate::cli::weights::{Weights, plain_numbers};
 use crate::optimizers::GeneticConfig;
 use crate::optimizers::cem::{CemConfig, Covariance};
 
@@ -68,13 +68,7 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
                     UsageError(format!("--start: {unknown}; nor is there a file of that name")).into()
                 );
             }
-            let weights = Weights::read(path).with_context(|| format!("--start: {}", path.display()))?;
-            if weights.model.is_some() {
-                let problem =
-                    format!("--start: {start} has a model beside its weights, which a search has not");
-                return Err(UsageError(problem).into());
-            }
-            (weights.feature_names, weights.weights)
+            read_start(path, features).with_context(|| format!("--start: {start}"))?
         }
     };
     if let Some(other) = names.iter().find(|name| !features.contains(name)) {
@@ -85,6 +79,28 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
     }
     let weight = |feature| names.iter().position(|name| name == feature).map_or(0.0, |at| weights[at]);
     Ok(features.iter().map(weight).collect())
+}
+
+/// The weights of a file and the features that they belong to: plain numbers belong to those of the search, in order.
+fn read_start(path: &Path, features: &[String]) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
+    let text = read_text(path)?;
+    if text.trim_start().starts_with('{') {
+        let weights = Weights::from_json(&text)?;
+        if weights.model.is_some() {
+            let problem = "it has a model beside its weights, which a search has not";
+            return Err(UsageError(problem.to_owned()).into());
+        }
+        return Ok((weights.feature_names, weights.weights));
+    }
+    let numbers = plain_numbers(&text)?;
+    if numbers.len() != features.len() {
+        let (found, expected) = (numbers.len(), features.len());
+        let problem = format!(
+            "it holds {found} numbers, expected one for each of the {expected} features of the search"
+        );
+        return Err(UsageError(problem).into());
+    }
+    Ok((features.to_vec(), numbers))
 }
 
 /// Refuses options of one method that were given to another.

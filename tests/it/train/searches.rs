@@ -142,6 +142,28 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
 }
 
 #[test]
+fn a_search_starts_from_plain_numbers_in_the_order_of_its_features() {
+    let folder = empty_folder("numbers");
+    let numbers = folder.with_extension("txt");
+    let args =
+        ["--width", "6", "--height", "8", "--features", "holes,steps", "--start", numbers.to_str().unwrap()];
+    let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "2"];
+    let run = |text: &str| {
+        fs::write(&numbers, text).unwrap();
+        tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output().unwrap()
+    };
+    let refused = run("[-1, 0.5]");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("--start: ") && said.contains("holds 2 numbers"), "{said}");
+    assert!(said.contains("expected one for each of the 8 features"), "{said}");
+    assert_eq!((refused.status.code(), folder.join(CONFIG).exists()), (Some(2), false));
+    succeeded(run("[-1, 0.5]\n0 0 0 0, 0\n-0.25\n"));
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();
+    assert_eq!(begun, [-1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, -0.25]);
+}
+
+#[test]
 fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     let folder = empty_folder("list");
     let mut features = Controller::named("bcts").unwrap().features(6).unwrap().names();
