@@ -62,6 +62,26 @@ pub static FEATURE_SETS: &[NamedSet] = &[
         ),
     },
     NamedSet {
+        name: "modern30",
+        version: 1,
+        source: "this project: thiery9, heights, wells and steps, then what modern Tetris asks for: ways of clearing, lines sent, \
+                 idle Ts, rows ready for an I and slots for a T",
+        members: &extended::<18>(
+            &THIERY9,
+            &[
+                "total_height",
+                "deep_wells",
+                "steps[i]",
+                "clears[i]",
+                "base_attack",
+                "idle_t",
+                "ready_rows",
+                "spin_slots",
+                "spin_slot_rows",
+            ],
+        ),
+    },
+    NamedSet {
         name: "bertsekas",
         version: 1,
         source: "Bertsekas and Ioffe (1996), without the constant: 2 * width + 1 features",

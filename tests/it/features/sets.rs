@@ -20,6 +20,15 @@ fn sets_have_their_features_in_the_order_of_their_weights() {
             names("thiery9", 10)
         )
     );
+    assert_eq!(
+        names("modern30", 10),
+        format!(
+            "{} total_height deep_wells steps[0] steps[1] steps[2] steps[3] steps[4] steps[5] steps[6] \
+             clears[0] clears[1] clears[2] clears[3] clears[4] clears[5] clears[6] base_attack idle_t ready_rows \
+             spin_slots spin_slot_rows",
+            names("thiery9", 10)
+        )
+    );
     assert_eq!(names("eltetris6", 10), dellacherie.replace("eroded_piece_cells", "lines_cleared"));
     assert_eq!(names("height4", 10), "total_height lines_cleared holes bumpiness");
     assert_eq!(names("lab4", 10), "total_height_preclear lines_cleared holes_preclear bumpiness_preclear");
@@ -171,12 +180,12 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     assert_eq!(
         FeatureSet::named("bcts9", 10).unwrap_err().to_string(),
         "no feature set is called \"bcts9\", did you mean \"bcts8\"? expected one of dellacherie6, bcts8, thiery9, \
-         steps16, surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         steps16, surface27, modern30, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
     assert_eq!(
         FeatureSet::named("holes", 10).unwrap_err().to_string(),
         "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
-         steps16, surface27, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
+         steps16, surface27, modern30, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
 }
 
