@@ -7,10 +7,12 @@
 //!   end: for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a fresh bag.
 //! * `balanced`: with c\[k\] = how often tetromino k came among the pieces before n of this episode and the weights
 //!   v\[k\] = 5 + max(c) - c\[k\], r = `below(word(x, Pieces, n), v[0] + ... + v[6])`; the piece is the first k with
-//!   v\[0\] + ... + v\[k\] > r. Of the three, only this one depends on the pieces before.
+//!   v\[0\] + ... + v\[k\] > r.
+//! * `nes`: with r = `below(word(x, Pieces, n), 56)`, the piece is r / 7 rounded down, unless that is 7 or piece n - 1: then
+//!   it is r modulo 7. So one draw among eight is made again, once, if it is blank or the piece before.
 //!
-//! For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals `OZSILJT ZJLTISO` and `balanced` deals
-//! `TLZISIOJIJSOOTLJZZSI`.
+//! The last two depend on the pieces before. For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals
+//! `OZSILJT ZJLTISO`, `balanced` deals `TLZISIOJIJSOOTLJZZSI` and `nes` deals `TSZIJIOJIJIOJTOLSZJO`.
 
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ choice! {
         Bag7 = 2, "bag7";
         /// Draws that favour the tetrominoes that came up least often.
         Balanced = 3, "balanced";
+        /// Draws among the seven and a blank; one that is blank, or the piece before, is made again among the seven, once.
+        Nes = 4, "nes";
     }
 }
 
@@ -81,6 +85,7 @@ enum Source {
     Uniform { seed: u64, stream: u64 },
     Bag7 { seed: u64, bag: [Tetromino; 7] },
     Balanced { seed: u64, behind: [u16; 7] },
+    Nes { seed: u64, last: Option<Tetromino> },
     Sequence(Arc<[Tetromino]>),
 }
 
@@ -100,7 +105,8 @@ pub enum DealerSource {
     Seed {
         /// The seed of the words.
         seed: u64,
-        /// The open bag; meaningful for `bag7` in the middle of a bag only.
+        /// The open bag; meaningful for `bag7` in the middle of a bag, and for `nes`, where the piece dealt last is its first
+        /// one.
         bag: [Tetromino; 7],
         /// How much less often each tetromino came than the one that came most often; meaningful for `balanced` only.
         behind: [u16; 7],
@@ -135,6 +141,9 @@ impl Dealer {
             (DealerSource::Seed { seed, behind, .. }, Randomizer::Balanced) => {
                 Source::Balanced { seed, behind }
             }
+            (DealerSource::Seed { seed, bag, .. }, Randomizer::Nes) => {
+                Source::Nes { seed, last: (dealt > 0).then_some(bag[0]) }
+            }
         };
         Dealer { source, dealt }
     }
@@ -156,6 +165,11 @@ impl Dealer {
                 count_one_more(behind, piece);
                 piece
             }
+            Source::Nes { seed, last } => {
+                let piece = drawn_again(word(*seed, Tag::Pieces, n), *last);
+                *last = Some(piece);
+                piece
+            }
             Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
         self.dealt = n.wrapping_add(1); // no game gets there
@@ -163,8 +177,8 @@ impl Dealer {
     }
 
     /// How likely each tetromino is to be dealt next, given all pieces so far: equal odds under `uniform`, those still
-    /// in the open bag under `bag7`, the weights of the next draw under `balanced`. How a written sequence goes on is
-    /// not known, so the odds are equal.
+    /// in the open bag under `bag7`, the weights of the next draw under `balanced`, 2 for the piece before and 9 for any other
+    /// one under `nes`. How a written sequence goes on is not known, so the odds are equal.
     pub fn odds(&self) -> Odds {
         match &self.source {
             Source::Uniform { .. } | Source::Sequence(_) => Odds::EVEN,
@@ -176,14 +190,22 @@ impl Dealer {
                 Odds(odds)
             }
             Source::Balanced { behind, .. } => Odds(balanced_weights(behind)),
+            Source::Nes { last: None, .. } => Odds::EVEN,
+            Source::Nes { last: Some(last), .. } => {
+                let mut odds = [9; 7];
+                odds[*last as usize] = 2;
+                Odds(odds)
+            }
         }
     }
 
     /// Goes back to the first piece, of the episode with this seed; a written sequence has no seed and begins again.
     pub fn restart(&mut self, seed: u64) {
         self.dealt = 0;
-        if let Source::Balanced { behind, .. } = &mut self.source {
-            *behind = EVEN;
+        match &mut self.source {
+            Source::Balanced { behind, .. } => *behind = EVEN,
+            Source::Nes { last, .. } => *last = None,
+            Source::Uniform { .. } | Source::Bag7 { .. } | Source::Sequence(_) => {}
         }
         self.reseed(seed);
     }
@@ -191,9 +213,10 @@ impl Dealer {
     /// The seed of what comes next, or `None` for a written sequence.
     pub fn seed(&self) -> Option<u64> {
         match &self.source {
-            Source::Uniform { seed, .. } | Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } => {
-                Some(*seed)
-            }
+            Source::Uniform { seed, .. }
+            | Source::Bag7 { seed, .. }
+            | Source::Balanced { seed, .. }
+            | Source::Nes { seed, .. } => Some(*seed),
             Source::Sequence(_) => None,
         }
     }
@@ -223,7 +246,9 @@ impl Dealer {
             Source::Uniform { seed, stream: words } => {
                 (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
             }
-            Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } => *seed = new_seed,
+            Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } | Source::Nes { seed, .. } => {
+                *seed = new_seed;
+            }
             Source::Sequence(_) => {}
         }
     }
@@ -235,10 +260,24 @@ impl Dealer {
             Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag, behind: EVEN },
             Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag, behind: EVEN },
             Source::Balanced { seed, behind } => DealerSource::Seed { seed: *seed, bag, behind: *behind },
+            Source::Nes { seed, last } => {
+                let mut bag = bag;
+                if let Some(last) = last {
+                    bag[..=*last as usize].rotate_right(1);
+                }
+                DealerSource::Seed { seed: *seed, bag, behind: EVEN }
+            }
             Source::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
         };
         DealerState { dealt: self.dealt, source }
     }
+}
+
+/// A tetromino by a word: one of eight, and if that is none of the seven, or the one before, another one of seven.
+fn drawn_again(word: u64, last: Option<Tetromino>) -> Tetromino {
+    let draw = below(word, 8 * 7) as usize;
+    let (first, again) = (Tetromino::ALL.get(draw / 7), Tetromino::ALL[draw % 7]);
+    first.copied().filter(|first| Some(*first) != last).unwrap_or(again)
 }
 
 /// No tetromino came less often than another.

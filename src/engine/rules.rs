@@ -171,7 +171,7 @@ const SIMPLIFIED: Rules = Rules {
 };
 
 /// Every rule set with a name, the default first.
-pub static PRESETS: [Preset; 6] = [
+pub static PRESETS: [Preset; 7] = [
     Preset {
         name: "simplified",
         source: "simplified Tetris of the research literature (MDPTetris; Thiery and Scherrer 2009)",
@@ -231,6 +231,20 @@ pub static PRESETS: [Preset; 6] = [
             clear_points: ClearPoints::Guideline,
             attack: AttackTable::Jstris,
             preview: 5,
+            ..SIMPLIFIED
+        },
+    },
+    Preset {
+        name: "nes",
+        source: "Tetris for the NES (1989) by placement: its randomizer, its points at level 0, one piece shown; pieces walk along \
+                 the top, however fast one would have to tap",
+        rules: Rules {
+            randomizer: Randomizer::Nes,
+            top_out: TopOut::SpawnBlocked,
+            orientations: OrientationTable::Leiden,
+            reach: Reach::SidewaysWalk,
+            scoring: Scoring { piece: 0.0, lines: [40.0, 100.0, 300.0, 1200.0], game_end: 0.0 },
+            preview: 1,
             ..SIMPLIFIED
         },
     },

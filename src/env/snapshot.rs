@@ -24,7 +24,8 @@
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
 //! invalid        in format 2, where actions of the episode did not exist, and always in format 3: u64 how many, u64 the
 //!                length after the last one
-//! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes, and 7 x u16 how much less often each tetromino
+//! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes (under randomizer nes the piece dealt last, then
+//!                the others), and 7 x u16 how much less often each tetromino
 //!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece; or, where sequences
 //!                are kept beside the snapshots ([`SharedSequences`]), u8 2 and the number of one, a u32
 //! checksum       u64, XXH3 of everything before it

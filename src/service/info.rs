@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 20] = [
+const CAPABILITIES: [&str; 21] = [
     "attack",
     "balanced",
     "dm_env_rpc",
@@ -102,6 +102,7 @@ const CAPABILITIES: [&str; 20] = [
     "keypress",
     "keys",
     "lookahead",
+    "nes",
     "placements",
     "positions",
     "render",

@@ -46,6 +46,18 @@ fn deal_balanced(seed: u64, num_pieces: usize) -> String {
     (0..num_pieces as u64).map(&mut draw).collect()
 }
 
+/// `nes`, as the proto file describes it.
+fn deal_nes(seed: u64, num_pieces: usize) -> String {
+    let mut letters = String::new();
+    for n in 0..num_pieces as u64 {
+        let r = below(word(seed, Tag::Pieces, n), 56) as usize;
+        let letter = |index: usize| "IOTZSJL".chars().nth(index);
+        let first = letter(r / 7).filter(|first| !letters.ends_with(*first));
+        letters.push(first.unwrap_or(letter(r % 7).expect("one of seven")));
+    }
+    letters
+}
+
 /// A shape as the proto files draw it: rows from the top, `/` between them.
 fn drawing(shape: &Shape) -> String {
     let row = |row: u8| -> String {
@@ -71,13 +83,15 @@ fn the_pieces_of_the_example_seeds_are_as_written() {
     let rows = table_under("x  uniform");
     assert_eq!(rows.len(), 3);
     for row in rows {
-        let [seed, uniform, first_bag, second_bag, balanced] = row[..] else {
-            panic!("a row is a seed, twenty pieces, two bags, twenty pieces, not {row:?}");
+        let [seed, uniform, first_bag, second_bag, balanced, nes] = row[..] else {
+            panic!("a row is a seed, twenty pieces, two bags, and twice twenty pieces, not {row:?}");
         };
         let seed: u64 = seed.parse().unwrap();
         assert_eq!(deal(Randomizer::Uniform, seed, 20), uniform, "seed {seed}");
         assert_eq!(deal(Randomizer::Bag7, seed, 14), format!("{first_bag}{second_bag}"), "seed {seed}");
         assert_eq!(deal(Randomizer::Balanced, seed, 20), balanced, "seed {seed}");
+        assert_eq!(deal(Randomizer::Nes, seed, 20), nes, "seed {seed}");
+        assert_eq!(deal(Randomizer::Nes, seed, 5_000), deal_nes(seed, 5_000), "seed {seed}");
         // At length: the file's formula, which counts from the beginning.
         assert_eq!(deal(Randomizer::Balanced, seed, 5_000), deal_balanced(seed, 5_000), "seed {seed}");
     }

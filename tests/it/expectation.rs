@@ -238,7 +238,8 @@ fn every_kernel_plays_the_games_of_choices_one_by_one() {
             let seed = word(case as u64, 9, number as u64);
             let rules = Rules {
                 preview: expectation.pieces - 1 + u8::from(seed.is_multiple_of(3)),
-                randomizer: [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced][number % 3],
+                randomizer: [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes]
+                    [number % 4],
                 top_out: [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField]
                     [(case + number) % 4],
                 ..Rules::simplified(width, height)
@@ -353,6 +354,27 @@ fn odds_follow_from_all_pieces_dealt_so_far() {
                 assert_eq!(dealer.odds().of(piece), expected, "piece {n} of seed {seed}, {piece}");
             }
             came[dealer.deal().unwrap() as usize] += 1;
+        }
+        // Under nes, of the 56 outcomes of a draw of eight and another of seven, those that end with the piece.
+        let mut dealer = Dealer::seeded(Randomizer::Nes, seed);
+        let mut last = None;
+        for n in 0..60 {
+            let ends_with = |piece: Tetromino| {
+                let outcomes = (0..8).flat_map(|first| (0..7).map(move |second| (first, second)));
+                let again = |first: usize| first == 7 || Some(Tetromino::ALL[first]) == last;
+                let dealt = outcomes.map(|(first, second)| if again(first) { second } else { first });
+                dealt.filter(|dealt| Tetromino::ALL[*dealt] == piece).count() as u32
+            };
+            for piece in Tetromino::ALL {
+                let (odds, first) = (dealer.odds(), Tetromino::I);
+                // Only their proportions count.
+                assert_eq!(
+                    odds.of(piece) * ends_with(first),
+                    odds.of(first) * ends_with(piece),
+                    "piece {n} of seed {seed}, {piece}"
+                );
+            }
+            last = dealer.deal();
         }
         assert_eq!(Dealer::seeded(Randomizer::Uniform, seed).odds(), Odds::EVEN);
     }

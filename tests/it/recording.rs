@@ -64,7 +64,7 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
         width,
         height,
         scoring,
-        randomizer: dice.one(&[Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced]),
+        randomizer: dice.one(&[Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes]),
         preview: dice.below(7) as u8,
         top_out: dice.one(&TOP_OUTS),
         ..Rules::preset(dice.one(&PRESETS)).unwrap()

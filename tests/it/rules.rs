@@ -249,7 +249,7 @@ fn uniform_pieces_are_uniform() {
 
 #[test]
 fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag() {
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
         let mut dealer = Dealer::seeded(randomizer, 7);
         for _ in 0..10 {
             dealer.deal();
@@ -269,7 +269,7 @@ fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag()
 
 #[test]
 fn a_dealer_that_restarts_has_forgotten_the_episode_before() {
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
         let mut dealer = Dealer::seeded(randomizer, 7);
         for _ in 0..10 {
             dealer.deal();
@@ -288,6 +288,14 @@ fn balanced_pieces_are_balanced() {
         // Independent draws would give 10,000 with a standard deviation of 92.6.
         assert!(count.abs_diff(10_000) < 15, "{count} times {tetromino}");
     }
+}
+
+#[test]
+fn nes_pieces_seldom_repeat() {
+    let letters = dealt(Dealer::seeded(Randomizer::Nes, 3), 56_001);
+    let repeats = letters.as_bytes().windows(2).filter(|pair| pair[0] == pair[1]).count();
+    // 2 in 56: 2,000 with a standard deviation of 44.
+    assert!(repeats.abs_diff(2_000) < 150, "{repeats} repeats");
 }
 
 #[test]

@@ -55,7 +55,7 @@ def nowhere():
         ({"rules": {"height": 20.5}}, f"rules.height is 20.5, expected an integer from 0 to {2**32 - 1}"),
         ({"rules": {"preset": 3}}, "rules.preset is 3, expected a string"),
         ({"rules": {"randomizer": "bag"}}, "rules.randomizer is 'bag', did you mean 'bag7'? expected one of uniform, "),
-        ({"rules": {"randomizer": 1.5}}, "rules.randomizer is 1.5, expected one of uniform, bag7, balanced"),
+        ({"rules": {"randomizer": 1.5}}, "rules.randomizer is 1.5, expected one of uniform, bag7, balanced, nes"),
         ({"rules": {"scoring": 1}}, "rules.scoring is 1, expected fields by name"),
         ({"rules": {"scoring": {"piece": "1"}}}, "rules.scoring.piece is '1', expected a number"),
         ({"rules": {"scoring": {"piece": NAN}}}, "rules.scoring.piece is nan, expected a number"),

@@ -403,6 +403,6 @@ def test_names_of_enum_values():
     from tetrion._pb import rules_pb2
 
     assert enum_value(rules_pb2.Randomizer, "bag7") == rules_pb2.RANDOMIZER_BAG7
-    with pytest.raises(ValueError, match="randomizer is 'unspecified', expected one of uniform, bag7, balanced"):
+    with pytest.raises(ValueError, match="randomizer is 'unspecified', expected one of uniform, bag7, balanced, nes"):
         enum_value(rules_pb2.Randomizer, "unspecified")
     assert rules_message({"preset": "lab", "scoring": {"piece": 2.0}}).scoring.piece == 2.0

@@ -7,7 +7,7 @@ from recorded import check_drawings, check_file, random_actions
 
 import tetrion
 
-PRESETS = ["simplified", "lab", "survey", "genetic", "leiden", "guideline"]
+PRESETS = ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes"]
 
 
 def record_random_games(session, seed, steps, *, by_stream=True, allowed=True, **kwargs):

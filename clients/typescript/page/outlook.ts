@@ -14,6 +14,7 @@ const KINDS = 7;
 export class Dealt {
   private readonly seen = new Array<number>(KINDS).fill(0);
   private next: readonly number[] = [];
+  private last = -1;
 
   constructor(private readonly randomizer: Randomizer) {}
 
@@ -34,6 +35,7 @@ export class Dealt {
     const copy = new Dealt(this.randomizer);
     this.seen.forEach((count, kind) => (copy.seen[kind] = count));
     copy.next = this.next;
+    copy.last = this.last;
     return copy;
   }
 
@@ -46,9 +48,10 @@ export class Dealt {
   get odds(): number[] {
     const [least, most] = [Math.min(...this.seen), Math.max(...this.seen)];
     // What is still in the bag came once less often; in a new bag there are all seven.
-    const odds: Partial<Record<Randomizer, (count: number) => number>> = {
+    const odds: Partial<Record<Randomizer, (count: number, kind: number) => number>> = {
       [Randomizer.BAG7]: (count) => (count === least ? 1 : 0),
       [Randomizer.BALANCED]: (count) => 5 + most - count,
+      [Randomizer.NES]: (_, kind) => (kind === this.last ? 2 : 9),
     };
     return this.seen.map(odds[this.randomizer] ?? (() => 1));
   }
@@ -56,6 +59,7 @@ export class Dealt {
   private count(kind: number): void {
     if (kind >= 0) {
       this.seen[kind]!++;
+      this.last = kind;
     }
   }
 }

@@ -184,6 +184,9 @@ impl Model {
                 (Source::Seed { episode_seed, .. }, Randomizer::Balanced) => {
                     Some(balanced_tetromino(word(*episode_seed, 0, n as u64), &self.drawn))
                 }
+                (Source::Seed { episode_seed, .. }, Randomizer::Nes) => {
+                    Some(nes_tetromino(word(*episode_seed, 0, n as u64), self.drawn.chars().last()))
+                }
                 (Source::Seed { .. }, Randomizer::Bag7) => self.open_bag.chars().nth(n % 7),
             };
             match next {
@@ -403,6 +406,14 @@ fn balanced_tetromino(word: u64, drawn: &str) -> char {
         .flat_map(|letter| std::iter::repeat_n(letter, (5 + most - count(letter)) as usize))
         .collect();
     weighted[((u128::from(word) * weighted.len() as u128) >> 64) as usize]
+}
+
+/// The tetromino that a word draws after this one: the first of two dice that shows another tetromino, the first die having a
+/// blank side.
+fn nes_tetromino(word: u64, last: Option<char>) -> char {
+    let draw = ((u128::from(word) * 56) >> 64) as usize;
+    let dice = ["IOTZSJL-".chars().nth(draw / 7).unwrap(), "IOTZSJL".chars().nth(draw % 7).unwrap()];
+    if dice[0] == '-' || Some(dice[0]) == last { dice[1] } else { dice[0] }
 }
 
 /// What the library should answer to a list of environments.

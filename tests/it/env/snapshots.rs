@@ -323,7 +323,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });
     check(RULES, &[3], corrupt("its rules cannot be played"));
-    check(RULES + 2, &[3], corrupt("its rules name something unknown"));
+    check(RULES + 2, &[4], corrupt("its rules name something unknown"));
     check(RULES + 8, &f64::NAN.to_le_bytes(), corrupt("its rules cannot be played"));
     check(ENDED, &[2], corrupt("a flag is neither 0 nor 1"));
     check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell lies above the playfield"));
@@ -351,7 +351,7 @@ fn snapshots_at_the_ends_of_their_numbers_go_on_as_snapshots() {
         .collect();
     let returns = [f64::MAX, f64::MIN, f64::MIN_POSITIVE, -0.0];
     let (mut accepted, mut refused) = (0, 0);
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
         let points = Scoring { piece: 1e15, lines: [1e15; 4], game_end: -1e15 };
         let mut batch = batch_of(Rules { randomizer, scoring: points, ..bag_rules() }, 1);
         play(&mut batch, 2, &mut Dice::new(1));

@@ -21,7 +21,8 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         0 => Scoring::LINES,
         _ => Scoring { piece: 0.1, lines: [1.0, 3.0, 5.5, 8.0], game_end: -2.5 },
     };
-    let randomizer = [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced][dice.below(3)];
+    let randomizer =
+        [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes][dice.below(4)];
     let preview = dice.below(7) as u8;
     let top_out = [TopOut::TopRow, TopOut::Overflow, TopOut::SpawnBlocked, TopOut::AboveField][dice.below(4)];
     let rules = match dice.below(2) {

@@ -160,7 +160,7 @@ async fn every_choice_that_is_documented_can_be_made() {
         info.rules_presets.iter().filter_map(|preset| preset.rules.clone()).collect();
     assert!(choices.len() >= 3);
     use pb::{OrientationTable, Randomizer, TopOut};
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced] {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
         choices.push(pb::Rules { randomizer: Some(randomizer.into()), ..plain() });
     }
     for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
