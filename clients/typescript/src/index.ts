@@ -1,15 +1,14 @@
 // Tetrion for TypeScript: a server, its sessions, and their games as typed arrays. README.md has examples.
 
 export { Code } from "@connectrpc/connect";
+export type { CallOptions } from "./call.js";
 export { type Violation, TetrionError } from "./errors.js";
+export { KEYS, type KeyName, type Placement, type PlacementOptions, type Placements, actionOf, keysOf, placementOf } from "./placements.js";
 export { type ConnectOptions, type SessionOptions, type TransportFactory, type TransportOptions, Server, connect } from "./server.js";
 export {
-  type CallOptions,
   type FirstStep,
   type Infos,
   type Observations,
-  type PlacementOptions,
-  type Placements,
   type Step,
   Session,
 } from "./session.js";

@@ -5,10 +5,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
 
+import type { CallOptions } from "./call.js";
 import { refusing } from "./errors.js";
 import {
   CreateSessionRequestSchema,
-  EnumeratePlacementsRequestSchema,
   EnvironmentService,
   type GetServerInfoResponse,
   type PositionsSchema,
@@ -22,7 +22,8 @@ import {
   type EvaluatePoliciesResponse,
   EvaluationService,
 } from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { type CallOptions, type PlacementOptions, type Placements, Session, placementsOf } from "./session.js";
+import { type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
+import { Session } from "./session.js";
 
 /** What a transport needs to know. */
 export interface TransportOptions {
@@ -114,8 +115,8 @@ export class Server {
 
   /** Every placement of positions that are sent along; needs no session. */
   async placements(positions: MessageInitShape<typeof PositionsSchema>, options: PlacementOptions = {}): Promise<Placements> {
-    const { signal, ...wanted } = options;
-    const request = create(EnumeratePlacementsRequestSchema, { ...wanted, source: { case: "positions", value: positions as never } });
+    const { signal } = options;
+    const request = placementsRequest({ case: "positions", value: positions }, options);
     return placementsOf(await this.environments.enumeratePlacements(request, signal && { signal }));
   }
 

@@ -2,27 +2,20 @@
 //
 // Holds the name and the specs, and nothing of the games: these are on the server.
 
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 
+import type { CallOptions } from "./call.js";
 import {
-  type EnumeratePlacementsResponse,
-  EnumeratePlacementsRequestSchema,
   type EnvironmentService,
   type PositionsSchema,
   RenderFormat,
   type ResetRequestSchema,
   type Session as SessionMessage,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import type { FeatureSelectionSchema } from "./gen/tetrion/v1/features_pb.js";
 import { DataType, type Tensor, type TensorSpec } from "./gen/tetrion/v1/tensor_pb.js";
-import { type TypedArray, elements, elementsOf, tensor } from "./tensors.js";
-
-/** What any call takes. */
-export interface CallOptions {
-  /** Ends the call early. */
-  readonly signal?: AbortSignal;
-}
+import { type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
+import { type TypedArray, elementsOf, tensor } from "./tensors.js";
 
 /** Observations by name, one row for each environment of the call; those that the session asked for. */
 export interface Observations {
@@ -34,6 +27,8 @@ export interface Observations {
   readonly current?: Int8Array;
   /** `[B, preview]`: the next pieces. */
   readonly queue?: Int8Array;
+  /** `[B]`, with `hold`: the piece that is held, or -1. */
+  readonly held?: Int8Array;
   /** `[B, width]`: the height of each column. */
   readonly heights?: Uint8Array;
   /** `[B, F]`: the features of the last landing. */
@@ -62,6 +57,14 @@ export interface Infos {
   readonly invalid_actions?: BigUint64Array;
   /** The row in which the last piece came to rest, or -1. */
   readonly landing_row?: Int8Array;
+  /** What the last landing counted as, where the rules tell spins apart: 0 no spin, 1 mini, 2 full. */
+  readonly spin?: Uint8Array;
+  /** Lines sent, with `clear_points` or `attack`; the next two likewise. */
+  readonly attack?: BigUint64Array;
+  /** How many of the last pieces cleared lines, one after the other. */
+  readonly combo?: Uint16Array;
+  /** 1 where the last clear was of four lines or by a spin. */
+  readonly back_to_back?: Uint8Array;
 }
 
 /** What a session shows when episodes begin. */
@@ -84,38 +87,6 @@ export interface Step extends FirstStep {
   readonly truncated: Uint8Array;
   /** In SAME_STEP mode the end of the episodes that ended: their rows of this answer, `[K]`, and their last state. */
   readonly final: { readonly rows: readonly number[]; readonly observations: Observations; readonly infos: Infos } | undefined;
-}
-
-/** What to know of placements. */
-export interface PlacementOptions extends CallOptions {
-  /** The features wanted: `{set: "bcts"}`, or `{features: ["holes", "bumpiness"]}`. */
-  readonly features?: MessageInitShape<typeof FeatureSelectionSchema>;
-  readonly includeAfterstates?: boolean;
-  readonly includeCells?: boolean;
-}
-
-/** R placements of B positions. */
-export interface Placements {
-  /** `[B + 1]`: the rows of position i are `offsets[i]` to `offsets[i + 1] - 1`. */
-  readonly offsets: Uint32Array;
-  /** `[R]`: what a step takes. */
-  readonly actions: Int32Array;
-  /** `[R]`: orientation * width + column of the leftmost cell. */
-  readonly placements: Int32Array;
-  /** `[R]`: points. */
-  readonly rewards: Float32Array;
-  /** `[R]`: lines that it clears. */
-  readonly lines: Uint8Array;
-  /** `[R]`: 1 where it ends the game. */
-  readonly terminal: Uint8Array;
-  /** `[R, F]`: the features of each landing, if they are wanted. */
-  readonly features: Float32Array | undefined;
-  /** `[F]`: the names of the features. */
-  readonly featureNames: readonly string[];
-  /** `[R, height]`: the playfield after it, as `board_bits`, if it is wanted. */
-  readonly afterstates: Uint16Array | Uint32Array | undefined;
-  /** `[R, 4, 2]`: row and column of the four cells where they come to rest, if they are wanted. */
-  readonly cells: Int8Array | undefined;
 }
 
 /** Environments that a server keeps for a caller. */
@@ -158,9 +129,8 @@ export class Session {
 
   /** Every placement of the current pieces, and what it leads to. */
   async placements(options: PlacementOptions = {}, envIds: readonly number[] = []): Promise<Placements> {
-    const { signal, ...wanted } = options;
-    const value = { session: this.name, envIds: [...envIds] };
-    const request = create(EnumeratePlacementsRequestSchema, { ...wanted, source: { case: "sessionEnvs", value: value as never } });
+    const { signal } = options;
+    const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, envIds: [...envIds] } }, options);
     return placementsOf(await this.calls.enumeratePlacements(request, signal && { signal }));
   }
 
@@ -204,20 +174,4 @@ function named(specs: TensorSpec[], tensors: Tensor[]): Record<string, TypedArra
     throw new TypeError(`expected ${specs.length} tensors, found ${tensors.length}`);
   }
   return Object.fromEntries(specs.map(({ name, dtype }, at) => [name, elementsOf(tensors[at], dtype as never)]));
-}
-
-/** The answer as arrays. */
-export function placementsOf(answer: EnumeratePlacementsResponse): Placements {
-  return {
-    offsets: elementsOf(answer.rowOffsets, DataType.UINT32),
-    actions: elementsOf(answer.actions, DataType.INT32),
-    placements: elementsOf(answer.placements, DataType.INT32),
-    rewards: elementsOf(answer.rewards, DataType.FLOAT32),
-    lines: elementsOf(answer.lines, DataType.UINT8),
-    terminal: elementsOf(answer.terminal, DataType.BOOL),
-    features: answer.features && elementsOf(answer.features, DataType.FLOAT32),
-    featureNames: answer.featureColumns?.names ?? [],
-    afterstates: answer.afterstates && (elements(answer.afterstates) as Uint16Array | Uint32Array),
-    cells: answer.cells && elementsOf(answer.cells, DataType.INT8),
-  };
 }

@@ -15,7 +15,7 @@ const HERE = new URL("..", import.meta.url).pathname;
 test("the examples run", async () => {
   const readme = await readFile(join(HERE, "../README.md"), "utf8");
   const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program]) => program!);
-  assert.equal(programs.length, 2);
+  assert.equal(programs.length, 3);
   const running = await Running.start();
   const folder = await mkdtemp(join(HERE, "readme-"));
   try {
@@ -25,7 +25,8 @@ test("the examples run", async () => {
       return (await promisify(execFile)(process.execPath, [file])).stdout;
     }));
     assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines a game, 95 % interval \d+ to \d+\n$/);
-    assert.match(outputs[1]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
+    assert.equal(outputs[1], "left left turn_left sonic_drop turn_left hard_drop\n2 lines cleared, 4 sent, spin 2\n");
+    assert.match(outputs[2]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
   } finally {
     await rm(folder, { recursive: true });
     await running.stop();

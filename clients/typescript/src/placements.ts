@@ -1,0 +1,167 @@
+// Placements: what is asked of them, their answer as arrays, and what their numbers and their keys mean.
+//
+// Which placements exist is the server's business; here is how rules.proto numbers them.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+
+import type { CallOptions } from "./call.js";
+import {
+  type EnumeratePlacementsRequest,
+  EnumeratePlacementsRequestSchema,
+  type EnumeratePlacementsResponse,
+  type PositionsSchema,
+  type SessionEnvsSchema,
+} from "./gen/tetrion/v1/environment_service_pb.js";
+import type { FeatureSelectionSchema } from "./gen/tetrion/v1/features_pb.js";
+import { Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
+import { DataType } from "./gen/tetrion/v1/tensor_pb.js";
+import { elements, elementsOf, tensor } from "./tensors.js";
+
+/** What to know of placements. */
+export interface PlacementOptions extends CallOptions {
+  /** The features wanted: `{set: "bcts"}`, or `{features: ["holes", "bumpiness"]}`. */
+  readonly features?: MessageInitShape<typeof FeatureSelectionSchema>;
+  readonly includeAfterstates?: boolean;
+  readonly includeCells?: boolean;
+  /** Whether the keys to each placement are wanted, which `keysOf` reads. Not for rules of straight drops. */
+  readonly includeKeys?: boolean;
+  /** `[B]`: nothing but the placement of this action, of each position: its keys, say, once it has been chosen. */
+  readonly actions?: Int32Array | readonly number[];
+}
+
+/** R placements of B positions. */
+export interface Placements {
+  /** `[B + 1]`: the rows of position i are `offsets[i]` to `offsets[i + 1] - 1`. */
+  readonly offsets: Uint32Array;
+  /** `[R]`: what a step takes. */
+  readonly actions: Int32Array;
+  /** `[R]`: the number of the placement, which `placementOf` reads. */
+  readonly placements: Int32Array;
+  /** `[R]`: points. */
+  readonly rewards: Float32Array;
+  /** `[R]`: lines that it clears. */
+  readonly lines: Uint8Array;
+  /** `[R]`: 1 where it ends the game. */
+  readonly terminal: Uint8Array;
+  /** `[R, F]`: the features of each landing, if they are wanted. */
+  readonly features: Float32Array | undefined;
+  /** `[F]`: the names of the features. */
+  readonly featureNames: readonly string[];
+  /** `[R, height]`: the playfield after it, as `board_bits`, if it is wanted. */
+  readonly afterstates: Uint16Array | Uint32Array | undefined;
+  /** `[R, 4, 2]`: row and column of the four cells where they come to rest, if they are wanted. */
+  readonly cells: Int8Array | undefined;
+  /** `[R]`: what it counts as, where the rules tell spins apart: 0 no spin, 1 mini, 2 full. */
+  readonly spins: Uint8Array | undefined;
+  /** `[R]`: 1 where the current piece is held and the other one placed, where the rules have hold. */
+  readonly holds: Uint8Array | undefined;
+  /** `[R]`: lines that it sends, where the rules count them. */
+  readonly attacks: Uint8Array | undefined;
+  /** `[R + 1]`: the keys of row j are `keys[keyOffsets[j]]` to `keys[keyOffsets[j + 1] - 1]`, if they are wanted. */
+  readonly keyOffsets: Uint32Array | undefined;
+  /** `[K]`: places in `KEYS`, if they are wanted. */
+  readonly keys: Uint8Array | undefined;
+}
+
+/** The names of keys by their numbers. */
+export const KEYS = [
+  "left",
+  "right",
+  "far_left", // until something is in the way, as a key does that is held
+  "far_right",
+  "turn_right",
+  "turn_left",
+  "turn_half",
+  "soft_drop", // one row
+  "sonic_drop", // until something is in the way, without locking
+  "hard_drop",
+  "hold",
+] as const;
+
+/** The name of a key. */
+export type KeyName = (typeof KEYS)[number];
+
+/**
+ * The keys that take the piece of a row to its placement, in the order in which they are pressed; there is no shorter list. None
+ * if it would have more than `Limits.maxKeys`, as in a maze.
+ *
+ * @throws TypeError if no keys were asked for, or if there is no such row.
+ */
+export function keysOf({ actions, keyOffsets, keys }: Placements, row: number): KeyName[] {
+  if (keyOffsets === undefined || keys === undefined) {
+    throw new TypeError("no keys were asked for: expected placements({ includeKeys: true })");
+  }
+  if (!Number.isInteger(row) || row < 0 || row >= actions.length) {
+    throw new TypeError(`row ${row} is not one of ${actions.length} placements`);
+  }
+  return [...keys.subarray(keyOffsets[row], keyOffsets[row + 1])].map((key) => KEYS[key]!);
+}
+
+/** What the number of a placement says. */
+export interface Placement {
+  /** Which way it is turned, as the orientation table of the rules numbers them. */
+  readonly orientation: number;
+  /** The column of its leftmost cell. */
+  readonly column: number;
+  /** The row of its lowest cell; undefined where a piece drops straight down, so that the column says it all. */
+  readonly row: number | undefined;
+  /** What it counts as: 0 no spin, 1 mini, 2 full. */
+  readonly spin: number;
+  /** Whether the current piece is held and the other one placed. */
+  readonly hold: boolean;
+}
+
+/** What numbers are made of, by rules with every field, as `session.description.config.rules` has them. */
+function bases({ width = 10, height = 20, rowsAbove = 0, reach, spins }: Rules): { width: number; rows: number; labels: number; all: number } {
+  const isSpot = reach === Reach.SRS;
+  const rows = isSpot ? Math.min(height + 1, height - rowsAbove + 4) : 1;
+  const labels = isSpot && spins !== SpinRule.OFF ? 3 : 1;
+  return { width, rows, labels, all: 4 * width * rows * labels };
+}
+
+/** What the number of a placement says under these rules, which have every field. */
+export function placementOf(rules: Rules, number: number): Placement {
+  const { width, rows, labels, all } = bases(rules);
+  const spot = number % all;
+  const row = Math.floor(spot / labels) % rows;
+  const place = Math.floor(spot / (labels * rows));
+  return { orientation: Math.floor(place / width), column: place % width, row: rules.reach === Reach.SRS ? row : undefined, spin: spot % labels, hold: number >= all };
+}
+
+/** The number of a placement under these rules, which have every field; whether it exists is another question. */
+export function actionOf(rules: Rules, { orientation, column, row = 0, spin, hold }: Placement): number {
+  const { width, rows, labels, all } = bases(rules);
+  return ((orientation * width + column) * rows + row) * labels + spin + (hold ? all : 0);
+}
+
+/** Whose placements are asked for. */
+type Source =
+  | { case: "sessionEnvs"; value: MessageInitShape<typeof SessionEnvsSchema> }
+  | { case: "positions"; value: MessageInitShape<typeof PositionsSchema> };
+
+/** The request. */
+export function placementsRequest(source: Source, { signal: _, actions, ...wanted }: PlacementOptions): EnumeratePlacementsRequest {
+  const chosen = actions && { actions: tensor(actions instanceof Int32Array ? actions : Int32Array.from(actions)) };
+  return create(EnumeratePlacementsRequestSchema, { ...wanted, ...chosen, source: source as never });
+}
+
+/** The answer as arrays. */
+export function placementsOf(answer: EnumeratePlacementsResponse): Placements {
+  return {
+    offsets: elementsOf(answer.rowOffsets, DataType.UINT32),
+    actions: elementsOf(answer.actions, DataType.INT32),
+    placements: elementsOf(answer.placements, DataType.INT32),
+    rewards: elementsOf(answer.rewards, DataType.FLOAT32),
+    lines: elementsOf(answer.lines, DataType.UINT8),
+    terminal: elementsOf(answer.terminal, DataType.BOOL),
+    features: answer.features && elementsOf(answer.features, DataType.FLOAT32),
+    featureNames: answer.featureColumns?.names ?? [],
+    afterstates: answer.afterstates && (elements(answer.afterstates) as Uint16Array | Uint32Array),
+    cells: answer.cells && elementsOf(answer.cells, DataType.INT8),
+    spins: answer.spins && elementsOf(answer.spins, DataType.UINT8),
+    holds: answer.holds && elementsOf(answer.holds, DataType.BOOL),
+    attacks: answer.attacks && elementsOf(answer.attacks, DataType.UINT8),
+    keyOffsets: answer.keyOffsets && elementsOf(answer.keyOffsets, DataType.UINT32),
+    keys: answer.keys && elementsOf(answer.keys, DataType.UINT8),
+  };
+}

@@ -1,0 +1,100 @@
+// Modern Tetris as programs see it: places under roofs, spins, a held piece, what clears are worth, and the keys to it all.
+
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+
+import { type Placements, KEYS, actionOf, connect, keysOf, placementOf } from "../src/index.js";
+import type { Rules } from "../src/protocol.js";
+import { grpcWeb } from "../src/web.js";
+import { Running } from "./support.js";
+
+let running: Running;
+let rules: Rules;
+
+before(async () => {
+  running = await Running.start();
+  const { rulesPresets } = await running.server.info();
+  rules = rulesPresets.find(({ name }) => name === "guideline")!.rules!;
+});
+after(() => running.stop());
+
+// A T fits into the notch only by a turn; the I is held.
+const NOTCH = { rows: ["...#......", "#...######", "##.#######"], piece: "T", held: "I" };
+/** It points down, its leftmost cell in the second column, its lowest on the floor. */
+const TSPIN_DOUBLE = { orientation: 2, column: 1, row: 0, spin: 2, hold: false };
+
+const rowOf = ({ actions }: Placements, action: number) => actions.indexOf(action);
+
+test("placements say what they are", async () => {
+  const options = { includeCells: true, features: { features: ["lines_cleared"] } };
+  const found = await running.server.placements({ rules: { preset: "guideline" }, drawings: [NOTCH] }, options);
+  const row = rowOf(found, actionOf(rules, TSPIN_DOUBLE));
+  assert.notEqual(row, -1);
+  assert.deepEqual([found.lines[row], found.rewards[row], found.attacks![row], found.spins![row], found.holds![row]], [2, 1200, 4, 2, 0]);
+  for (const [at, action] of found.actions.entries()) {
+    const placement = placementOf(rules, action);
+    assert.equal(actionOf(rules, placement), action);
+    const cells = [0, 1, 2, 3].map((cell) => [...found.cells!.subarray(8 * at + 2 * cell, 8 * at + 2 * cell + 2)]);
+    const place = [Math.min(...cells.map(([row]) => row!)), Math.min(...cells.map(([, column]) => column!))];
+    assert.deepEqual([placement.row, placement.column], place, `${action}`);
+    assert.deepEqual([placement.spin, Number(placement.hold)], [found.spins![at], found.holds![at]], `${action}`);
+    assert.ok(!placement.hold || placement.orientation < 2, "the held I lies or stands");
+  }
+  assert.ok(found.holds!.includes(1) && found.holds!.includes(0));
+});
+
+test("where nothing but the column can be chosen, numbers say nothing more", async () => {
+  const plain = await running.server.placements({ drawings: [{ rows: [], piece: "T" }] });
+  assert.deepEqual([plain.spins, plain.holds, plain.attacks, plain.keys], [undefined, undefined, undefined, undefined]);
+  const { rulesPresets } = await running.server.info();
+  const simplified = rulesPresets[0]!.rules!;
+  assert.deepEqual(placementOf(simplified, 23), { orientation: 2, column: 3, row: undefined, spin: 0, hold: false });
+  for (const action of plain.actions) {
+    assert.equal(actionOf(simplified, placementOf(simplified, action)), action);
+  }
+});
+
+test("the numbers of other choices of the rules", () => {
+  // Two rows above the field of four: six rows of playfield and the one above it have places.
+  const low = { ...rules, width: 5, height: 6, rowsAbove: 2 };
+  assert.deepEqual(placementOf(low, ((3 * 5 + 4) * 7 + 6) * 3 + 1), { orientation: 3, column: 4, row: 6, spin: 1, hold: false });
+  assert.equal(actionOf({ ...low, spins: 1 }, { orientation: 3, column: 4, row: 6, spin: 0, hold: true }), (3 * 5 + 4) * 7 + 6 + 4 * 5 * 7);
+});
+
+test("the keys to each placement, or to a chosen one", async () => {
+  for (const server of [running.server, connect(running.address, { transport: grpcWeb })]) {
+    const session = await server.session({ rules: { preset: "guideline" } });
+    await session.restore({ drawings: [NOTCH] });
+    const all = await session.placements({ includeKeys: true });
+    const action = actionOf(rules, TSPIN_DOUBLE);
+    const row = rowOf(all, action);
+    const keys = keysOf(all, row);
+    assert.ok(keys.at(-1) === "hard_drop" && keys.includes("turn_left") !== keys.includes("turn_right"), `${keys}`);
+    for (let at = 0; at < all.actions.length; at++) {
+      assert.equal(keysOf(all, at)[0] === "hold", all.holds![at] === 1);
+    }
+    const chosen = await session.placements({ includeKeys: true, actions: [action] });
+    assert.deepEqual([...chosen.actions], [action]);
+    assert.deepEqual(keysOf(chosen, 0), keys);
+    assert.throws(() => keysOf(chosen, 1), /row 1 is not one of 1 placements/);
+    const without = await session.placements({ actions: Int32Array.of(action) });
+    assert.throws(() => keysOf(without, 0), /no keys were asked for/);
+    await session.delete();
+  }
+  assert.equal(KEYS.length, 11);
+});
+
+test("a session shows what is held, and what clears were", async () => {
+  const session = await running.server.session({ rules: { preset: "guideline" }, pieceSequences: ["TOS"] });
+  const first = await session.reset();
+  assert.deepEqual([...first.observations.held!], [-1]);
+  await session.restore({ drawings: [NOTCH] });
+  const spun = await session.step([actionOf(rules, TSPIN_DOUBLE)]);
+  const { attack, combo, back_to_back, spin, lines } = spun.infos;
+  assert.deepEqual([attack![0], combo![0], back_to_back![0], spin![0], lines![0]], [4n, 1, 1, 2, 2n]);
+  assert.deepEqual([...spun.observations.held!], [0]);
+  const { actions, holds } = await session.placements();
+  const held = await session.step([actions[holds!.indexOf(1)]!]);
+  assert.deepEqual([...held.observations.held!], [...spun.observations.current!]);
+  assert.deepEqual([held.infos.combo![0], held.infos.back_to_back![0], held.infos.spin![0]], [0, 1, 0]);
+});
