@@ -140,7 +140,7 @@ async fn of_a_feature_selection() {
     };
     // Every feature, at the widest playfield.
     let mut all: Vec<String> = FEATURES.iter().map(|feature| feature.name.to_owned()).collect();
-    let of_playfield = FEATURES.iter().filter(|feature| !matches!(feature.measure, Measure::Landing(_)));
+    let of_playfield = FEATURES.iter().filter(|feature| !feature.is_of_landing());
     all.extend(of_playfield.map(|feature| format!("{}_preclear", feature.name)));
     let past = vec!["holes".to_owned(); MAX_FEATURES as usize + 1];
     edge(&mut client, selected(all), selected(past), "config.features.features").await;
@@ -351,7 +351,7 @@ async fn of_a_page_of_sessions() {
     let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000, ..Default::default() }).await;
     let mut client = server.client().await;
     let all = FEATURES.iter().map(|feature| feature.name.to_owned());
-    let of_playfield = FEATURES.iter().filter(|feature| !matches!(feature.measure, Measure::Landing(_)));
+    let of_playfield = FEATURES.iter().filter(|feature| !feature.is_of_landing());
     let features = all.chain(of_playfield.map(|feature| format!("{}_preclear", feature.name))).collect();
     let config = pb::SessionConfig {
         features: Some(pb::FeatureSelection { features, ..Default::default() }),

@@ -2,6 +2,7 @@
 
 import type { App, View } from "./app.js";
 import { grouped, h } from "./dom.js";
+import { sizeInWords } from "./rules.js";
 
 /** The view. */
 export class About implements View {
@@ -14,7 +15,7 @@ export class About implements View {
     const code = (text: string) => h("pre", { tabIndex: 0 }, h("code", {}, text));
     const limits = info.limits!;
     const presets = info.rulesPresets.map(({ name, rules, source }) =>
-      h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text size" }, `${rules?.width} × ${rules?.height}`), h("td", { class: "text" }, source)));
+      h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text size" }, rules && sizeInWords(rules)), h("td", { class: "text" }, source)));
     const controllers = info.controllers.map(({ name, featureSet, weights, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, `${featureSet}, ${weights.length}`), h("td", { class: "text" }, source)));
     const table = (heads: string[], rows: HTMLElement[]) =>

@@ -1,14 +1,17 @@
 // A playfield on the screen. Draws what it is given, and knows no rules.
 
+import type { Rules } from "../src/protocol.js";
 import { h } from "./dom.js";
+import type { Hand } from "./pieces.js";
 import { Surface, colour } from "./surface.js";
 import { type Cell, DRAWINGS, LETTERS, colourOf } from "./tetromino.js";
 
 /** What a board shows. */
 export interface Scene {
   readonly width: number;
+  /** Rows of the visible field. */
   readonly height: number;
-  /** `[height, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. */
+  /** `[rows, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. Rows of `height` and above are above the field. */
   readonly cells: Uint8Array;
   /** The last piece, as indices into `cells`. */
   readonly last?: readonly number[];
@@ -16,13 +19,13 @@ export interface Scene {
   readonly piece?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
   /** Where it would come to rest. */
   readonly ghost?: readonly Cell[] | undefined;
-  /** Where another player would put it. */
-  readonly hint?: readonly Cell[] | undefined;
+  /** Where another player would put a piece, and which. */
+  readonly hint?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
   /** Words across the board: the game is over. */
   readonly words?: string | undefined;
 }
 
-/** A board. Above the playfield are `above` rows for the piece in play. */
+/** A board. Above the visible field are `above` rows, for the piece in play and for what sticks out. */
 export class Board {
   readonly surface: Surface;
   private scene: Scene | undefined;
@@ -74,7 +77,8 @@ export class Board {
         pen.fillRect(left, fieldTop + row * size - 0.5, scene.width * size, 1);
       }
     }
-    for (let row = 0; row < scene.height; row++) {
+    const drawn = Math.min(rows, scene.cells.length / scene.width);
+    for (let row = 0; row < drawn; row++) {
       for (let column = 0; column < scene.width; column++) {
         const cell = scene.cells[row * scene.width + column]!;
         if (cell !== 0) {
@@ -83,7 +87,7 @@ export class Board {
       }
     }
     if (size >= 5 && scene.last !== undefined && scene.last.length > 0) {
-      const last = scene.last.map((index): Cell => [Math.floor(index / scene.width), index % scene.width]);
+      const last = scene.last.map((index): Cell => [Math.floor(index / scene.width), index % scene.width]).filter(([row]) => row < rows);
       outline(pen, last, at, size, "#ffffff", 1.5);
     }
     if (scene.ghost !== undefined && scene.piece !== undefined) {
@@ -98,8 +102,13 @@ export class Board {
       block(pen, ...at(row, column), size, colourOf(scene.piece!.kind + 1));
     }
     if (scene.hint !== undefined) {
+      pen.globalAlpha = 0.4;
+      for (const [row, column] of scene.hint.cells) {
+        block(pen, ...at(row, column), size, colourOf(scene.hint.kind + 1));
+      }
+      pen.globalAlpha = 1;
       pen.setLineDash([4, 3]);
-      outline(pen, scene.hint, at, size, "#ffffff", 2);
+      outline(pen, scene.hint.cells, at, size, "#ffffff", 2);
       pen.setLineDash([]);
     }
     if (scene.words !== undefined) {
@@ -180,30 +189,58 @@ function outline(
   pen.stroke();
 }
 
-/** The pieces to come, small, in a row. */
-export class Queue {
-  readonly element = h("div", { class: "queue" });
+/** Pieces beside the playfield, small, in a row: those to come, or the one that is held. */
+export class Row {
+  readonly surface: Surface;
   private kinds: readonly number[] = [];
-  private readonly surface = new Surface((pen, width, height) => this.paint(pen, width, height), "pieces", "No next piece is shown");
 
-  constructor() {
-    this.element.append(this.surface.canvas);
+  /** With the words that say what they are, and those for none. */
+  constructor(private readonly name: string, private readonly none: string, kind = "pieces") {
+    this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), kind, none);
   }
 
   /** Shows these tetrominoes, by number; -1 is none. */
   show(kinds: ArrayLike<number>): void {
     this.kinds = Array.from(kinds).filter((kind) => kind >= 0);
     const letters = this.kinds.map((kind) => LETTERS[kind]).join(", ");
-    this.surface.label = letters === "" ? "No next piece is shown" : `Next: ${letters}`;
+    this.surface.label = letters === "" ? this.none : `${this.name}: ${letters}`;
     this.surface.redraw();
   }
 
   private paint(pen: CanvasRenderingContext2D, width: number, height: number): void {
-    const size = Math.floor(Math.min(height / 2.4, width / (5 * Math.max(1, this.kinds.length))));
+    const size = Math.floor(Math.min(height / 2.4, width / (4.8 * Math.max(1, this.kinds.length))));
     this.kinds.forEach((kind, number) => {
       for (const [row, column] of DRAWINGS[kind]!) {
         block(pen, number * size * 4.8 + column * size, height / 2 - row * size, size, colourOf(kind + 1));
       }
     });
+  }
+}
+
+/** The piece that is held and those to come. */
+export class Side {
+  private readonly held = new Row("Held", "No piece is held", "held");
+  private readonly next = new Row("Next", "No next piece is shown");
+  private readonly holding = h("div", { class: "holding" }, h("h2", {}, "Hold"), this.held.surface.canvas);
+  private readonly coming = h("div", { class: "coming" }, h("h2", {}, "Next"), this.next.surface.canvas);
+  readonly element = h("div", { class: "side", hidden: true }, this.holding, this.coming);
+
+  /** Says which of the two these rules have. */
+  begin({ hold = false, preview = 0 }: Pick<Rules, "hold" | "preview">): void {
+    this.holding.hidden = !hold;
+    this.coming.hidden = preview === 0;
+    this.element.hidden = !hold && preview === 0;
+  }
+
+  /** It is shown no more. */
+  drop(): void {
+    this.held.surface.drop();
+    this.next.surface.drop();
+  }
+
+  /** Shows the pieces of a game. */
+  show({ held, next }: Pick<Hand, "held" | "next">): void {
+    this.held.show([held]);
+    this.next.show(next);
   }
 }

@@ -8,6 +8,7 @@ import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { button, field, grouped, h, options, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
+import { chosenOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement, seedOf } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
@@ -44,8 +45,7 @@ export class Evaluate implements View {
   private shown = false;
 
   constructor(private readonly app: App) {
-    const { name, rules } = app.info.rulesPresets[0]!;
-    this.form = new RulesForm(app.info, { preset: name, width: rules?.width ?? 10, height: 10, preview: 0 }, () => this.draw(), isPlacement);
+    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), isPlacement);
     const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
     const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
     this.contestants = names.slice(0, 3).map(fresh);
@@ -170,11 +170,10 @@ export class Evaluate implements View {
     this.remark.textContent = "Short games come in first: until all are done, the means are too low.";
     this.progress.value = 0;
     this.draw();
-    const { preset, width, height, preview } = this.form.chosen;
     const seed = seedOf(this.seed.value);
     this.seed.value = String(seed);
     const request = {
-      rules: { preset, width, height, preview },
+      rules: rulesOf(this.app.info, this.form.chosen),
       agents: this.contestants.map((contestant) => this.agent(contestant)),
       games: { case: "seedRange" as const, value: { seed, count: Number(this.games.value) } },
       maxPieces: BigInt(this.limit.value),

@@ -2,33 +2,59 @@
 
 import { Surface, colour } from "./surface.js";
 
-/** The picture, as wide as the board above it. */
+/** A placement in the picture. Where several rest in the same column, the best counts. */
+export interface Warm {
+  readonly orientation: number;
+  readonly column: number;
+  /** Whether the piece in play is held for it. */
+  readonly hold: boolean;
+  /** How good it is, 0 to 1. */
+  readonly warmth: number;
+}
+
+/** Rows of one piece. */
+const ROWS = 4;
+
+/** The picture, as wide as the board above it. Below the rows of the piece in play are those of the one that it can be held for. */
 export class Heat {
   readonly surface = new Surface((pen, width, height) => this.paint(pen, width, height), "heat", "Value of every placement");
   private columns = 10;
+  private blocks = 1;
   private warm = new Map<number, number>();
   private chosen = -1;
 
-  /** Shows how good each placement is, 0 to 1, and which one is chosen. A placement is orientation * width + column. */
-  show(columns: number, placements: readonly number[], warmth: readonly number[], chosen: number): void {
+  /** Shows how good each placement is, and which one is chosen. */
+  show(columns: number, hasHold: boolean, placements: readonly Warm[], chosen: Omit<Warm, "warmth">): void {
     this.columns = columns;
-    this.warm = new Map(placements.map((placement, at) => [placement, warmth[at]!]));
-    this.chosen = chosen;
-    this.surface.canvas.style.setProperty("--columns", String(columns));
-    const [orientation, column] = [Math.floor(chosen / columns), chosen % columns];
-    this.surface.label = `${placements.length} placements; the best is orientation ${orientation}, column ${column + 1}`;
+    this.blocks = hasHold ? 2 : 1;
+    this.warm = new Map();
+    for (const placement of placements) {
+      const at = this.at(placement);
+      this.warm.set(at, Math.max(placement.warmth, this.warm.get(at) ?? 0));
+    }
+    this.chosen = this.at(chosen);
+    const { canvas } = this.surface;
+    canvas.style.setProperty("--columns", String(columns));
+    canvas.style.setProperty("--blocks", String(this.blocks));
+    canvas.title = hasHold ? "Above: the piece in play; below: the one that it can be held for" : "";
+    this.surface.label = `${placements.length} placements; the best is orientation ${chosen.orientation}, column ${chosen.column + 1}${chosen.hold ? ", after holding" : ""}`;
     this.surface.redraw();
+  }
+
+  private at({ orientation, column, hold }: Omit<Warm, "warmth">): number {
+    return ((hold ? ROWS : 0) + orientation) * this.columns + column;
   }
 
   private paint(pen: CanvasRenderingContext2D, width: number, height: number): void {
     const size = width / this.columns;
-    const rows = 4;
-    const tall = height / rows;
-    for (let orientation = 0; orientation < rows; orientation++) {
+    const gap = this.blocks > 1 ? 4 : 0;
+    const rows = ROWS * this.blocks;
+    const tall = (height - gap) / rows;
+    for (let row = 0; row < rows; row++) {
       for (let column = 0; column < this.columns; column++) {
-        const placement = orientation * this.columns + column;
+        const placement = row * this.columns + column;
         const warm = this.warm.get(placement);
-        const [x, y] = [column * size, orientation * tall];
+        const [x, y] = [column * size, row * tall + (row < ROWS ? 0 : gap)];
         pen.fillStyle = warm === undefined ? colour("--line") : ramp(warm);
         pen.globalAlpha = warm === undefined ? 0.5 : 1;
         pen.beginPath();

@@ -4,65 +4,10 @@
 // Placements come from the server, a call for each piece that is looked at; the page knows no rules.
 
 import { type Placements, type Server, tensor } from "../src/index.js";
-import { ExpectationTerms, Randomizer, type Rules } from "../src/protocol.js";
+import { ExpectationTerms, type Rules } from "../src/protocol.js";
 import type { Expecting, Weighing } from "./app.js";
+import { type Hand, type Pieces, choosing } from "./pieces.js";
 import { type Judgement, judge, scores } from "./weighing.js";
-
-const KINDS = 7;
-
-/** The pieces that have been dealt in a game, as far as they were shown. */
-export class Dealt {
-  private readonly seen = new Array<number>(KINDS).fill(0);
-  private next: readonly number[] = [];
-  private last = -1;
-
-  constructor(private readonly randomizer: Randomizer) {}
-
-  /** The piece in play and the next ones, when a game begins. */
-  begin(current: number, next: readonly number[]): void {
-    [current, ...next].forEach((kind) => this.count(kind));
-    this.next = next;
-  }
-
-  /** The same after a landing: one of them is new. */
-  go(current: number, next: readonly number[]): void {
-    this.count(next.at(-1) ?? current);
-    this.next = next;
-  }
-
-  /** One that is the same and goes on alone. */
-  copy(): Dealt {
-    const copy = new Dealt(this.randomizer);
-    this.seen.forEach((count, kind) => (copy.seen[kind] = count));
-    copy.next = this.next;
-    copy.last = this.last;
-    return copy;
-  }
-
-  /** The next pieces that are shown. */
-  get shown(): readonly number[] {
-    return this.next;
-  }
-
-  /** How likely each tetromino is dealt next; the sum need not be 1. */
-  get odds(): number[] {
-    const [least, most] = [Math.min(...this.seen), Math.max(...this.seen)];
-    // What is still in the bag came once less often; in a new bag there are all seven.
-    const odds: Partial<Record<Randomizer, (count: number, kind: number) => number>> = {
-      [Randomizer.BAG7]: (count) => (count === least ? 1 : 0),
-      [Randomizer.BALANCED]: (count) => 5 + most - count,
-      [Randomizer.NES]: (_, kind) => (kind === this.last ? 2 : 9),
-    };
-    return this.seen.map(odds[this.randomizer] ?? (() => 1));
-  }
-
-  private count(kind: number): void {
-    if (kind >= 0) {
-      this.seen[kind]!++;
-      this.last = kind;
-    }
-  }
-}
 
 /** How a controller plays where so many next pieces are shown, in few words; and whether it weighs the pieces to come. */
 export function wayOf(expectation: Expecting | undefined, preview: number): { weighs: boolean; words: string; more: string } {
@@ -81,17 +26,31 @@ export function wayOf(expectation: Expecting | undefined, preview: number): { we
 }
 
 /** Judges the placements of one environment, as its controller plays. Without an expectation no call is made. */
-export async function weigh(server: Server, rules: Rules, controller: Weighing, placements: Placements, env: number, dealt: Dealt): Promise<Judgement> {
+export async function weigh(server: Server, rules: Rules, controller: Weighing, placements: Placements, env: number, pieces: Pieces): Promise<Judgement> {
   const greedy = judge(controller, placements, env);
   if (!wayOf(controller.expectation, rules.preview ?? 0).weighs) {
     return greedy;
   }
   const { first } = greedy;
-  const outlook = new Outlook(server, rules, controller, dealt.odds);
-  const values = await outlook.values(placements, [env], controller.expectation!.pieces, dealt.shown);
+  const outlook = new Outlook(server, rules, controller, pieces.odds);
+  const values = await outlook.values(placements, [env], controller.expectation!.pieces, [pieces.hand]);
   const largest = Math.max(...values[0]!);
   // Where every placement ends the game, the first one.
   return { first, values: values[0]!, best: first + Math.max(0, values[0]!.indexOf(largest)) };
+}
+
+/** A placement that is looked at, as a row of the answer, and the pieces once it has been chosen. */
+interface Row {
+  readonly at: number;
+  readonly hand: Hand;
+}
+
+/** A piece that may follow a row, with those that are shown then. */
+interface Asked extends Row {
+  /** Which of the rows, by its place among them. */
+  readonly row: number;
+  /** Whether no other piece is looked at behind it. */
+  readonly isLast: boolean;
 }
 
 class Outlook {
@@ -106,20 +65,20 @@ class Outlook {
     this.lost = controller.expectation!.lostPiece * Math.max(...controller.weights.map(Math.abs));
   }
 
-  /** A value for each placement of some positions; minus infinity for those that are not looked at. */
-  async values(found: Placements, positions: readonly number[], pieces: number, next: readonly number[]): Promise<number[][]> {
+  /** A value for each placement of some positions, whose pieces are these; minus infinity for those that are not looked at. */
+  async values(found: Placements, positions: readonly number[], pieces: number, hands: readonly Hand[]): Promise<number[][]> {
     const { controller } = this;
     const { placements, discount, terms } = controller.expectation!;
     // With the other weights at 0, the sum of all terms has the bits of these alone.
     const own = terms === ExpectationTerms.ALL ? controller.weights : controller.weights.map((weight, at) => (terms !== ExpectationTerms.NONE && controller.landing[at] ? weight : 0));
-    const judged = positions.map((position) => {
-      const values = scores(controller, found, position);
+    const judged = positions.map((position, place) => {
+      const values = this.scores(found, position, hands[place]!);
       const order = values.map((_, at) => at).sort((one, other) => values[other]! - values[one]! || one - other);
       const looked = order.slice(0, placements).filter((at) => values[at] !== -Infinity).sort((one, other) => one - other);
-      return { first: found.offsets[position]!, looked, values: values.map(() => -Infinity), terms: scores({ ...controller, avoids: false, weights: own }, found, position) };
+      return { first: found.offsets[position]!, hand: hands[place]!, looked, values: values.map(() => -Infinity), terms: scores({ ...controller, avoids: false, weights: own }, found, position) };
     });
-    const rows = judged.flatMap(({ first, looked }) => looked.map((at) => first + at));
-    const follow = await this.following(found, rows, pieces, next);
+    const rows = judged.flatMap(({ first, hand, looked }) => looked.map((at): Row => ({ at: first + at, hand: choosing(hand, found.holds?.[first + at] === 1) })));
+    const follow = await this.following(found, rows, pieces);
     let row = 0;
     for (const { looked, values, terms } of judged) {
       for (const at of looked) {
@@ -129,35 +88,56 @@ class Outlook {
     return judged.map(({ values }) => values);
   }
 
+  /** The scores of a position. What would hold a piece for one that is hidden is none of its placements: the server has dealt it. */
+  private scores(found: Placements, position: number, { held, next }: Hand): number[] {
+    const first = found.offsets[position]!;
+    const isHidden = held < 0 && next.length === 0;
+    return scores(this.controller, found, position).map((score, at) => (isHidden && found.holds?.[first + at] === 1 ? -Infinity : score));
+  }
+
   /** What the next piece can reach from the afterstates of some rows. */
-  private async following(found: Placements, rows: readonly number[], pieces: number, next: readonly number[]): Promise<number[]> {
-    const shown = next[0];
-    const odds = shown === undefined ? this.odds : this.odds.map((_, kind) => (kind === shown ? 1 : 0));
-    const kinds = odds.flatMap((chance, kind) => (chance > 0 ? [kind] : []));
-    const asked = rows.filter((row) => found.terminal[row] === 0).flatMap((row) => kinds.map((kind) => ({ row, kind })));
-    const reached = new Map<string, number>();
-    if (asked.length > 0) {
+  private async following(found: Placements, rows: readonly Row[], pieces: number): Promise<number[]> {
+    const asked: Asked[] = rows.flatMap(({ at, hand }, row) => {
+      const [shown, ...next] = hand.next;
+      const kinds = shown === undefined ? this.odds.flatMap((chance, kind) => (chance > 0 ? [kind] : [])) : [shown];
       const isLast = shown === undefined || pieces === 1;
-      const there = await this.enumerate(found, asked, !isLast);
-      const all = asked.map((_, position) => position);
-      const values = isLast ? all.map((position) => scores(this.controller, there, position)) : await this.values(there, all, pieces - 1, next.slice(1));
-      asked.forEach(({ row, kind }, position) => {
-        const best = Math.max(...values[position]!);
-        reached.set(`${row},${kind}`, best === -Infinity ? this.lost : best);
-      });
+      return found.terminal[at] === 1 ? [] : kinds.map((current) => ({ row, at, isLast, hand: { current, next, held: hand.held } }));
+    });
+    const reached = new Map<string, number>();
+    for (const isLast of [true, false]) {
+      const some = asked.filter((one) => one.isLast === isLast);
+      if (some.length > 0) {
+        const there = await this.enumerate(found, some, !isLast);
+        const hands = some.map(({ hand }) => hand);
+        const values = isLast ? hands.map((hand, position) => this.scores(there, position, hand)) : await this.values(there, [...hands.keys()], pieces - 1, hands);
+        some.forEach(({ row, hand }, position) => {
+          const best = Math.max(...values[position]!);
+          reached.set(`${row},${hand.current}`, best === -Infinity ? this.lost : best);
+        });
+      }
     }
-    const sum = odds.reduce((sum, chance) => sum + chance, 0);
-    return rows.map((row) => odds.reduce((total, chance, kind) => total + chance * (reached.get(`${row},${kind}`) ?? this.lost), 0) / sum);
+    return rows.map(({ hand }, row) => {
+      const shown = hand.next[0];
+      const odds = shown === undefined ? this.odds : this.odds.map((_, kind) => (kind === shown ? 1 : 0));
+      const sum = odds.reduce((sum, chance) => sum + chance, 0);
+      return odds.reduce((total, chance, kind) => total + chance * (reached.get(`${row},${kind}`) ?? this.lost), 0) / sum;
+    });
   }
 
   /** Every placement of these pieces on the afterstates of these rows. */
-  private enumerate(found: Placements, asked: readonly { row: number; kind: number }[], includeAfterstates: boolean): Promise<Placements> {
+  private enumerate(found: Placements, asked: readonly Asked[], includeAfterstates: boolean): Promise<Placements> {
     const { afterstates } = found;
+    const { preview = 0, hold } = this.rules;
     const height = afterstates!.length / found.actions.length;
     const boards = new (afterstates!.constructor as Uint16ArrayConstructor)(asked.length * height);
-    asked.forEach(({ row }, at) => boards.set(afterstates!.subarray(row * height, (row + 1) * height), at * height));
-    const pieces = Uint8Array.from(asked, ({ kind }) => kind);
-    const packed = { boards: tensor(boards, [asked.length, height]), pieces: tensor(pieces) };
+    asked.forEach(({ at }, place) => boards.set(afterstates!.subarray(at * height, (at + 1) * height), place * height));
+    const pieces = Uint8Array.from(asked, ({ hand }) => hand.current);
+    // The next pieces matter where one of them can be placed in a held piece's stead.
+    const queues = new Int8Array(asked.length * preview).fill(-1);
+    asked.forEach(({ hand }, place) => queues.set(hand.next.slice(0, preview), place * preview));
+    const held = Int8Array.from(asked, ({ hand }) => hand.held);
+    const others = hold === true && { queues: tensor(queues, [asked.length, preview]), held: tensor(held) };
+    const packed = { boards: tensor(boards, [asked.length, height]), pieces: tensor(pieces), ...others };
     return this.server.placements({ rules: this.rules, packed }, { features: { features: [...this.controller.columns] }, includeAfterstates });
   }
 }

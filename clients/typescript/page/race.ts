@@ -1,20 +1,22 @@
 // Two controllers on the same pieces, side by side: what they see, what they choose, and what their weights do.
 
-import type { Observations, Placements, Session } from "../src/index.js";
-import { AutoresetMode, Randomizer } from "../src/protocol.js";
+import { type Placements, type Session, placementOf } from "../src/index.js";
+import { AutoresetMode, type Rules } from "../src/protocol.js";
 import { type App, type View, type Weighing, isGone, isSilence } from "./app.js";
-import { Board } from "./board.js";
+import { Board, Side } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, sleep } from "./dom.js";
+import { Facts } from "./facts.js";
 import { Field } from "./field.js";
 import { Heat } from "./heat.js";
-import { Dealt, wayOf, weigh } from "./outlook.js";
-import { type Chosen, RulesForm, drawnSeed, isPlacement, isShown, seedOf } from "./rules_form.js";
+import { wayOf, weigh } from "./outlook.js";
+import { Pieces, choosing, handOf, placed } from "./pieces.js";
+import { ABOVE, type Chosen, chosenOf, configOf } from "./rules.js";
+import { RulesForm, drawnSeed, isPlacement, seedOf } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
-import type { Cell } from "./tetromino.js";
+import { NOTHING, landed, tallyOf } from "./tally.js";
+import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { type Judgement, cellsOf, parts, union, warmth } from "./weighing.js";
 
-/** Rows above the playfield, for the piece in play. */
-const ABOVE = 4;
 /** Pieces a second from the left end of the slider to the right one. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
 /** How long the end of a game is shown, in milliseconds. */
@@ -27,18 +29,18 @@ class Lane {
   readonly board = new Board(ABOVE);
   readonly heat = new Heat();
   readonly sliders: Sliders;
-  readonly lines = h("output", { class: "big" }, "0");
-  readonly pieces = h("output", {}, "0");
-  readonly top = h("output", {}, "0");
+  readonly facts = new Facts("height");
+  readonly beside = new Side();
   readonly select = h("div", { class: "controller" });
   readonly source = h("p", { class: "source" });
   /** How the controller plays. */
   readonly way = h("span", { class: "way" });
   controller: Weighing | undefined;
   field = new Field(10, 20);
-  dealt = new Dealt(Randomizer.UNIFORM);
-  kind = -1;
-  chosen: { row: number; cells: Cell[]; judgement: Judgement } | undefined;
+  pieces = new Pieces();
+  tally = NOTHING;
+  /** The placement that is chosen, as a row, and which piece it is of. */
+  chosen: { row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
   over: string | undefined;
 
   constructor(readonly side: "A" | "B", public name: string, changed: (lane: Lane) => void) {
@@ -46,12 +48,10 @@ class Lane {
   }
 
   get element(): HTMLElement {
-    const fact = (name: string, output: HTMLElement) => h("div", { class: "fact" }, output, h("span", {}, name));
-    const facts = h("div", { class: "facts" }, fact("lines", this.lines), fact("pieces", this.pieces), fact("height", this.top));
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
     const field = h("div", { class: "playfield" }, this.board.surface.canvas, this.heat.surface.canvas, legend);
     const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, h("summary", {}, `Weights of ${this.side}`), this.source, this.sliders.element);
-    return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, this.select, h("div", { class: "stage" }, field, facts), weights);
+    return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, this.select, h("div", { class: "stage" }, field, h("div", { class: "numbers" }, this.facts.element, this.beside.element)), weights);
   }
 }
 
@@ -84,7 +84,7 @@ export class Race implements View {
     const named = (wanted: string, other: number) => (app.info.controllers.some(({ name }) => name === wanted) ? wanted : app.info.controllers[other]!.name);
     this.lanes = [new Lane("A", named("dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("bcts", 1), (lane) => this.changed(lane))];
     // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
-    this.form = new RulesForm(app.info, { ...RulesForm.of(first), height: 10 }, () => void this.begin(), (preset) => isPlacement(preset) && isShown(preset));
+    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, () => void this.begin(), isPlacement);
     const speeds = h("input", { type: "range", min: "0", max: String(SPEEDS.length - 1), step: "1", value: String(this.speed), oninput: () => (this.speed = Number(speeds.value)) });
     const toolbar = h("div", { class: "toolbar" },
       h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),
@@ -155,28 +155,26 @@ export class Race implements View {
       if (game !== this.game) {
         return; // another one was asked for meanwhile
       }
-      const { preset, width, height, preview } = this.form.chosen;
+      const { width, height } = this.form.chosen;
       const old = this.session;
       this.session = undefined;
       await this.choices(this.form.chosen);
       const seed = seedOf(this.seed.value);
       this.seed.value = String(seed);
-      const observationFields = ["board", "current", ...(preview > 0 ? ["queue"] : [])];
-      const config = { numEnvs: 2, rules: { preset, width, height, preview }, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED, observationFields, infoFields: ["lines", "pieces"] };
+      const config = { ...configOf(this.app.info, this.form.chosen), numEnvs: 2, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED };
       const session = await this.app.session(config, 120);
       void old?.delete().catch(() => undefined);
-      const { observations } = await session.reset();
+      const { observations, infos } = await session.reset();
       this.session = session;
       [this.pieces, this.firstDifference, this.states] = [0, 0, undefined];
+      const { rules } = this;
       this.lanes.forEach((lane, at) => {
-        lane.field = new Field(width, height);
+        lane.field = new Field(width, rules.height ?? height);
         lane.over = undefined;
-        lane.kind = observations.current![at]!;
-        lane.dealt = new Dealt(session.description.config?.rules?.randomizer ?? Randomizer.UNIFORM);
-        lane.dealt.begin(lane.kind, this.queueOf(observations, at));
-        for (const output of [lane.lines, lane.pieces, lane.top]) {
-          output.textContent = "0";
-        }
+        lane.pieces = new Pieces(rules.randomizer);
+        lane.pieces.begin(handOf(observations, rules, at));
+        lane.tally = tallyOf(infos, at);
+        lane.beside.begin(rules);
       });
       await this.look();
     });
@@ -185,10 +183,9 @@ export class Race implements View {
     }
   }
 
-  /** The next pieces of an environment of an answer. */
-  private queueOf({ queue }: Observations, at: number): number[] {
-    const { preview } = this.form.chosen;
-    return [...(queue?.subarray(at * preview, (at + 1) * preview) ?? [])];
+  /** Those of the session, with every field. */
+  private get rules(): Rules {
+    return this.session!.description.config!.rules!;
   }
 
   /** The controllers that play at this width; a lane keeps its own if it is among them. */
@@ -274,21 +271,17 @@ export class Race implements View {
     if (asked.length === 2 && this.firstDifference === 0 && placements.actions[chosen[0]!.row] !== placements.actions[chosen[1]!.row]) {
       this.firstDifference = this.pieces;
     }
-    const size = this.form.chosen.width * this.form.chosen.height;
+    const { rules } = this;
+    const size = observations.board!.length / playing.length;
     playing.forEach((lane, at) => {
-      const { row, cells } = chosen[at]!;
+      const { row, cells, kind } = chosen[at]!;
       const lost = placements.terminal[row] === 1;
-      lane.field.land(lane.kind, cells, !lost || placements.lines[row]! > 0);
+      lane.field.land(kind, cells, !lost || placements.lines[row]! > 0);
       lane.field.agree(observations.board!.subarray(at * size, (at + 1) * size));
-      lane.kind = observations.current![at]!;
-      if (terminated[at] === 0) {
-        lane.dealt.go(lane.kind, this.queueOf(observations, at));
-      }
-      lane.lines.textContent = grouped(infos.lines![at]!);
-      lane.pieces.textContent = grouped(infos.pieces![at]!);
-      lane.top.textContent = String(lane.field.top);
+      lane.pieces.go(handOf(observations, rules, at));
+      lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, at);
       if (terminated[at] === 1) {
-        lane.over = `Topped out\n${lane.lines.textContent} lines`;
+        lane.over = `Topped out\n${grouped(lane.tally.lines)} lines`;
       }
     });
     await this.look();
@@ -310,36 +303,49 @@ export class Race implements View {
   private async decide(): Promise<void> {
     const { placements, session, asked } = this;
     this.stale = false;
-    const rules = session?.description.config?.rules;
-    if (placements === undefined || rules === undefined) {
+    if (placements === undefined || session === undefined) {
       return;
     }
+    const { rules } = this;
     const judgements = await Promise.all(asked.map((env, at) => {
-      const { controller, dealt } = this.lanes[env]!;
-      return weigh(this.app.server, rules, controller!, placements, at, dealt);
+      const { controller, pieces } = this.lanes[env]!;
+      return weigh(this.app.server, rules, controller!, placements, at, pieces);
     }));
-    judgements.forEach((judgement, at) => (this.lanes[asked[at]!]!.chosen = { row: judgement.best, judgement, cells: cellsOf(placements, judgement.best) }));
+    judgements.forEach((judgement, at) => {
+      const lane = this.lanes[asked[at]!]!;
+      const { best } = judgement;
+      lane.chosen = { row: best, judgement, cells: cellsOf(placements, best), kind: placed(lane.pieces.hand, placements.holds?.[best] === 1) };
+    });
     this.show(placements);
   }
 
   /** Shows what is chosen, and why. */
   private show(placements: Placements): void {
     const { width, height } = this.form.chosen;
-    this.root.style.setProperty("--ratio", String(width / (height + ABOVE)));
+    // The second block of the heat is two cells high.
+    this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 2 : 0))));
     for (const lane of this.lanes) {
       const { field, chosen } = lane;
       if (chosen !== undefined) {
         const { row, judgement: { first, values } } = chosen;
         const warm = warmth(chosen.judgement);
+        const { rules } = this;
         // Those that were not looked at have no value.
         const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminal[first + at] === 1 ? [at] : []));
-        lane.heat.show(width, known.map((at) => placements.placements[first + at]!), known.map((at) => warm[at]!), placements.placements[row]!);
+        const shown = known.map((at) => ({ ...placementOf(rules, placements.placements[first + at]!), warmth: warm[at]! }));
+        lane.heat.show(width, rules.hold === true, shown, placementOf(rules, placements.placements[row]!));
         lane.sliders.explain(parts(lane.controller!, placements, row));
       }
-      const ghost = lane.chosen?.cells;
-      const piece = ghost && { kind: lane.kind, cells: lifted(ghost, height) };
+      const ghost = chosen?.cells;
+      const piece = chosen && { kind: chosen.kind, cells: lifted(chosen.cells, height) };
       lane.board.show({ width, height, cells: field.cells, last: field.last, ghost, piece, words: lane.over });
-      lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${lane.lines.textContent} lines, ${lane.pieces.textContent} pieces, filled up to row ${field.top}`;
+      lane.facts.show(lane.tally, String(field.top));
+      const { hand } = lane.pieces;
+      const holds = chosen !== undefined && placements.holds?.[chosen.row] === 1;
+      // As it is with what is chosen: the piece above the field is the one that is placed.
+      lane.beside.show(choosing(hand, holds));
+      const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
+      lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}`;
     }
     this.differ.textContent = this.firstDifference > 0 ? `First different choice: piece ${grouped(this.firstDifference)}` : "The same choices so far";
   }
@@ -386,12 +392,6 @@ export class Race implements View {
       return false;
     }
   }
-}
-
-/** A piece above the playfield, over the place where it is going to be. */
-function lifted(cells: readonly Cell[], height: number): Cell[] {
-  const low = Math.min(...cells.map(([row]) => row));
-  return cells.map(([row, column]): Cell => [row - low + height, column]);
 }
 
 function sameWidth(a: Weighing, b: Weighing): boolean {

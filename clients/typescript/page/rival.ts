@@ -2,19 +2,20 @@
 //
 // It has a session of its own, so that a person never waits for it. It goes back when the person does, to snapshots that it keeps.
 
-import type { FirstStep, Placements, Session } from "../src/index.js";
-import { AutoresetMode, Randomizer } from "../src/protocol.js";
+import type { Placements, Session } from "../src/index.js";
+import { AutoresetMode, type Rules } from "../src/protocol.js";
 import { type App, type Weighing, isGone } from "./app.js";
-import { Board } from "./board.js";
+import { Board, Row } from "./board.js";
 import { Turns, grouped, h } from "./dom.js";
+import { Facts } from "./facts.js";
 import { Field } from "./field.js";
-import { Dealt, wayOf, weigh } from "./outlook.js";
-import type { Chosen } from "./rules_form.js";
-import { type Cell, DRAWINGS } from "./tetromino.js";
+import { wayOf, weigh } from "./outlook.js";
+import { Pieces, handOf, placed } from "./pieces.js";
+import { ABOVE, type Chosen, configOf, visibleRows } from "./rules.js";
+import { type Tally, landed, tallyOf } from "./tally.js";
+import { type Cell, DRAWINGS, LETTERS } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
-/** Rows above the playfield. */
-const ABOVE = 4;
 /** Positions that it can go back to. */
 const MEMORY = 1000;
 
@@ -30,10 +31,8 @@ export interface Match {
 interface Moment {
   readonly state: Uint8Array;
   readonly field: Field;
-  readonly dealt: Dealt;
-  readonly kind: number;
-  readonly pieces: number;
-  readonly lines: bigint;
+  readonly pieces: Pieces;
+  readonly tally: Tally;
   readonly isOver: boolean;
 }
 
@@ -42,14 +41,14 @@ export class Rival {
   private readonly board = new Board(ABOVE, "Playfield of the opponent");
   private readonly title = h("h2", {}, "");
   private readonly way = h("span", { class: "way" });
-  private readonly lines = h("output", { class: "big" }, "0");
-  private readonly pieces = h("output", {}, "0");
+  private readonly numbers = new Facts();
+  private readonly held = new Row("The opponent holds", "The opponent holds nothing", "held");
   /** The playfield. */
   readonly root = h("section", { class: "rival", hidden: true, "aria-label": "Opponent" }, this.board.surface.canvas);
   /** How the opponent stands. */
   readonly facts = h("div", { class: "rival-facts", hidden: true },
     h("div", { class: "row" }, this.title, this.way),
-    h("div", { class: "facts" }, h("div", { class: "fact" }, this.lines, h("span", {}, "lines")), h("div", { class: "fact" }, this.pieces, h("span", {}, "pieces"))));
+    h("div", { class: "row" }, this.numbers.element, this.held.surface.canvas));
   private match: Match | undefined;
   private weighing: Weighing | undefined;
   private session: Session | undefined;
@@ -90,19 +89,29 @@ export class Rival {
     [this.way.textContent, this.way.title] = [way.words, way.more];
     this.session = await this.open(chosen, [seed]);
     const first = await this.session.reset();
-    const dealt = new Dealt(this.session.description.config?.rules?.randomizer ?? Randomizer.UNIFORM);
-    dealt.begin(first.observations.current![0]!, [...(first.observations.queue ?? [])]);
-    await this.remember(first, { field: new Field(chosen.width, chosen.height), dealt, isOver: false });
+    const { rules } = this;
+    const pieces = new Pieces(rules.randomizer);
+    pieces.begin(handOf(first.observations, rules));
+    this.held.surface.canvas.hidden = rules.hold !== true;
+    await this.remember({ field: new Field(chosen.width, rules.height ?? chosen.height), pieces, tally: tallyOf(first.infos), isOver: false });
   }
 
-  private open({ preset, width, height, preview }: Chosen, envSeeds: bigint[] = []): Promise<Session> {
-    const observationFields = ["board", "current", ...(preview > 0 ? ["queue"] : [])];
-    const config = { rules: { preset, width, height, preview }, autoresetMode: AutoresetMode.DISABLED, observationFields, infoFields: ["lines", "pieces"], envSeeds };
-    return this.app.session(config, 1800);
+  private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {
+    return this.app.session({ ...configOf(this.app.info, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds }, 1800);
+  }
+
+  /** Those of the session, with every field. */
+  private get rules(): Rules {
+    return this.session!.description.config!.rules!;
   }
 
   private get now(): Moment {
     return this.past.at(-1)!;
+  }
+
+  /** The pieces that have landed. */
+  private count({ tally }: Moment): number {
+    return Number(tally.pieces);
   }
 
   /** Lands pieces, or goes back, until it has as many as the person. */
@@ -110,11 +119,11 @@ export class Rival {
     if (match === this.match && this.past.length === 0) {
       await this.start(match);
     }
-    while (match === this.match && !this.now.isOver && this.now.pieces < this.goal) {
+    while (match === this.match && !this.now.isOver && this.count(this.now) < this.goal) {
       await this.land(match);
     }
-    if (match === this.match && this.now.pieces > this.goal) {
-      const kept = this.past.filter(({ pieces }) => pieces <= this.goal);
+    if (match === this.match && this.count(this.now) > this.goal) {
+      const kept = this.past.filter((moment) => this.count(moment) <= this.goal);
       const then = kept.at(-1) ?? this.past[0]!;
       await this.alive((session) => session.restore({ states: [then.state] }));
       this.past = this.past.slice(0, this.past.indexOf(then) + 1);
@@ -124,30 +133,29 @@ export class Rival {
 
   /** Lands a piece. */
   private async land({ isKeypress }: Match): Promise<void> {
-    const { field, dealt, kind, pieces } = this.now;
+    const { field, pieces, tally } = this.now;
     let placements = await this.look();
-    const rules = this.session!.description.config!.rules!;
-    const { best } = await weigh(this.app.server, rules, this.weighing!, placements, 0, dealt);
+    const { rules } = this;
+    const { best } = await weigh(this.app.server, rules, this.weighing!, placements, 0, pieces);
     const [wanted, cells] = [placements.placements[best]!, cellsOf(placements, best)];
+    const kind = placed(pieces.hand, placements.holds?.[best] === 1);
     let row = best;
     let step = await this.alive((session) => session.step([placements.actions[row]!]));
     // A key is a step of the way; the next one is asked for where the piece is then.
-    while (Number(step.infos.pieces![0]) === pieces && step.terminated[0] === 0) {
+    while (step.infos.pieces![0] === tally.pieces && step.terminated[0] === 0) {
       placements = await this.look();
       row = Math.max(0, placements.placements.indexOf(wanted));
       step = await this.alive((session) => session.step([placements.actions[row]!]));
     }
-    const after = { field: field.copy(), dealt: dealt.copy(), isOver: step.terminated[0] === 1 || step.truncated[0] === 1 };
+    const after = { field: field.copy(), pieces: pieces.copy(), isOver: step.terminated[0] === 1 || step.truncated[0] === 1 };
     const board = step.observations.board!;
     const there = isKeypress ? after.field.landing(kind, cells, board) : cells;
     if (there !== undefined) {
       after.field.land(kind, there, placements.terminal[row] === 0 || placements.lines[row]! > 0);
     }
     after.field.agree(board);
-    if (!after.isOver) {
-      after.dealt.go(step.observations.current![0]!, [...(step.observations.queue ?? [])]);
-    }
-    await this.remember(step, after);
+    after.pieces.go(handOf(step.observations, rules));
+    await this.remember({ ...after, tally: landed(tally, step.infos, kind, after.field.top === 0) });
   }
 
   /** Every placement of its piece. */
@@ -157,22 +165,26 @@ export class Rival {
     return this.alive((session) => session.placements({ features, includeCells: true, includeAfterstates: expectation !== undefined }));
   }
 
-  private async remember({ observations, infos }: FirstStep, { field, dealt, isOver }: Pick<Moment, "field" | "dealt" | "isOver">): Promise<void> {
+  private async remember(moment: Omit<Moment, "state">): Promise<void> {
     const [state] = await this.session!.save();
-    this.past.push({ state: state!, field, dealt, isOver, kind: observations.current![0]!, pieces: Number(infos.pieces![0]), lines: infos.lines![0]! });
+    this.past.push({ ...moment, state: state! });
     this.past.splice(0, this.past.length - MEMORY);
     this.draw();
   }
 
   private draw(): void {
-    const { field, kind, pieces, lines, isOver } = this.now;
-    const { width, height } = field;
-    [this.lines.textContent, this.pieces.textContent] = [grouped(lines), grouped(pieces)];
+    const { field, pieces, tally, isOver } = this.now;
+    const { current, held } = pieces.hand;
+    const [{ width }, height] = [field, visibleRows(this.rules)];
+    this.numbers.show(tally);
+    this.held.show([held]);
     const left = (width - 3) >> 1;
-    const cells = (DRAWINGS[kind] ?? []).map(([row, column]): Cell => [height + row, left + column]);
-    const words = isOver ? `Topped out\n${grouped(lines)} lines` : undefined;
-    this.board.show({ width, height, cells: field.cells, last: field.last, piece: isOver ? undefined : { kind, cells }, words });
-    this.board.surface.label = `Playfield of ${this.title.textContent}, ${width} by ${height}: ${grouped(lines)} lines, ${grouped(pieces)} pieces, filled up to row ${field.top}`;
+    const cells = (DRAWINGS[current] ?? []).map(([row, column]): Cell => [height + row, left + column]);
+    const lines = grouped(tally.lines);
+    const words = isOver ? `Topped out\n${lines} lines` : undefined;
+    this.board.show({ width, height, cells: field.cells, last: field.last, piece: isOver ? undefined : { kind: current, cells }, words });
+    const holds = held >= 0 ? `, ${LETTERS[held]} held` : "";
+    this.board.surface.label = `Playfield of ${this.title.textContent}, ${width} by ${height}: ${lines} lines, ${grouped(tally.pieces)} pieces, filled up to row ${field.top}${holds}`;
   }
 
   /** A call on the session. If it is gone, the game goes on in a new one, from the last position. */

@@ -1,16 +1,8 @@
 // Which game is played: a preset, a size, a seed.
 
-import { ActionModel, type GetServerInfoResponse, Reach, type RulesPreset } from "../src/protocol.js";
+import { ActionModel, type GetServerInfoResponse, HalfTurns, type RulesPreset } from "../src/protocol.js";
 import { field, h, number, select } from "./dom.js";
-
-/** Which game is played. */
-export interface Chosen {
-  readonly preset: string;
-  readonly width: number;
-  readonly height: number;
-  /** Next pieces shown. */
-  readonly preview: number;
-}
+import { ABOVE, type Chosen, chosenOf, namesSpots } from "./rules.js";
 
 /** The form. Calls `change` with every choice. */
 export class RulesForm {
@@ -25,12 +17,6 @@ export class RulesForm {
   ) {
     this.presets = info.rulesPresets.filter(this.wanted);
     this.draw();
-  }
-
-  /** What a preset plays unless something is changed. */
-  static of(preset: RulesPreset): Chosen {
-    const { width = 10, height = 20, preview = 0 } = preset.rules ?? {};
-    return { preset: preset.name, width, height, preview };
   }
 
   /** Takes another choice, as if a person had made it. */
@@ -48,13 +34,17 @@ export class RulesForm {
       this.change(this.chosen);
     };
     const preset = select(this.presets.map(({ name }) => [name, name] as const), chosen.preset, (name) => {
-      this.choose(RulesForm.of(this.presets.find((preset) => preset.name === name)!));
+      this.choose(chosenOf(this.presets.find((preset) => preset.name === name)!));
     });
+    const { rules, source } = this.presets.find(({ name }) => name === chosen.preset)!;
+    const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
+    const turns = select([[String(HalfTurns.OFF), "off"], [String(HalfTurns.TETRIO), "tetrio"], [String(HalfTurns.COBRA), "cobra"]], String(chosen.halfTurns), (halfTurns) => set({ halfTurns: Number(halfTurns) }));
     this.element.replaceChildren(
-      field("Rules", preset, this.presets.find(({ name }) => name === chosen.preset)?.source),
+      field("Rules", preset, source),
       field("Width", number(chosen.width, limits.minWidth, limits.maxWidth, (width) => set({ width })), "Columns of the playfield"),
-      field("Height", number(chosen.height, limits.minHeight, limits.maxHeight, (height) => set({ height })), "Rows of the playfield"),
-      field("Preview", number(chosen.preview, 0, limits.maxPreview, (preview) => set({ preview })), "Next pieces shown"),
+      field("Height", number(chosen.height, limits.minHeight, limits.maxHeight - above, (height) => set({ height })), above > 0 ? "Rows of the visible field" : "Rows of the playfield"),
+      field("Preview", number(chosen.preview, rules?.hold === true ? 1 : 0, limits.maxPreview, (preview) => set({ preview })), "Next pieces shown"),
+      ...(rules !== undefined && namesSpots(rules) ? [field("Half turns", turns, "Turns by 180 degrees; their kicks have the names of their sources")] : []),
     );
   }
 }
@@ -62,11 +52,6 @@ export class RulesForm {
 /** Whether one step of a preset is one piece. */
 export function isPlacement(preset: RulesPreset): boolean {
   return preset.rules?.actionModel === ActionModel.PLACEMENT;
-}
-
-/** Whether this page can show games of a preset: it knows neither turns with kicks nor hold. */
-export function isShown(preset: RulesPreset): boolean {
-  return preset.rules?.reach !== Reach.SRS && preset.rules?.hold !== true;
 }
 
 /** A seed as people type it; nothing, or no number, draws one. */

@@ -4,15 +4,18 @@
 import type { Session, WatchFrame, WatchStarted, WatchedEnv } from "../src/protocol.js";
 import { ActionModel, EpisodePhase } from "../src/protocol.js";
 import { type App, type View, inWords, isGone, isSilence } from "./app.js";
-import { Board } from "./board.js";
+import { Board, Side } from "./board.js";
 import { LineChart } from "./charts.js";
 import { field, grouped, h, select, short, sleep } from "./dom.js";
-import { type Cell, LETTERS } from "./tetromino.js";
+import { ABOVE, sizeInWords, visibleRows } from "./rules.js";
+import { type Cell, LETTERS, lifted } from "./tetromino.js";
 
 /** Milliseconds between two looks at the list, and between two tries to reach a server. */
 const PATIENCE = 2000;
 /** Frames a second of few boards, and of many. */
 const [QUICK, SLOW] = [20, 8];
+/** So many boards have room for the pieces beside them. */
+const ROOMY = 4;
 /** Episodes of which the chart shows the mean. */
 const WINDOW = 50;
 /** Points of the chart. */
@@ -21,6 +24,8 @@ const POINTS = 400;
 /** A board and what is said below it. */
 interface Shown {
   readonly board: Board;
+  /** The pieces beside it, where there is room for them. */
+  readonly side: Side | undefined;
   readonly words: HTMLElement;
   readonly tile: HTMLElement;
 }
@@ -113,7 +118,7 @@ export class Sessions implements View {
     const rows = sessions.map(({ name, config, sequence, createTime }) => {
       const { numEnvs = 1, rules } = config ?? {};
       const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
-      const what = `${rules?.preset} ${rules?.width} × ${rules?.height}`;
+      const what = rules === undefined ? "" : `${rules.preset} ${sizeInWords(rules)}`;
       const row = h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.watch(name) },
         h("strong", {}, brief(name)), h("span", {}, `${grouped(numEnvs)} ${numEnvs === 1 ? "environment" : "environments"}, ${what}`), h("span", {}, `${grouped(sequence)} ${sequence === 1n ? "call" : "calls"}${since}`));
       return row;
@@ -179,10 +184,15 @@ export class Sessions implements View {
   private begin(started: WatchStarted): void {
     this.started = started;
     this.boards.forEach(({ board }) => board.surface.drop());
+    const { rules } = started.session?.config ?? {};
+    const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
+    this.boards.forEach(({ side }) => side?.drop());
     this.boards = started.envIds.map((env) => {
-      const board = new Board(0, `Environment ${env}`);
+      const board = new Board(above, `Environment ${env}`);
+      const side = started.envIds.length <= ROOMY && rules !== undefined ? new Side() : undefined;
+      side?.begin(rules!);
       const words = h("span", { class: "number" });
-      return { board, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words)) };
+      return { board, side, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words), side?.element) };
     });
     this.grid.replaceChildren(...this.boards.map(({ tile }) => tile));
     this.grid.dataset["boards"] = this.number.value;
@@ -214,19 +224,24 @@ export class Sessions implements View {
       return;
     }
     const kind = LETTERS.indexOf(env.piece);
-    const { width, height } = rules;
+    const { width, height: rows } = rules;
+    const height = visibleRows(rules);
     const words = { [EpisodePhase.NOT_STARTED]: "waits", [EpisodePhase.TERMINATED]: "topped out", [EpisodePhase.TRUNCATED]: "cut" }[env.phase as number];
+    const isFalling = rules.actionModel === ActionModel.KEYPRESS;
+    const isDrawn = env.piece !== "" && (isFalling || height < rows);
+    const piece = isDrawn ? { kind, cells: isFalling ? pairs(env.pieceCells) : lifted(pairs(env.pieceCells), height) } : undefined;
     shown.board.show({
       width,
       height,
-      cells: env.cells.length === width * height ? env.cells : new Uint8Array(width * height),
+      cells: env.cells.length === width * rows ? env.cells : new Uint8Array(width * rows),
       last: pairs(env.lastCells).map(([row, column]) => row * width + column),
-      piece: rules.actionModel === ActionModel.KEYPRESS && env.piece !== "" ? { kind, cells: pairs(env.pieceCells) } : undefined,
+      piece,
       ghost: env.ghostCells.length > 0 ? pairs(env.ghostCells) : undefined,
       words,
     });
+    shown.side?.show({ held: LETTERS.indexOf(env.held || "-"), next: [...env.queue].map((letter) => LETTERS.indexOf(letter)) });
     shown.words.textContent = `${grouped(env.lines)} ${env.lines === 1n ? "line" : "lines"}`;
-    shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces`;
+    shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces${env.held === "" ? "" : `, ${env.held} held`}`;
     const { lastEpisode } = env;
     if (lastEpisode !== undefined) {
       // An episode that ended is in every frame until the next one has.

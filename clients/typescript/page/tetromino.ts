@@ -28,6 +28,12 @@ export function turned(cells: readonly Cell[], turns: number): Cell[] {
   return now.map(([row, column]) => [row - low, column - left]);
 }
 
+/** A piece above a field of so many rows, over the place where it is going to be. */
+export function lifted(cells: readonly Cell[], height: number): Cell[] {
+  const low = Math.min(...cells.map(([row]) => row));
+  return cells.map(([row, column]): Cell => [row - low + height, column]);
+}
+
 /** Names of palettes. */
 export type PaletteName = "usual" | "distinct";
 

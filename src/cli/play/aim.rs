@@ -1,4 +1,6 @@
 //! The placement that a person points at, where a step is a placement: moved and turned at leisure, then dropped.
+//!
+//! `clients/typescript/page/aim.ts` is its twin for the page at `/`.
 
 use crate::engine::{OrientationTable, Placement, PlacementSet, Rules, Spin, Spot, Tetromino, placements};
 use crate::recording::{Course, SceneCells};

@@ -208,6 +208,55 @@ for (const look of LOOKS) {
     });
   });
 
+  test(`modern Tetris is played by hand (${look.name})`, async () => {
+    await on("/#play", look, async (page) => {
+      if (look.width < 500) {
+        await page.getByText("Choices", { exact: true }).click();
+      }
+      // Four columns, so that four pieces make a T-spin. Seed 7 deals L I O S T Z.
+      await page.getByLabel("Rules").selectOption("guideline");
+      await page.getByLabel("Width").fill("4");
+      await page.getByLabel("Width").press("Enter");
+      await page.getByLabel("Seed").fill("7");
+      await page.getByLabel("Seed").press("Enter");
+      await page.getByLabel("Seed").blur();
+      if (look.width < 500) {
+        await page.getByText("Choices", { exact: true }).click();
+      }
+      const [pieces, sent] = [page.locator(".beside .fact output").nth(1), page.locator(".beside .fact output").nth(3)];
+      const says = async (text) => await until(async () => (await page.locator("p[aria-live]").textContent()).includes(text) || page.locator("p[aria-live]").textContent(), text);
+      const label = (kind) => page.locator(`.beside .side canvas.${kind}`).getAttribute("aria-label");
+      const press = async (...keys) => {
+        for (const key of keys) {
+          await page.keyboard.press(key);
+        }
+      };
+      await until(async () => (await label("pieces")) === "Next: I, O, S, T, Z" || label("pieces"), "the next pieces");
+      assert.equal(await label("held"), "No piece is held");
+      await page.locator("main").focus();
+      await press("z", "ArrowRight", " ", "x", "ArrowLeft", " ", "ArrowLeft", " ");
+      await until(async () => (await count(pieces)) === 3 || count(pieces), "three pieces");
+      await press("c");
+      await says("Holds S for T, columns 1 to 3, rests on row 7");
+      assert.equal(await label("held"), "Held: S");
+      await press("x", "ArrowDown");
+      await says("T-spin, clears 2 lines, 4 lines sent");
+      await press(" ");
+      await says("T-spin double, 4 lines sent. 2 lines.");
+      assert.equal(await page.locator(".beside .deed").first().textContent(), "T-spin double, 4 lines sent");
+      assert.equal(await count(sent), 4);
+      // What is left of the I are its lowest and its highest cell, with the O on it; of the L it is the lowest.
+      await shows(page, { column: 0, columns: 4, rows: 24 }, ["#2fc6e0", "#2fc6e0", "#f2cf3c", "#f2cf3c"]);
+      await shows(page, { column: 3, columns: 4, rows: 24 }, ["#ee8c2f"]);
+      await press("h");
+      await page.locator(".why table").waitFor();
+      assert.match(await page.locator(".why").textContent(), /dellacherie would .*Keys: .*hard drop .*landing height/s);
+      await press("u");
+      await until(async () => (await label("held")) === "No piece is held" || label("held"), "the held piece is taken back");
+      assert.deepEqual([await count(sent), await page.locator(".beside .deed").first().textContent()], [0, ""]);
+    });
+  });
+
   test(`controllers are evaluated (${look.name})`, async () => {
     await on("/#evaluate", look, async (page) => {
       if (look.width < 500) {
@@ -271,6 +320,44 @@ for (const { preset, height, preview, game, ways } of [
     });
   });
 }
+
+test("controllers that hold race as the server plays them", async () => {
+  const names = ["dellacherie", "bcts"];
+  const rules = ["--rules", "guideline", "--height", "24", "--rows-above", "20", "--games", "3", "--seed", "3", "--max-pieces", "300"];
+  const games = await Promise.all(names.map((name) => evaluated("--controller", name, ...rules)));
+  const expected = games.map((games) => games[2]);
+  await on("/#race", DESKTOP, async (page) => {
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Rules").selectOption("guideline");
+    await page.getByLabel("Height", { exact: true }).fill("4");
+    await page.getByLabel("Height", { exact: true }).press("Enter");
+    await page.getByLabel("Seed").fill(expected[0].seed);
+    await page.getByLabel("Seed").press("Enter");
+    const board = page.locator(".lane-a canvas.board");
+    const heat = page.locator(".lane-a canvas.heat");
+    // Step by step until the first piece is held: it says so, and of the two blocks of the heat the lower one has the best.
+    const holds = /filled up to row \d+, holds ([IOTZSJL]) for [IOTZSJL]$/;
+    await until(async () => {
+      if (!holds.test(await board.getAttribute("aria-label"))) {
+        await page.getByRole("button", { name: "Step" }).click();
+        await page.waitForTimeout(150);
+        return board.getAttribute("aria-label");
+      }
+      return true;
+    }, "a piece is held");
+    assert.match(await heat.getAttribute("aria-label"), /^\d+ placements; the best is orientation \d, column \d+, after holding$/);
+    const [, letter] = holds.exec(await board.getAttribute("aria-label"));
+    assert.equal(await page.locator(".lane-a canvas.held").getAttribute("aria-label"), `Held: ${letter}`);
+    assert.match(await page.locator(".lane-a canvas.pieces").getAttribute("aria-label"), /^Next: [IOTZSJL](, [IOTZSJL]){3,4}$/);
+    await page.getByLabel("Speed").fill("7");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    // The end of a game stands for three seconds.
+    const want = expected.map(({ lines, pieces }) => [lines, pieces]);
+    const found = async () => [await standing(page, ".lane-a"), await standing(page, ".lane-b")];
+    await until(async () => `${await found()}` === `${want}` || `${await found()}`, `lines and pieces: ${want}`, 60_000);
+    assert.match(await page.locator(".lane-a .deed").textContent(), /^(Single|Double|Triple|Tetris)/);
+  });
+});
 
 test("weights that are changed change the choices, and can be evaluated", async () => {
   await on("/#race", DESKTOP, async (page) => {
@@ -362,7 +449,7 @@ test("a controller plays beside a person with keys", async () => {
 test("every preset can be played", async () => {
   await on("/#play", DESKTOP, async (page) => {
     const pieces = page.locator(".beside .fact output").nth(1);
-    for (const preset of ["simplified", "lab", "survey", "genetic", "leiden"]) {
+    for (const preset of ["simplified", "lab", "survey", "genetic", "leiden", "guideline"]) {
       await page.getByLabel("Rules").selectOption(preset);
       await page.getByLabel("Preview").fill("3");
       await page.getByLabel("Preview").press("Enter");
@@ -503,6 +590,26 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
     }
   });
 }
+
+test("a session of modern Tetris is watched with what is held", async () => {
+  const other = await open(browser, server, { ...DESKTOP, path: "/#race" });
+  try {
+    await other.page.getByLabel("Rules").selectOption("guideline");
+    await on("/#sessions", DESKTOP, async (page) => {
+      await page.getByRole("radio", { name: /2 environments, guideline 10 × 20/ }).last().click();
+      await page.getByLabel("Boards").selectOption("4");
+      const [board, held] = [page.locator("canvas.board").first(), page.locator("canvas.held").first()];
+      await until(async () => /^Held: [IOTZSJL]$/.test(await held.getAttribute("aria-label")) || held.getAttribute("aria-label"), "a piece is held");
+      await until(async () => /^Environment 0: \d+ lines?, \d+ pieces, [IOTZSJL] held$/.test(await board.getAttribute("aria-label")) || board.getAttribute("aria-label"), "it says so");
+      assert.match(await page.locator("canvas.pieces").first().getAttribute("aria-label"), /^Next: [IOTZSJL](, [IOTZSJL]){4}$/);
+      assert.equal(await page.locator("canvas.held").count(), 2);
+      await page.getByLabel("Boards").selectOption("16");
+      await until(async () => (await page.locator("canvas.held").count()) === 2 || page.locator("canvas.held").count(), "two boards have room for it still");
+    });
+  } finally {
+    await other.close();
+  }
+});
 
 for (const look of LOOKS) {
   test(`sessions are watched as they go on (${look.name})`, async () => {

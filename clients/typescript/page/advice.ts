@@ -1,0 +1,75 @@
+// What a controller would do with the piece in play, and why.
+
+import { type Placements, type Session, keysOf } from "../src/index.js";
+import type { Controller } from "../src/protocol.js";
+import type { App, Weighing } from "./app.js";
+import { field, h, select, short } from "./dom.js";
+import { wayOf, weigh } from "./outlook.js";
+import { type Pieces, placed } from "./pieces.js";
+import { namesSpots } from "./rules.js";
+import { LETTERS } from "./tetromino.js";
+import { cellsOf, parts } from "./weighing.js";
+
+/** The card of the adviser. */
+export class Advice {
+  private readonly helper = h("div");
+  private readonly why = h("div", { class: "why" });
+  readonly root = h("section", { class: "card" }, h("h2", {}, "Hint"), this.helper, this.why);
+  private name = "dellacherie";
+  /** The adviser, once the server has told its weights. */
+  weighing: Weighing | undefined;
+
+  constructor(private readonly app: App) {}
+
+  /** Offers these controllers, and keeps the one that is chosen if it is among them. Calls `change` when a person takes another. */
+  offer(controllers: readonly Controller[], change: () => void): void {
+    this.name = controllers.find(({ name }) => name === this.name)?.name ?? controllers[0]!.name;
+    this.weighing = undefined;
+    const choice = select(controllers.map(({ name }) => [name, name] as const), this.name, (name) => {
+      this.name = name;
+      change();
+    });
+    this.helper.replaceChildren(field("Ask", choice));
+    this.clear();
+  }
+
+  /** Asks the server for the weights at this width. */
+  async learn(width: number): Promise<void> {
+    this.weighing = await this.app.weighing(this.name, width);
+  }
+
+  /** Says nothing more. */
+  clear(): void {
+    this.why.replaceChildren();
+  }
+
+  /** Weighs the placements and shows why the best one is; returns its row and says it in words. */
+  async give(session: Session, placements: Placements, pieces: Pieces): Promise<{ row: number; kind: number; words: string } | undefined> {
+    const { weighing, app } = this;
+    const rules = session.description.config?.rules;
+    if (weighing === undefined || rules === undefined || placements.features === undefined) {
+      return undefined;
+    }
+    const { best, first, values } = await weigh(app.server, rules, weighing, placements, 0, pieces);
+    const terms = parts(weighing, placements, best);
+    const rows = terms.map(({ name, feature, weight }) =>
+      h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, short(feature)), h("td", {}, short(weight)), h("td", {}, short(feature * weight))));
+    const head = h("tr", {}, ...["feature", "is", "weight", "adds"].map((name) => h("th", { scope: "col" }, name)));
+    const total = terms.reduce((sum, { feature, weight }) => sum + feature * weight, 0);
+    const foot = (name: string, number: number) => h("tr", {}, h("th", { scope: "row" }, name), h("td"), h("td"), h("td", {}, short(number)));
+    const { weighs, more } = wayOf(weighing.expectation, rules.preview ?? 0);
+    const feet = weighs ? [foot("in all", total), foot("with what follows", values[best - first]!)] : [foot("in all", total)];
+    const holds = placements.holds?.[best] === 1;
+    const kind = placed(pieces.hand, holds);
+    const columns = cellsOf(placements, best).map(([, column]) => column + 1);
+    const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
+    const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
+    const keys = namesSpots(rules) && app.can("keys") ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
+    this.why.replaceChildren(
+      h("p", {}, `${words}.`),
+      ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),
+      h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, ...feet)),
+      h("p", { class: "source" }, more));
+    return { row: best, kind, words };
+  }
+}

@@ -1,0 +1,37 @@
+// The numbers of a game beside its playfield, and what was last done in it.
+
+import { grouped, h } from "./dom.js";
+import { type Tally, NOTHING } from "./tally.js";
+
+/** Lines, pieces, perhaps another number, lines sent where the rules count them, and the last clear. */
+export class Facts {
+  private readonly lines = h("output", { class: "big" }, "0");
+  private readonly pieces = h("output", {}, "0");
+  private readonly other = h("output", {}, "0");
+  private readonly sent = fact("lines sent", h("output", {}, "0"));
+  private readonly deed = h("p", { class: "deed" });
+  readonly element: HTMLElement;
+
+  /** With the name of the other number. */
+  constructor(private readonly name?: string) {
+    const others = name === undefined ? [] : [fact(name, this.other)];
+    this.element = h("div", { class: "standing" }, h("div", { class: "facts" }, fact("lines", this.lines), fact("pieces", this.pieces), ...others, this.sent), this.deed);
+    this.show(NOTHING, "0");
+  }
+
+  /** Shows how a game stands. */
+  show({ lines, pieces, sent, deed }: Tally, other?: string): void {
+    this.lines.textContent = grouped(lines);
+    this.pieces.textContent = grouped(pieces);
+    if (this.name !== undefined && other !== undefined) {
+      this.other.textContent = other;
+    }
+    this.sent.hidden = this.deed.hidden = sent === undefined;
+    this.sent.querySelector("output")!.textContent = grouped(sent ?? 0n);
+    this.deed.textContent = deed;
+  }
+}
+
+function fact(name: string, output: HTMLElement): HTMLElement {
+  return h("div", { class: "fact" }, output, h("span", {}, name));
+}

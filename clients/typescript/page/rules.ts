@@ -1,0 +1,74 @@
+// What this page has to know of rules: which ones a form has chosen, how much of a playfield is to be seen, and what a game by
+// them has to show. How they play is the server's business.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+
+import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, HalfTurns, Reach, type Rules, type RulesPreset, type RulesSchema } from "../src/protocol.js";
+
+/** Rows that are drawn above a playfield: for the piece in play, and for what sticks out of the visible field. */
+export const ABOVE = 4;
+
+/** Which game is played. */
+export interface Chosen {
+  readonly preset: string;
+  readonly width: number;
+  /** Rows of the visible field. */
+  readonly height: number;
+  /** Next pieces shown. */
+  readonly preview: number;
+  readonly halfTurns: HalfTurns;
+}
+
+/** What a preset plays unless something is changed. */
+export function chosenOf({ name, rules }: RulesPreset): Chosen {
+  const { width = 10, preview = 0, halfTurns = HalfTurns.OFF } = rules ?? {};
+  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns };
+}
+
+/** The rules of a preset that the server has. */
+export function presetOf(info: GetServerInfoResponse, name: string): Rules | undefined {
+  return info.rulesPresets.find((preset) => preset.name === name)?.rules;
+}
+
+/** The message. */
+export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, halfTurns }: Chosen): MessageInitShape<typeof RulesSchema> {
+  const rowsAbove = Math.min(presetOf(info, preset)?.rowsAbove ?? 0, info.limits!.maxHeight - height);
+  const more = { ...(rowsAbove > 0 && { rowsAbove }), ...(halfTurns !== HalfTurns.OFF && { halfTurns }) };
+  return { preset, width, height: height + rowsAbove, preview, ...more };
+}
+
+/** The parts of a session's configuration that say which game it is, and what a viewer of it must see. */
+export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observationFields: string[]; infoFields: string[] } {
+  const preset = presetOf(info, chosen.preset);
+  const queue = chosen.preview > 0 ? ["queue"] : [];
+  const held = preset?.hold === true ? ["held"] : [];
+  const falling = preset?.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
+  const clears = preset !== undefined && countsClears(preset) ? ["attack", "combo", "back_to_back"] : [];
+  const spin = preset?.reach === Reach.SRS ? ["spin"] : [];
+  return {
+    rules: rulesOf(info, chosen),
+    observationFields: ["board", "current", ...queue, ...held, ...falling],
+    infoFields: ["lines", "pieces", "episode_return", ...clears, ...spin],
+  };
+}
+
+/** Rows of the visible field. */
+export function visibleRows({ height = 20, rowsAbove = 0 }: Rules): number {
+  return height - rowsAbove;
+}
+
+/** Whether lines are sent, and clears in a row and difficult ones are told apart. */
+export function countsClears({ clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): boolean {
+  return clearPoints !== ClearPoints.LINES || attack !== AttackTable.OFF;
+}
+
+/** Whether a piece can come to rest in more than one row of a column. */
+export function namesSpots({ reach }: Rules): boolean {
+  return reach === Reach.SRS;
+}
+
+/** The size of the visible field, as people say it. */
+export function sizeInWords(rules: Rules): string {
+  return `${rules.width} × ${visibleRows(rules)}`;
+}
+

@@ -1,0 +1,243 @@
+// The parts of the page that need no screen: what a person points at, what controllers choose, which words things have.
+
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+
+import { Aim, type Place, placesOf } from "../page/aim.js";
+import { App } from "../page/app.js";
+import { actOf } from "../page/keyboard.js";
+import { weigh } from "../page/outlook.js";
+import { type Hand, Pieces, choosing, handOf } from "../page/pieces.js";
+import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../page/rules.js";
+import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
+import { LETTERS, turned } from "../page/tetromino.js";
+import { placementOf, tensor } from "../src/index.js";
+import { AutoresetMode, HalfTurns, type Rules } from "../src/protocol.js";
+import { Running } from "./support.js";
+
+let running: Running;
+let app: App;
+
+before(async () => {
+  running = await Running.start();
+  app = new App(running.server, await running.server.info(), {}, () => undefined);
+});
+after(() => running.stop());
+
+/** The rules of a preset with some of its choices changed, and every field. */
+async function rulesOf(preset: string, choice: Partial<Chosen> = {}): Promise<Rules> {
+  const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), ...choice };
+  const session = await running.server.session(configOf(app.info, chosen));
+  await session.delete();
+  return session.description.config!.rules!;
+}
+
+/** The placements of a drawn position, and where they are. */
+async function drawn(rules: Rules, drawing: { rows: string[]; piece: string; queue?: string; held?: string }): Promise<Place[]> {
+  return placesOf(rules, await running.server.placements({ rules, drawings: [drawing] }, { includeCells: true }));
+}
+
+/** Numbers that are as good as random, and the same each time. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Every place that the keys lead to: each way round, each column, each place below it, and the same after holding. */
+function pointedAt(aim: Aim, kinds: Record<"true" | "false", number>): Set<number> {
+  const seen = new Set<number>();
+  for (let hand = 0; hand < 2; hand++) {
+    for (let turns = 0; turns < 4; turns++) {
+      for (const toTheRight of [false, true]) {
+        for (let column = 0; column < 10; column++) {
+          const first = aim.place.at;
+          do {
+            seen.add(aim.place.at);
+            aim.deepen();
+          } while (aim.place.at !== first);
+          aim.shift(toTheRight);
+        }
+      }
+      aim.turn(1, kinds[`${aim.place.hold}`]);
+    }
+    aim.swap();
+  }
+  return seen;
+}
+
+test("keys lead to every placement", async () => {
+  const random = numbers(17);
+  const cases = [["guideline", {}], ["guideline", { halfTurns: HalfTurns.TETRIO, width: 7 }], ["genetic", {}], ["simplified", { width: 5 }], ["leiden", {}]] as const;
+  let count = 0;
+  for (const [preset, choice] of cases) {
+    const rules = await rulesOf(preset, choice);
+    for (let game = 0; game < 60; game++) {
+      // Rows with some holes, as high as the lower half.
+      const high = Math.floor(random() * 10);
+      const rows = Array.from({ length: high }, () => Array.from({ length: rules.width! }, () => (random() < 0.55 ? "#" : ".")).join("").replace(/^#+$/, ".".repeat(rules.width!)));
+      const [piece, held] = [LETTERS[Math.floor(random() * 7)]!, LETTERS[Math.floor(random() * 7)]!];
+      const places = await drawn(rules, { rows, piece, ...(rules.hold === true && { held }) });
+      if (places.length === 0) {
+        continue; // a drawing on which the game is over
+      }
+      const kinds = { false: LETTERS.indexOf(piece), true: LETTERS.indexOf(held) };
+      const found = pointedAt(new Aim(rules, places), kinds);
+      assert.deepEqual([...found].sort((a, b) => a - b), places.map(({ at }) => at), `${preset} ${piece} ${held}\n${rows.join("\n")}`);
+      count += places.length;
+    }
+  }
+  assert.ok(count > 5000, `${count} placements`);
+});
+
+test("a T is turned under a roof, and counts as what is most", async () => {
+  const rules = await rulesOf("guideline");
+  const places = await drawn(rules, { rows: ["...#......", "#...######", "##.#######"], piece: "T", held: "I" });
+  const aim = new Aim(rules, places);
+  const at = () => placementOf(rules, actionOf(aim.place));
+  const actionOf = ({ orientation, column, row, spin, hold }: Place) => (((orientation * 10 + column) * 24 + row) * 3 + spin) + (hold ? 2880 : 0);
+  assert.deepEqual(at(), { orientation: 0, column: 3, row: 3, spin: 0, hold: false });
+  aim.turn(1, 2);
+  aim.turn(1, 2);
+  aim.shift(false);
+  aim.shift(false);
+  const down = [];
+  for (let step = 0; step < 3; step++) {
+    down.push([at().orientation, at().column, at().row, at().spin]);
+    aim.deepen();
+  }
+  // On top of the roof first, then under it with the spin, and then round again.
+  assert.deepEqual(down, [[2, 1, 2, 0], [2, 1, 0, 2], [2, 1, 2, 0]]);
+  assert.equal(aim.swap(), true);
+  assert.deepEqual([at().hold, at().orientation, at().column, at().row], [true, 0, 3, 3]);
+  aim.turn(2, 0);
+  assert.equal(at().orientation, 0, "half a turn of an I looks the same");
+  assert.equal(aim.swap(), true);
+  assert.deepEqual([at().hold, at().orientation], [false, 0]);
+  const same = new Aim(rules, await drawn(rules, { rows: [], piece: "T", held: "T" }));
+  assert.equal(same.swap(), false, "there is nothing to hold it for");
+  assert.equal(same.place.hold, false);
+});
+
+test("turns go round as they are called, by every table of orientations", async () => {
+  const drawing = ({ cells }: Place) => turned(cells, 0).map(String).sort().join(" ");
+  const counterClockwise = ({ cells }: Place, turns: number) => turned(cells, turns).map(String).sort().join(" ");
+  for (const { name, rules: preset } of app.info.rulesPresets.filter(({ rules }) => rules?.actionModel === 1)) {
+    const rules = await rulesOf(name);
+    for (const [kind, piece] of [...LETTERS].entries()) {
+      for (const [quarters, turns] of [[1, 3], [2, 2], [3, 1]] as const) {
+        const aim = new Aim(rules, await drawn(rules, { rows: [], piece }));
+        for (let step = 0; step < 4; step++) {
+          const before = aim.place;
+          aim.turn(quarters, kind);
+          assert.equal(drawing(aim.place), counterClockwise(before, turns), `${name} ${piece} ${quarters} ${preset?.orientationTable}`);
+        }
+      }
+    }
+  }
+});
+
+test("controllers choose as they do in an evaluation, whatever they hold and weigh", async () => {
+  const pieces = 40;
+  let [held, followed] = [0, 0];
+  for (const [name, preset, preview, heights] of [
+    ["dellacherie", "guideline", 5, 20],
+    ["tetrion-10x10-expectation", "guideline", 1, 6],
+    ["tetrion-10x10-expectation", "guideline", 5, 20],
+    ["tetrion-10x10-preview", "guideline", 1, 20],
+    ["tetrion-10x10-preview", "guideline", 2, 5],
+    ["tetrion-10x10-preview", "survey", 1, 6],
+  ] as const) {
+    const chosen = { ...chosenOf(app.info.rulesPresets.find((other) => other.name === preset)!), preview, height: heights };
+    const config = configOf(app.info, chosen);
+    const weighing = await app.weighing(name, 10);
+    for (const seed of [5n, 6n]) {
+      let expected: readonly number[] = [];
+      const games = { case: "seeds" as const, value: tensor(BigUint64Array.of(seed)) };
+      for await (const event of running.server.evaluate({ rules: config.rules, agents: [{ name }], games, maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
+        expected = event.case === "actions" ? event.value.actions : expected;
+      }
+      assert.ok(expected.length > 5, `${name} ${preset}: ${expected.length} actions`);
+      const session = await running.server.session({ ...config, envSeeds: [seed], autoresetMode: AutoresetMode.DISABLED });
+      const rules = session.description.config!.rules!;
+      const seen = new Pieces(rules.randomizer);
+      seen.begin(handOf((await session.reset()).observations, rules));
+      for (const [piece, action] of expected.entries()) {
+        const found = await session.placements({ features: { features: [...weighing.columns] }, includeAfterstates: true });
+        const { best } = await weigh(running.server, rules, weighing, found, 0, seen);
+        assert.equal(found.actions[best], action, `${name}, ${preset}, preview ${preview}, seed ${seed}, piece ${piece}`);
+        const { observations } = await session.step([action]);
+        held += found.holds?.[best] ?? 0;
+        const { odds } = seen;
+        const before = seen.hand;
+        seen.go(handOf(observations, rules));
+        // What is dealt was possible, and what is shown is what was expected.
+        const fresh = before.held < 0 && seen.hand.held >= 0 ? 2 : 1;
+        const [first] = [seen.hand.current, ...seen.hand.next].slice(-fresh);
+        assert.ok(first! < 0 || odds[first!]! > 0, `${odds} ${first}`);
+        const after = choosing(before, found.holds?.[best] === 1);
+        assert.equal(seen.hand.held, after.held);
+        if (after.next.length > 0 && piece + 1 < expected.length) {
+          assert.equal(seen.hand.current, after.next[0]);
+          followed++;
+        }
+      }
+      await session.delete();
+    }
+  }
+  assert.ok(held > 50 && followed > 300, `${held} held, ${followed} followed`);
+});
+
+test("a landing in words", () => {
+  const [before, after] = [{ ...NOTHING, sent: 2n }, { ...NOTHING, sent: 2n }];
+  const [T, S] = [LETTERS.indexOf("T"), LETTERS.indexOf("S")];
+  for (const [words, kind, was, is, isEmpty] of [
+    ["", T, {}, {}, false],
+    ["Single", T, {}, { lines: 1n, combo: 1 }, false],
+    ["Double, 1 line sent", T, {}, { lines: 2n, sent: 3n, combo: 1 }, false],
+    ["Tetris, 4 lines sent", T, {}, { lines: 4n, sent: 6n, combo: 1, backToBack: true }, false],
+    ["T-spin", T, {}, { spin: 2 }, false],
+    ["Mini T-spin single, back-to-back", T, { backToBack: true }, { lines: 1n, spin: 1, combo: 1, backToBack: true }, false],
+    ["T-spin double, 6 lines sent, back-to-back, combo 3", T, { backToBack: true, combo: 3 }, { lines: 2n, spin: 2, sent: 8n, combo: 4, backToBack: true }, false],
+    ["S-spin triple", S, { backToBack: false }, { lines: 3n, spin: 2, combo: 1, backToBack: true }, false],
+    ["Triple, perfect clear, 10 lines sent, combo 1", T, { combo: 1, backToBack: true }, { lines: 3n, sent: 12n, combo: 2 }, true],
+  ] as const) {
+    assert.equal(deedInWords(kind, { ...before, ...was }, { ...after, ...is }, isEmpty), words);
+  }
+  assert.equal(deedInWords(T, NOTHING, { ...NOTHING, lines: 2n }, false), "", "where nothing is sent, lines say it all");
+  assert.equal(nameOf(T, 0, 6), "6 lines", "a drawn playfield may have more full rows than a piece completes");
+});
+
+test("what is shown once a piece is held", () => {
+  const hand: Hand = { current: 2, next: [0, 1, 3], held: -1 };
+  assert.deepEqual(choosing(hand, false), hand);
+  assert.deepEqual(choosing(hand, true), { current: 0, next: [1, 3], held: 2 });
+  assert.deepEqual(choosing({ ...hand, held: 6 }, true), { current: 6, next: [0, 1, 3], held: 2 });
+});
+
+test("keys by the rules", async () => {
+  const [simplified, guideline, turning] = [await rulesOf("simplified"), await rulesOf("guideline"), await rulesOf("guideline", { halfTurns: HalfTurns.COBRA })];
+  for (const [key, plain, modern, halves] of [
+    ["ArrowUp", "turn", "turn", "turn"], ["X", "turn", "turn", "turn"], ["z", "turnLeft", "turnLeft", "turnLeft"],
+    ["a", "left", "left", "turnHalf"], ["c", undefined, "hold", "hold"], ["Shift", undefined, "hold", "hold"], [" ", "drop", "drop", "drop"], ["ArrowDown", "down", "down", "down"], ["q", undefined, undefined, undefined],
+  ] as const) {
+    for (const [rules, act] of [[simplified, plain], [guideline, modern], [turning, halves]] as const) {
+      assert.equal(actOf({ key, repeat: false }, rules), act, key);
+    }
+  }
+  assert.equal(actOf({ key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
+  assert.equal(actOf({ key: "ArrowLeft", repeat: true }, guideline), "left");
+});
+
+test("the rules of a form", async () => {
+  const guideline = await rulesOf("guideline");
+  assert.deepEqual([guideline.height, guideline.rowsAbove, visibleRows(guideline), sizeInWords(guideline)], [40, 20, 20, "10 × 20"]);
+  const high = await rulesOf("guideline", { height: 36, halfTurns: HalfTurns.TETRIO });
+  assert.deepEqual([high.height, high.rowsAbove, high.halfTurns], [40, 4, HalfTurns.TETRIO]);
+  const low = await rulesOf("guideline", { height: 4, preview: 1 });
+  assert.deepEqual([low.height, low.rowsAbove, low.preview], [24, 20, 1]);
+  const simplified = await rulesOf("simplified", { height: 10 });
+  assert.deepEqual([simplified.height, simplified.rowsAbove], [10, 0]);
+});
