@@ -109,13 +109,15 @@ export interface Distribution {
 export class StripChart {
   readonly surface: Surface;
   private strips: readonly Distribution[] = [];
+  private across = "";
 
-  constructor(private readonly across: string, label: string) {
+  constructor(label: string) {
     this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), "chart strips", label);
   }
 
-  show(strips: readonly Distribution[]): void {
-    this.strips = strips;
+  /** Shows strips. `across` says what the numbers are. */
+  show(strips: readonly Distribution[], across: string): void {
+    [this.strips, this.across] = [strips, across];
     this.surface.canvas.style.setProperty("--strips", String(strips.length));
     this.surface.redraw();
   }

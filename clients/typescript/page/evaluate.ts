@@ -3,12 +3,12 @@
 import { type MessageInitShape } from "@bufbuild/protobuf";
 
 import { elementsOf } from "../src/index.js";
-import { type AgentSchema, DataType, type EvaluationSummary } from "../src/protocol.js";
+import { type AgentSchema, ClearPoints, DataType, type EvaluationSummary } from "../src/protocol.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { button, field, grouped, h, options, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
-import { chosenOf, rulesOf } from "./rules.js";
+import { chosenOf, countsClears, presetOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement, seedOf } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
@@ -16,6 +16,9 @@ import { Sample } from "./statistics.js";
 const MOST = 6;
 /** Points of a line of the second chart. */
 const POINTS = 120;
+
+/** What is counted of a game. */
+type Measure = "lines" | "points" | "lines sent";
 
 interface Contestant {
   /** A controller's name, or `edited:A`. */
@@ -32,11 +35,17 @@ export class Evaluate implements View {
   private readonly form: RulesForm;
   private readonly list = h("div", { class: "contestants" });
   private readonly games = select([["50", "50"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]], "200", () => undefined);
-  private readonly limit = select([["10000", "10,000 pieces"], ["100000", "100,000 pieces"], ["1000000", "a million pieces"]], "100000", () => undefined);
+  private readonly limit = select([["500", "500 pieces"], ["10000", "10,000 pieces"], ["100000", "100,000 pieces"], ["1000000", "a million pieces"]], "100000", () => undefined);
   private readonly seed = h("input", { type: "text", inputMode: "numeric", value: "1", size: 6, autocomplete: "off" });
   private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
-  private readonly strips = new StripChart("lines a game", "Distribution of the lines of each controller");
-  private readonly means = new LineChart("Mean lines with their 95 % interval, as games come in");
+  private readonly strips = new StripChart("Distribution of the games of each controller");
+  private readonly means = new LineChart("Means with their 95 % interval, as games come in");
+  private readonly counted = h("div");
+  private readonly title = h("h2", {}, "Lines a game");
+  /** What is to be counted, where the rules have more than lines. */
+  private wanted: Measure = "lines";
+  /** What the numbers that are shown count. */
+  private shownMeasure: Measure = "lines";
   private readonly table = h("div", { class: "scroll" });
   private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
@@ -46,6 +55,7 @@ export class Evaluate implements View {
 
   constructor(private readonly app: App) {
     this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), isPlacement);
+    this.measures();
     const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
     const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
     this.contestants = names.slice(0, 3).map(fresh);
@@ -57,10 +67,11 @@ export class Evaluate implements View {
           field("Games each", this.games),
           field("Cut after", this.limit, "A good controller may never lose: its games are cut, and its mean is a lower bound"),
           this.form.element,
+          this.counted,
           field("Seed", this.seed, "The same number deals the same pieces"))),
       h("div", { class: "columns" },
         h("section", { class: "card" }, h("h2", {}, "Controllers"), this.list, this.progress, this.remark),
-        h("section", { class: "card wide" }, h("h2", {}, "Lines a game"), this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."))),
+        h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."))),
       h("section", { class: "card" }, h("h2", {}, "Mean as games come in"), this.means.surface.canvas),
       h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
   }
@@ -73,6 +84,24 @@ export class Evaluate implements View {
   leave(): void {
     this.shown = false;
     this.app.notice(undefined);
+  }
+
+  /** What is counted: nothing but lines where these are all that a game is for. */
+  private get measure(): Measure {
+    const preset = presetOf(this.app.info, this.form.chosen.preset);
+    return preset !== undefined && countsClears(preset) ? this.wanted : "lines";
+  }
+
+  /** Offers what can be counted. */
+  private measures(): void {
+    const choice = select((["lines", "points", "lines sent"] as const).map((measure) => [measure, measure] as const), this.wanted, (measure) => {
+      this.wanted = measure as Measure;
+      // Numbers of something else say nothing any more.
+      this.contestants = this.contestants.map(({ player }) => fresh(player));
+      this.shownMeasure = this.measure;
+      this.draw();
+    });
+    this.counted.replaceChildren(field("Count", choice, "Controllers play the same whatever is counted"));
   }
 
   /** The names of all that can play now, with those whose weights were changed in the race. */
@@ -98,12 +127,15 @@ export class Evaluate implements View {
 
   private draw(): void {
     const players = this.players();
+    const preset = presetOf(this.app.info, this.form.chosen.preset);
+    this.counted.hidden = preset === undefined || !countsClears(preset);
     for (const contestant of this.contestants) {
       if (!players.some(([value]) => value === contestant.player)) {
         Object.assign(contestant, fresh(players[0]![0]));
       }
     }
     const running = this.stop !== undefined;
+    this.counted.querySelector("select")!.disabled = running;
     this.list.replaceChildren(
       ...this.contestants.map((contestant, at) => {
         const choice = select(players, contestant.player, (player) => {
@@ -133,9 +165,11 @@ export class Evaluate implements View {
   /** The charts and the numbers. */
   private results(summary?: EvaluationSummary): void {
     const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant.player), ink: `--series-${at + 1}` }));
-    this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })));
-    this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: "mean lines" });
-    const head = ["controller", "games", "mean lines", "± 95 %", "median", "most", "cut"];
+    const measure = this.shownMeasure;
+    this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} a game`;
+    this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} a game`);
+    this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: `mean ${measure}` });
+    const head = ["controller", "games", `mean ${measure}`, "± 95 %", "median", "most", "cut"];
     const rows = named.map(({ name, sample, cut }, at) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: `swatch series-${at + 1}` }), name),
       ...[grouped(sample.count), short(sample.mean), short(sample.halfWidth), short(sample.median), short(Math.max(...sample.values)), grouped(cut)].map((text) => h("td", {}, sample.count === 0 ? "–" : text))));
@@ -144,10 +178,11 @@ export class Evaluate implements View {
     this.strips.surface.label = this.means.surface.label = spoken.length > 0 ? spoken.join("; ") : "No games yet";
     const differences = summary?.pairedDifferences ?? [];
     if (differences.length > 0) {
-      const words = differences.map(({ policyIndex, baselineIndex, lines }) => {
-        const [low, high] = [lines?.ci95Low ?? NaN, lines?.ci95High ?? NaN];
+      const words = differences.map(({ policyIndex, baselineIndex, lines, score }) => {
+        const difference = measure === "lines" ? lines : score;
+        const [low, high] = [difference?.ci95Low ?? NaN, difference?.ci95High ?? NaN];
         const sure = low > 0 ? "better" : high < 0 ? "worse" : "not told apart";
-        return h("li", {}, `${named[policyIndex]?.name} − ${named[baselineIndex]?.name}: ${short(lines?.mean ?? NaN)} lines a game, ${short(low)} to ${short(high)}: ${sure}`);
+        return h("li", {}, `${named[policyIndex]?.name} − ${named[baselineIndex]?.name}: ${short(difference?.mean ?? NaN)} ${measure} a game, ${short(low)} to ${short(high)}: ${sure}`);
       });
       this.table.append(h("h3", {}, "Differences on the same pieces, with their 95 % intervals"), h("ul", {}, ...words));
     }
@@ -169,11 +204,12 @@ export class Evaluate implements View {
     this.contestants = this.contestants.map(({ player }) => fresh(player));
     this.remark.textContent = "Short games come in first: until all are done, the means are too low.";
     this.progress.value = 0;
+    const measure = (this.shownMeasure = this.measure);
     this.draw();
     const seed = seedOf(this.seed.value);
     this.seed.value = String(seed);
     const request = {
-      rules: rulesOf(this.app.info, this.form.chosen),
+      rules: { ...rulesOf(this.app.info, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
       agents: this.contestants.map((contestant) => this.agent(contestant)),
       games: { case: "seedRange" as const, value: { seed, count: Number(this.games.value) } },
       maxPieces: BigInt(this.limit.value),
@@ -187,9 +223,9 @@ export class Evaluate implements View {
       for await (const event of this.app.server.evaluate(request, { signal: stop.signal })) {
         if (event.case === "results") {
           const policies = elementsOf(event.value.policyIndices, DataType.UINT32);
-          const lines = elementsOf(event.value.lines, DataType.UINT64);
+          const numbers = measure === "lines" ? elementsOf(event.value.lines, DataType.UINT64) : elementsOf(event.value.scores, DataType.FLOAT64);
           const truncated = elementsOf(event.value.truncated, DataType.BOOL);
-          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, Number(lines[at]), truncated[at] === 1, every));
+          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, Number(numbers[at]), truncated[at] === 1, every));
         } else if (event.case === "progress") {
           this.progress.value = Number(event.value.gamesDone) / Math.max(1, Number(event.value.numGames));
         } else if (event.case === "summary") {

@@ -91,7 +91,7 @@ async function shows(page, place, colours) {
   }, `${colours} in column ${place.column}`);
 }
 
-/** Games of an evaluation by the program itself: `{ seed, lines, pieces }`. */
+/** Games of an evaluation by the program itself: `{ seed, lines, pieces, score }`. */
 async function evaluated(...flags) {
   const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
   try {
@@ -99,8 +99,8 @@ async function evaluated(...flags) {
     const evaluation = spawn(process.env.TETRION_SERVER, ["evaluate", "--per-game", table, ...flags], { stdio: "ignore" });
     assert.deepEqual(await once(evaluation, "exit"), [0, null]);
     const [head, ...rows] = (await readFile(table, "utf8")).trim().split("\n").map((line) => line.split(","));
-    const [seed, lines, pieces] = ["seed", "lines", "pieces"].map((name) => head.indexOf(name));
-    return rows.map((row) => ({ seed: row[seed], lines: Number(row[lines]), pieces: Number(row[pieces]) }));
+    const [seed, lines, pieces, score] = ["seed", "lines", "pieces", "score"].map((name) => head.indexOf(name));
+    return rows.map((row) => ({ seed: row[seed], lines: Number(row[lines]), pieces: Number(row[pieces]), score: Number(row[score]) }));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -384,6 +384,33 @@ test("weights that are changed change the choices, and can be evaluated", async 
     await page.getByRole("button", { name: "Evaluate", exact: true }).click();
     await page.getByText("100 games in").waitFor({ timeout: 60_000 });
     assert.match(await page.locator("ul").textContent(), /dellacherie − dellacherie, weights of A: [\d.,]+ lines a game.*better/);
+  });
+});
+
+test("lines sent are counted where there are such", async () => {
+  const few = ["--rules", "guideline", "--height", "40", "--clear-points", "attack", "--max-pieces", "500", "--games", "50", "--seed", "1"];
+  const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
+    const games = await evaluated("--controller", name, ...few);
+    return games.reduce((sum, { score }) => sum + score, 0) / games.length;
+  }));
+  await on("/#evaluate", DESKTOP, async (page) => {
+    assert.equal(await page.getByLabel("Count", { exact: true }).isVisible(), false);
+    await page.getByLabel("Rules").selectOption("guideline");
+    await page.getByLabel("Count", { exact: true }).selectOption("lines sent");
+    await page.getByRole("heading", { name: "Lines sent a game" }).waitFor();
+    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
+    await page.getByLabel("Games each").selectOption("50");
+    await page.getByLabel("Cut after").selectOption("500");
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
+    const spoken = await page.locator("canvas.strips").getAttribute("aria-label");
+    const means = [...spoken.matchAll(/mean ([\d.]+)/g)].map(([, mean]) => Number(mean));
+    assert.deepEqual(means, scores.map((score) => Number(score.toPrecision(3))), spoken);
+    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines sent a game/);
+    await page.getByLabel("Rules").selectOption("simplified");
+    // What is shown is still what was counted.
+    assert.equal(await page.getByRole("heading", { name: "Lines sent a game" }).count(), 1);
+    assert.equal(await page.getByLabel("Count", { exact: true }).isVisible(), false);
   });
 });
 
