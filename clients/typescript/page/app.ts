@@ -2,7 +2,7 @@
 
 import type { Server, Session } from "../src/index.js";
 import { TetrionError } from "../src/index.js";
-import { type Controller, type Expectation, type ExpectationTerms, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
+import { type Controller, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
 
 /** A linear controller at some width: what it weighs, and how much. */
 export interface Weighing {
@@ -97,14 +97,13 @@ export class App {
     if (controller === undefined || set === undefined) {
       throw new TypeError(`the server has no controller ${name}`);
     }
-    const landings = new Set(info.features.filter(({ stage }) => stage === FeatureStage.LANDING).map(({ name }) => name));
     return {
       name,
       set: set.name,
       columns: set.columns,
       original: controller.weights,
       weights: [...controller.weights],
-      landing: set.columns.map((column) => landings.has(column)),
+      landing: ofLanding(info.features, set.columns),
       avoids: controller.terminal !== 2,
       expectation: this.expectation(name),
       source: controller.source,
@@ -115,6 +114,12 @@ export class App {
   notice(problem: unknown): void {
     this.say(problem === undefined ? undefined : inWords(problem));
   }
+}
+
+/** Which columns are features of the landing; those of a family are named after it, `clears[4]`. */
+export function ofLanding(features: readonly Feature[], columns: readonly string[]): boolean[] {
+  const landings = new Set(features.filter(({ stage }) => stage === FeatureStage.LANDING).map(({ name }) => name));
+  return columns.map((column) => landings.has(column.replace(/\[\d+\]$/, "")));
 }
 
 /** An expectation of the server's list, which has every field. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 
 import { Aim, type Place, placesOf } from "../page/aim.js";
-import { App } from "../page/app.js";
+import { App, type Weighing, ofLanding } from "../page/app.js";
 import { actOf } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf } from "../page/pieces.js";
@@ -12,7 +12,7 @@ import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../pa
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { LETTERS, turned } from "../page/tetromino.js";
 import { placementOf, tensor } from "../src/index.js";
-import { AutoresetMode, HalfTurns, type Rules } from "../src/protocol.js";
+import { AutoresetMode, ExpectationTerms, HalfTurns, type Rules } from "../src/protocol.js";
 import { Running } from "./support.js";
 
 let running: Running;
@@ -139,6 +139,14 @@ test("turns go round as they are called, by every table of orientations", async 
   }
 });
 
+/** A controller that likes clears by their kind, which are features of the landing. */
+function own(): Weighing {
+  const columns = ["landing_height", "holes", "bumpiness", ...[0, 1, 2, 3, 4, 5, 6].map((way) => `clears[${way}]`)];
+  const weights = [-1, -8, -2, -6, -2, 3, 40, 9, 30, 50];
+  const expectation = { pieces: 2, placements: 6, lostPiece: -100, discount: 1, terms: ExpectationTerms.LANDING };
+  return { name: "own", set: "", columns, original: weights, weights, landing: ofLanding(app.info.features, columns), avoids: true, expectation, source: "" };
+}
+
 test("controllers choose as they do in an evaluation, whatever they hold and weigh", async () => {
   const pieces = 40;
   let [held, followed] = [0, 0];
@@ -149,14 +157,17 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     ["tetrion-10x10-preview", "guideline", 1, 20],
     ["tetrion-10x10-preview", "guideline", 2, 5],
     ["tetrion-10x10-preview", "survey", 1, 6],
+    ["own", "guideline", 2, 20],
   ] as const) {
     const chosen = { ...chosenOf(app.info.rulesPresets.find((other) => other.name === preset)!), preview, height: heights };
     const config = configOf(app.info, chosen);
-    const weighing = await app.weighing(name, 10);
+    const weighing = name === "own" ? own() : await app.weighing(name, 10);
+    const { columns, weights, expectation } = weighing;
+    const agent = name === "own" ? { name: "expectation", features: { features: [...columns] }, weights, expectation: expectation! } : { name };
     for (const seed of [5n, 6n]) {
       let expected: readonly number[] = [];
       const games = { case: "seeds" as const, value: tensor(BigUint64Array.of(seed)) };
-      for await (const event of running.server.evaluate({ rules: config.rules, agents: [{ name }], games, maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
+      for await (const event of running.server.evaluate({ rules: config.rules, agents: [agent], games, maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
         expected = event.case === "actions" ? event.value.actions : expected;
       }
       assert.ok(expected.length > 5, `${name} ${preset}: ${expected.length} actions`);
