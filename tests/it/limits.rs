@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use prost::Message;
-use tetrion::features::{FEATURES, Measure};
+use tetrion::features::FEATURES;
 use tetrion::service::StoreLimits;
 use tetrion::wire::limits::*;
 use tetrion::wire::pb;
