@@ -9,7 +9,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Hand, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_choice_always_exists,
+    Column, Hand, Placement, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_choice_always_exists,
     every_placement_exists, land, placements,
 };
 use crate::features::kernel::{
@@ -196,6 +196,13 @@ impl LinearAgent {
         } else {
             current
         }
+    }
+
+    /// All that can be placed, the best first, equals in ascending action order; without what ends the game, if it avoids that.
+    pub fn ranked(&self, sight: &Sight<'_>) -> Vec<Placement> {
+        let mut scores = self.scores_of_hand(sight.rules, sight.playfield, sight.hand());
+        scores.sort_by(|one, other| other.score.total_cmp(&one.score));
+        scores.into_iter().map(|choice| choice.placement).collect()
     }
 
     /// The score of a landing, whether or not it ends the game.

@@ -363,6 +363,27 @@ impl Agent {
         }
     }
 
+    /// Thinks to the end, and returns the placement of its choice and behind it those that it would choose in its place, as far
+    /// as it weighed them; none if it presses keys.
+    ///
+    /// # Panics
+    /// When the piece cannot come into play.
+    pub fn preferences(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Vec<Placement> {
+        let mut thought = Thought::default();
+        let decision = loop {
+            if let Some(decision) = self.think(kernel, sight, &mut thought, rng) {
+                break decision;
+            }
+        };
+        let Decision::Place(chosen) = decision else { return Vec::new() };
+        let ranked = match self {
+            Agent::Linear(agent) => agent.ranked(sight),
+            _ => thought.ranked(),
+        };
+        let others = ranked.into_iter().filter(|placement| *placement != chosen);
+        std::iter::once(chosen).chain(others).collect()
+    }
+
     /// The controller that scores its placements, if it has one.
     pub fn controller(&self) -> Option<&LinearAgent> {
         match self {

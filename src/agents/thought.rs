@@ -1,5 +1,7 @@
 //! What an agent has thought so far.
 
+use std::cmp::Ordering;
+
 use super::sight::Sight;
 use super::worth::Worth;
 use crate::engine::Placement;
@@ -7,7 +9,7 @@ use crate::engine::Placement;
 /// A choice that is being made: the placements weighed so far, and the first of the best among them.
 #[derive(Clone, Debug, Default)]
 pub struct Thought {
-    weighed: usize,
+    weighed: Vec<Worth>,
     best: Option<(Worth, Placement)>,
     /// Those that it is among; empty until it begins.
     among: Vec<Placement>,
@@ -24,14 +26,22 @@ impl Thought {
         if self.among.is_empty() {
             self.among = among();
         }
-        let placement = self.among[self.weighed];
+        let placement = self.among[self.weighed.len()];
         let worth = worth(placement);
-        self.weighed += 1;
+        self.weighed.push(worth);
         let best = self.best.map(|(best, _)| best);
         if best.is_none_or(|best| worth > best) {
             self.best = Some((worth.recorded_after(best), placement));
         }
-        self.best.map(|(_, placement)| placement).filter(|_| self.weighed == self.among.len())
+        self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
+    }
+
+    /// What has been weighed, those that are worth most first, equals in ascending action order. The one that is chosen may stand
+    /// further behind: an agent may compare by more than the worth of each.
+    pub(super) fn ranked(&self) -> Vec<Placement> {
+        let mut ranked: Vec<_> = self.weighed.iter().zip(&self.among).collect();
+        ranked.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+        ranked.into_iter().map(|(_, placement)| *placement).collect()
     }
 
     /// The same among all placements of the piece.
