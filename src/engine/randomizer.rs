@@ -42,6 +42,11 @@ impl Odds {
     /// All seven alike.
     pub const EVEN: Odds = Odds([1; 7]);
 
+    /// By how often each comes up in as many draws as there are; even where none does.
+    pub fn of_counts(counts: [u32; 7]) -> Odds {
+        if counts == [0; 7] { Odds::EVEN } else { Odds(counts) }
+    }
+
     /// No other than this one.
     #[inline]
     pub fn certain(piece: Tetromino) -> Odds {

@@ -57,6 +57,7 @@ pub struct Course {
     pieces: u64,
     lines: u64,
     score: f64,
+    attack: u64,
     chain: Chain,
     end: Option<Ending>,
 }
@@ -94,6 +95,7 @@ impl Course {
             pieces: 0,
             lines: 0,
             score: 0.0,
+            attack: 0,
             chain: Chain::default(),
             end: None,
         };
@@ -155,6 +157,11 @@ impl Course {
     pub fn outcome(&self) -> Outcome {
         let Course { pieces, lines, score, end, playfield, .. } = *self;
         Outcome { pieces, lines, score, end, playfield }
+    }
+
+    /// Lines sent so far, by the rules' table of attack.
+    pub fn attack(&self) -> u64 {
+        self.attack
     }
 
     /// What a viewer draws. The ghost is that of a dropped piece where keys move it; else there is none.
@@ -286,8 +293,9 @@ impl Course {
         let landed = landed.followed_by(&rules, &self.playfield, next);
         self.pieces += 1;
         self.lines += u64::from(landed.lines);
-        let (points, _) = landed.worth(&rules, &self.playfield, spin, &mut self.chain);
+        let (points, attack) = landed.worth(&rules, &self.playfield, spin, &mut self.chain);
         self.score += points;
+        self.attack += u64::from(attack);
         if landed.terminal {
             self.end = Some(Ending::ToppedOut);
         } else if next.is_none() {
