@@ -1,4 +1,4 @@
-//! Who plays on a screen: an agent or a controller by name, or what a run of `train` has found so far.
+//! Who plays on a screen: an agent or a controller by name, or what a run of `train` has found so far, or a file of weights.
 
 use std::path::Path;
 
@@ -31,10 +31,10 @@ pub struct Run {
 }
 
 impl Contender {
-    /// The agent or the controller of a name, or the run in a folder.
+    /// The agent or the controller of a name, the run in a folder, or the weights in a file.
     ///
     /// # Errors
-    /// [`UsageError`] for a folder without a run; a name that is unknown is an error of [`Contender::player`].
+    /// [`UsageError`] for a folder without a run, or a file of something else; a name that is unknown is an error of [`Contender::player`].
     pub fn new(name: &str) -> Result<Contender, UsageError> {
         let is_known = AgentRow::named(name).is_some() || Controller::named(name).is_ok();
         let path = Path::new(name);

@@ -1,5 +1,5 @@
 //! What a run of `train` has found so far: the weights in its folder, which a training under way replaces after every
-//! generation.
+//! generation; or the weights of a file by themselves.
 //!
 //! It only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. Which generation the weights
 //! are of follows from the seeds that they note, since each purpose of games has seeds of its own; so the number and the weights
@@ -16,7 +16,7 @@ use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned, read_g
 use super::train::Purpose;
 use super::weights::{RulesNote, SeedsNote, Weights};
 use crate::agents::{Agent, Expectation, Kernel};
-use crate::client::{EvaluationRequest, RulesChoice, Seeds};
+use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
 use crate::wire::evaluation;
 use crate::wire::rules::ResolvedRules;
@@ -24,7 +24,8 @@ use crate::wire::rules::ResolvedRules;
 /// The weights of a run.
 #[derive(Clone, Debug)]
 pub struct Found {
-    folder: PathBuf,
+    /// The folder of the run, or the file.
+    place: PathBuf,
     name: String,
     weights: Weights,
     stage: Option<Stage>,
@@ -51,11 +52,17 @@ struct Mark {
 }
 
 impl Found {
-    /// Reads the folder of a run.
+    /// Reads the folder of a run, or a file of weights.
     ///
     /// # Errors
     /// No run, one whose first generation is not complete, or a file that cannot be read or is not what `train` writes.
-    pub fn read(folder: &Path) -> Result<Found, UsageError> {
+    pub fn read(place: &Path) -> Result<Found, UsageError> {
+        if place.is_file() {
+            let (mark, weights) = (mark(place), read_weights(place)?);
+            let (place, name) = (place.to_path_buf(), name(place));
+            return Ok(Found { place, name, weights, stage: None, planned: None, mark });
+        }
+        let folder = place;
         let wrong = |error: RunFolderError| UsageError(error.to_string());
         let planned = num_generations_planned(folder).map_err(wrong)?;
         let path = folder.join(WEIGHTS);
@@ -67,11 +74,10 @@ impl Found {
                 "{folder} has no weights yet: its first generation is not complete"
             )));
         }
-        let weights =
-            Weights::read(&path).map_err(|error| UsageError(format!("{}: {error}", path.display())))?;
+        let weights = read_weights(&path)?;
         let recorded = read_generations::<IgnoredAny>(folder).map_err(wrong)?.len();
         let stage = stage(&weights.seeds, recorded as u32);
-        Ok(Found { folder: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
+        Ok(Found { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
     }
 
     /// Reads it again, if the weights have been replaced.
@@ -79,18 +85,23 @@ impl Found {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_newer(&self) -> Result<Option<Found>, UsageError> {
-        if mark(&self.folder.join(WEIGHTS)) == self.mark {
+        if mark(&self.file()) == self.mark {
             return Ok(None);
         }
-        Found::read(&self.folder).map(Some)
+        Found::read(&self.place).map(Some)
     }
 
-    /// What a player with these weights is called: as the folder is.
+    /// The file with the weights.
+    fn file(&self) -> PathBuf {
+        if self.place.is_dir() { self.place.join(WEIGHTS) } else { self.place.clone() }
+    }
+
+    /// What a player with these weights is called: as the folder or the file is.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How far the run was; none if it was another version of the program that wrote them.
+    /// How far the run was; none if it was another version of the program that wrote them, or there is no run.
     pub fn stage(&self) -> Option<Stage> {
         self.stage
     }
@@ -114,22 +125,54 @@ impl Found {
     /// # Errors
     /// [`UsageError`] if it cannot play by these rules.
     pub fn agent(&self, rules: &Rules, expectation: Option<Expectation>) -> Result<Agent, UsageError> {
-        let wrong = |error: String| UsageError(format!("{}: {error}", self.folder.join(WEIGHTS).display()));
-        let expectation = expectation.or(self.weights.expectation.map(|note| note.expectation()));
-        let policies =
-            self.weights.policies(None, 0, expectation).map_err(|error| wrong(error.to_string()))?;
-        let request = EvaluationRequest {
-            rules: RulesChoice::from(&ResolvedRules::from(*rules)),
-            rules_version: String::new(),
-            policies,
-            seeds: Seeds::Common { seed: 0, count: 1 },
-            max_pieces: 0,
-            max_steps: 0,
-        };
-        let read = evaluation::decode(&request.message(), Kernel::best());
-        let read = read.map_err(|error| wrong(error.to_string()))?;
-        Ok(read.evaluation.policies.into_iter().next().expect("a row of the matrix"))
+        self.agent_that(rules, None, 0, expectation.or(self.expectation()))
     }
+
+    /// The same with all that can be asked of it: how it values the end of a game, how far it looks ahead, and how it weighs what
+    /// is to come.
+    ///
+    /// # Errors
+    /// [`UsageError`] if it cannot play by these rules.
+    pub fn agent_that(
+        &self,
+        rules: &Rules,
+        avoid_terminal: Option<bool>,
+        lookahead: u32,
+        expectation: Option<Expectation>,
+    ) -> Result<Agent, UsageError> {
+        let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
+        let policies = self.weights.policies(avoid_terminal, lookahead, expectation);
+        let policies = policies.map_err(|error| wrong(error.to_string()))?;
+        agent(policies, rules).map_err(|UsageError(error)| wrong(error))
+    }
+
+    /// How the weights were found to weigh what is to come, if they were.
+    pub fn expectation(&self) -> Option<Expectation> {
+        self.weights.expectation.map(|note| note.expectation())
+    }
+}
+
+/// The agent that a server would play for the first of these policies.
+///
+/// # Errors
+/// [`UsageError`] if it cannot play by these rules.
+pub fn agent(policies: Policies, rules: &Rules) -> Result<Agent, UsageError> {
+    let request = EvaluationRequest {
+        rules: RulesChoice::from(&ResolvedRules::from(*rules)),
+        rules_version: String::new(),
+        policies,
+        seeds: Seeds::Common { seed: 0, count: 1 },
+        max_pieces: 0,
+        max_steps: 0,
+    };
+    let read = evaluation::decode(&request.message(), Kernel::best());
+    // There is one agent, and no list of them that a person has written.
+    let read = read.map_err(|error| UsageError(error.to_string().replacen("agents[0].", "", 1)))?;
+    Ok(read.evaluation.policies.into_iter().next().expect("at least one policy"))
+}
+
+fn read_weights(path: &Path) -> Result<Weights, UsageError> {
+    Weights::read(path).map_err(|error| UsageError(format!("{}: {error}", path.display())))
 }
 
 impl fmt::Display for Stage {
@@ -141,10 +184,10 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The last name of a folder, whatever path leads there.
-fn name(folder: &Path) -> String {
-    let full = folder.canonicalize().ok();
-    let name = full.as_deref().and_then(Path::file_name).unwrap_or(folder.as_os_str());
+/// The last name of a folder or a file, whatever path leads there.
+fn name(place: &Path) -> String {
+    let full = place.canonicalize().ok();
+    let name = full.as_deref().and_then(Path::file_name).unwrap_or(place.as_os_str());
     name.to_string_lossy().into_owned()
 }
 

@@ -303,6 +303,14 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
         let name = folder.file_name().unwrap().to_str().unwrap();
         let expected = format!("seed 5, game 1\n{name}{end}: {} lines", game.lines);
         assert!(watch.report().contains(&expected), "{}", watch.report());
+        // The file by itself is of no stage.
+        let file = folder.join(WEIGHTS);
+        let mut by_itself = self::watch(&[file.to_str().unwrap(), "--height", "6"]);
+        press(&mut by_itself, &[KeyCode::Char('n'), KeyCode::Char('e')]);
+        (0..2_000).for_each(|_| second(&mut by_itself));
+        let of_file = end.replace(", the result", "");
+        let expected = format!("seed 5, game 1\nweights.json{of_file}: {} lines", game.lines);
+        assert!(by_itself.report().contains(&expected), "{}", by_itself.report());
     }
     let search = ["--width", "8", "--height", "8", "--generations", "2", "--population", "8", "--seed", "3"];
     check("search", &search, ", the result");
@@ -387,7 +395,7 @@ fn folders_that_are_no_runs_are_refused() {
     check(&folder, &[], "config.toml is not what this program writes");
     let run = train("by_columns", &["--features", "bertsekas", "--generations", "1", "--population", "8"]);
     check(&run, &["--width", "8"], "weights.json: weights.weights: has shape");
-    check(&run.join(WEIGHTS), &[], "weights.json holds no run");
+    check(&run.join(CONFIG), &[], "config.toml: it is not a file of weights");
     check(&run, &["--session", "sessions/1"], "cannot be used with");
 }
 

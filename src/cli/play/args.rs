@@ -11,8 +11,8 @@ use crate::cli::shown::ShownArgs;
     mut_arg("seed", |arg| arg.help("The seed from which those of the games are drawn, as in `evaluate` [default: a new one each time]")),
 )]
 pub struct PlayArgs {
-    /// A controller, an agent, or the folder of a run of `train`, which plays beside you: one piece for each of yours, on the same
-    /// pieces
+    /// A controller, an agent, the folder of a run of `train`, or a weights.json, which plays beside you: one piece for each of
+    /// yours, on the same pieces
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
 

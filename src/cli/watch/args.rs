@@ -21,8 +21,8 @@ use crate::cli::shown::ShownArgs;
     }),
 )]
 pub struct WatchArgs {
-    /// Controllers or agents by name, such as dt-10 or monte_carlo, or folders of `train`, whose search so far plays; several play
-    /// side by side on the same pieces
+    /// Controllers or agents by name, such as dt-10 or monte_carlo, folders of `train`, whose search so far plays, or files such as
+    /// weights.json; several play side by side on the same pieces
     #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
 
