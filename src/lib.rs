@@ -14,6 +14,7 @@
 //! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
 //! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
+//! | [`tbp`] | the Tetris Bot Protocol, both sides: a bot, and games of bots | files, flags, our own protocol |
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`render`] | playfields as text | its caller |
@@ -43,6 +44,8 @@ pub mod picture;
 
 pub mod agents;
 pub mod pool;
+
+pub mod tbp;
 
 pub mod optimum;
 pub mod rollout;

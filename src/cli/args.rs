@@ -25,7 +25,8 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::options::{UsageError, read_text};
 use super::output::say;
 use super::{
-    bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, train, watch,
+    bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, tbp, train,
+    watch,
 };
 use crate::names::unknown;
 
@@ -56,6 +57,8 @@ pub enum Command {
     Watch(watch::WatchArgs),
     /// Play the tables of papers and documents again: their figures, ours with intervals, and a verdict
     Reproduce(reproduce::ReproduceArgs),
+    /// Be a bot of the Tetris Bot Protocol; or play any such bot on our seeds, and report lines sent and cleared, with intervals
+    Tbp(Box<tbp::TbpArgs>),
     /// Play a recording again, check it, and draw it
     Replay(replay::ReplayArgs),
     /// Make pictures of a recording: GIF, SVG, PNG, film or text

@@ -113,7 +113,7 @@ fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
     let flags: Vec<String> =
         of_rules.chain(of_scoring).map(|field| field.replace("preset", "rules")).collect();
     assert!(flags.len() > 11, "{flags:?}");
-    for name in ["evaluate", "train", "perft", "play", "watch"] {
+    for name in ["evaluate", "train", "perft", "play", "watch", "tbp"] {
         let command = tetrion::cli::args::command();
         let subcommand = command.find_subcommand(name).unwrap();
         for flag in &flags {

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("picture", &["engine", "recording"]),
     ("render", &["engine"]),
     ("agents", &["names", "engine", "features"]),
+    ("tbp", &["engine", "recording", "agents"]),
     ("pool", &[]),
     ("optimum", &["engine", "agents", "pool"]),
     ("rollout", &["engine", "features", "agents", "pool"]),
@@ -69,6 +70,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "pool",
             "recording",
             "picture",
+            "tbp",
             "optimum",
             "summary",
             "optimizers",
@@ -100,7 +102,8 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("SystemTime", &["service", "server", "client", "cli"], "nothing reads the clock to decide a game"),
     (
         "Instant::now",
-        &["pool", "service", "server", "client", "cli", "workloads"],
+        // A bot that says nothing in time has lost.
+        &["pool", "tbp", "service", "server", "client", "cli", "workloads"],
         "nothing reads the clock to decide a game",
     ),
     (

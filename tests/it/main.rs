@@ -45,6 +45,9 @@ mod placements;
 /// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
 mod service;
 
+/// The Tetris Bot Protocol, as a bot and as what plays bots.
+mod tbp;
+
 /// The other protocol: worlds of dm_env_rpc, which are sessions of one environment.
 mod dm_env_rpc;
 

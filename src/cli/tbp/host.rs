@@ -1,0 +1,86 @@
+//! Games of any bot: played, shown as they go, recorded and reported.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::args::TbpArgs;
+use super::report::Report;
+use super::rules::rules;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::options::check_writable;
+use crate::cli::output::{print, say};
+use crate::cli::progress::GamesProgress;
+use crate::cli::recordings;
+use crate::client::EvaluationProgress;
+use crate::tbp::{End, HostedGame, Hosting, Program, Progress, play};
+
+/// Plays the games, and prints how they went.
+///
+/// # Errors
+/// Rules that cannot be played, a program that cannot be started, or a file that cannot be written.
+pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
+    let rules = rules(args, None)?;
+    let (path, words) = args.program.split_first().expect("it is required");
+    let hosting = Hosting {
+        program: Program { path: path.clone(), args: words.to_vec() },
+        rules: rules.rules,
+        games: args.games,
+        seed: args.seed,
+        max_pieces: args.pieces,
+        jobs: args.jobs,
+        think: Duration::from_millis(args.think),
+        patience: Duration::from_secs_f64(args.timeout),
+    };
+    let files = args.record.as_deref().map(|path| Files::new(path, args.games)).transpose()?;
+    let interrupt = Interrupt::watch_with_sigterm()?;
+    let mut progress = GamesProgress::new(&Path::new(path).file_name().unwrap_or(path).to_string_lossy());
+    let games = play(&hosting, |Progress { games, pieces }| {
+        let (games, num_games) = (games.into(), hosting.games.into());
+        progress.show(EvaluationProgress { games, num_games, pieces });
+        !interrupt.is_pressed()
+    });
+    drop(progress);
+    let games = games?;
+    let report = Report::new(&hosting, rules.preset, &games);
+    print(&if args.json { report.to_json() } else { report.to_text() })?;
+    if let Some(files) = files {
+        let written = games.iter().try_for_each(|game| recordings::write(&files.of(game), &game.recording));
+        written?;
+        say(format_args!("{} recordings: {}", games.len(), files.path.display()));
+    }
+    if let Some(code) = interrupt.exit_code() {
+        say(format_args!("stopped; {} of {} games had ended", games.len(), hosting.games));
+        return Ok(ExitCode::from(code));
+    }
+    let has_lost = games.iter().any(|game| matches!(game.end, End::Lost(_)));
+    Ok(ExitCode::from(u8::from(has_lost)))
+}
+
+/// Where the recordings go.
+struct Files {
+    path: PathBuf,
+    /// The digits of the numbers of games; none if there is a single file.
+    digits: Option<usize>,
+}
+
+impl Files {
+    fn new(path: &Path, games: u32) -> anyhow::Result<Files> {
+        let is_file = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        let digits = (games > 1 || !is_file).then(|| (games - 1).to_string().len());
+        if digits.is_some() {
+            fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+        } else {
+            check_writable(path)?;
+        }
+        Ok(Files { path: path.to_path_buf(), digits })
+    }
+
+    fn of(&self, game: &HostedGame) -> PathBuf {
+        let number = game.game;
+        self.digits.map_or(self.path.clone(), |digits| self.path.join(format!("game-{number:0digits$}.json")))
+    }
+}

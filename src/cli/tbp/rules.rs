@@ -1,0 +1,27 @@
+//! The rules of a game with a bot: those of the flags, if the protocol has words for them.
+
+use super::args::TbpArgs;
+use crate::cli::options::UsageError;
+use crate::cli::weights::RulesNote;
+use crate::client::RulesChoice;
+use crate::tbp::check_rules;
+use crate::wire::rules::ResolvedRules;
+
+/// The preset that bots know.
+const PRESET: &str = "guideline";
+
+/// The rules of the flags. What they leave open is that of a run under the same preset, if there is one, else the preset's.
+///
+/// # Errors
+/// [`UsageError`] for rules that cannot be played, or that the protocol has no words for.
+pub fn rules(args: &TbpArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
+    let wrong = |error: String| UsageError(format!("rules: {error}"));
+    let guideline = RulesChoice { preset: PRESET.to_owned(), ..RulesChoice::default() };
+    let choice = match noted.filter(|noted| noted.preset == PRESET) {
+        Some(noted) => noted.changed_by(&args.rules).map_err(|error| wrong(error.to_string()))?,
+        None => args.rules.choice(guideline),
+    };
+    let resolved = ResolvedRules::try_from(&choice).map_err(|error| wrong(error.to_string()))?;
+    check_rules(&resolved.rules).map_err(|error| wrong(error.to_string()))?;
+    Ok(resolved)
+}

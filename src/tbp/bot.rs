@@ -1,0 +1,201 @@
+//! A bot: one of our agents, as a front end talks to it.
+//!
+//! It hears lines and answers with messages. It reads no stream and prints nothing; and it says what was wrong with a line, in
+//! words for the person who made the front end.
+
+use crate::agents::{Agent, AgentRng, Kernel, Sight};
+use crate::engine::{Placement, Randomizer, Rules, Tetromino, is_blocked};
+
+use super::lines::shown;
+use super::messages::{
+    BotMessage, FrontEndMessage, Info, Letter, Move, MoveInfo, RulesMessage, Suggestion, read,
+};
+use super::position::Position;
+
+/// How many moves a suggestion has at most: the first is the choice, the others are for front ends by other rules.
+const MAX_MOVES: usize = 10;
+/// How much of a line that is wrong is shown.
+const SHOWN: usize = 120;
+/// The extensions that it knows.
+const FEATURES: [&str; 2] = ["randomizer", "move_info"];
+
+/// Who plays, and by which rules.
+#[derive(Clone, Debug)]
+pub struct BotSetup {
+    /// What the agent is called.
+    pub name: String,
+    /// Who plays.
+    pub agent: Agent,
+    /// The rules that it takes for granted: [those that the protocol has words for](super::check_rules).
+    pub rules: Rules,
+    /// The seed of the random numbers that it draws.
+    pub seed: u64,
+    /// How many moves it suggests at most, at least one.
+    pub max_moves: usize,
+}
+
+/// A bot.
+#[derive(Clone, Debug)]
+pub struct Bot {
+    setup: BotSetup,
+    kernel: Kernel,
+    rng: AgentRng,
+    position: Option<Position>,
+}
+
+/// What comes of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// What it answers.
+    pub answer: Option<BotMessage>,
+    /// What was wrong with the line.
+    pub complaint: Option<String>,
+    /// Whether it is to end.
+    pub quits: bool,
+}
+
+impl BotSetup {
+    /// The usual number of moves.
+    pub fn new(name: String, agent: Agent, rules: Rules, seed: u64) -> BotSetup {
+        BotSetup { name, agent, rules, seed, max_moves: MAX_MOVES }
+    }
+}
+
+impl Bot {
+    /// A bot that has heard nothing.
+    pub fn new(setup: BotSetup) -> Bot {
+        let rng = AgentRng::new(setup.seed);
+        Bot { setup, kernel: Kernel::best(), rng, position: None }
+    }
+
+    /// Its first words.
+    pub fn info(&self) -> BotMessage {
+        BotMessage::Info(Info {
+            name: format!("Tetrion {}", self.setup.name),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            author: "Tetrion".to_owned(),
+            features: FEATURES.map(str::to_owned).to_vec(),
+        })
+    }
+
+    /// Hears a line.
+    pub fn hear(&mut self, line: &str) -> Heard {
+        let message = match read::<FrontEndMessage>(line) {
+            Ok(Some(message)) => message,
+            Ok(None) => return Heard::default(),
+            Err(_) if line.trim().is_empty() => return Heard::default(),
+            Err(error) => return Heard::complaint(format!("{error}; ignored {:?}", shown(line, SHOWN))),
+        };
+        match message {
+            FrontEndMessage::Rules(rules) => {
+                self.adopt(&rules);
+                Heard { answer: Some(BotMessage::Ready), ..Heard::default() }
+            }
+            FrontEndMessage::Start(start) => {
+                let position = Position::new(*start, &self.setup.rules);
+                let complaint = position.as_ref().err().map(|error| format!("start: {error}"));
+                self.position = position.ok();
+                Heard { complaint, ..Heard::default() }
+            }
+            FrontEndMessage::Suggest => self.suggest(),
+            FrontEndMessage::Play { played } => self.change("play", |position, rules| {
+                position.play(&played, rules).map_err(|error| (error, true))
+            }),
+            FrontEndMessage::NewPiece { piece: Letter(piece) } => {
+                self.change("new_piece", |position, _| position.deal(piece).map_err(|error| (error, false)))
+            }
+            FrontEndMessage::Stop => {
+                self.position = None;
+                Heard::default()
+            }
+            FrontEndMessage::Quit => Heard { quits: true, ..Heard::default() },
+        }
+    }
+
+    /// Plays by the randomizer of a front end.
+    fn adopt(&mut self, rules: &RulesMessage) {
+        self.setup.rules.randomizer = match rules.randomizer.as_deref() {
+            Some("seven_bag") => Randomizer::Bag7,
+            _ => Randomizer::Uniform,
+        };
+    }
+
+    /// Changes the position; an error says whether the position is lost.
+    fn change(
+        &mut self,
+        message: &str,
+        change: impl FnOnce(&mut Position, &Rules) -> Result<(), (String, bool)>,
+    ) -> Heard {
+        let Some(position) = &mut self.position else { return Heard::complaint(before_start(message)) };
+        match change(position, &self.setup.rules) {
+            Ok(()) => Heard::default(),
+            Err((error, is_lost)) => {
+                let rest = if is_lost { "; the position is lost, expected start" } else { "" };
+                if is_lost {
+                    self.position = None;
+                }
+                Heard::complaint(format!("{message}: {error}{rest}"))
+            }
+        }
+    }
+
+    /// The moves that it would make. It gives up, with no move, where it can make none, so that no front end waits.
+    fn suggest(&mut self) -> Heard {
+        let found = match &self.position {
+            None => Err(before_start("suggest")),
+            Some(position) => moves(&self.setup, self.kernel, position, &mut self.rng),
+        };
+        let (suggestion, complaint) = match found {
+            Ok(suggestion) => (suggestion, None),
+            Err(complaint) => (Suggestion::default(), Some(complaint)),
+        };
+        Heard { answer: Some(BotMessage::Suggestion(suggestion)), complaint, quits: false }
+    }
+}
+
+impl Heard {
+    fn complaint(complaint: String) -> Heard {
+        Heard { complaint: Some(complaint), ..Heard::default() }
+    }
+}
+
+fn before_start(message: &str) -> String {
+    format!("{message}: there is no position, expected start before")
+}
+
+/// The moves that an agent would make in a position, the one that it would choose first.
+fn moves(
+    setup: &BotSetup,
+    kernel: Kernel,
+    position: &Position,
+    rng: &mut AgentRng,
+) -> Result<Suggestion, String> {
+    let BotSetup { agent, rules, max_moves, .. } = setup;
+    let Position { held, queue, playfield, lines, .. } = position;
+    let Some(&piece) = queue.front() else {
+        return Err("suggest: the queue is empty, expected start or new_piece with a piece before".to_owned());
+    };
+    if is_blocked(rules, playfield, piece) {
+        return Err(format!("suggest: {piece} is blocked where it appears"));
+    }
+    let next: Vec<Tetromino> = queue.iter().copied().skip(1).take(rules.preview.into()).collect();
+    let odds = position.odds_after(1 + next.len());
+    let sight = Sight { rules, playfield, piece, next: &next, held: *held, odds, lines: *lines };
+    let placements = agent.preferences(kernel, &sight, rng);
+    let hand = sight.hand();
+    // That an equal piece is held first has no words in the protocol.
+    let has_words = |placement: &Placement| !(placement.hold && hand.other == Some(piece));
+    let to_move = |placement: &Placement| {
+        let placed = hand.piece(*placement).expect("a piece in the hand");
+        Move::of(rules, playfield, placed, *placement)
+    };
+    let moves = placements.iter().filter(|placement| has_words(placement)).take(*max_moves).map(to_move);
+    let depth = match agent {
+        Agent::Lookahead(agent) => agent.pieces(),
+        Agent::Expectation(agent) => agent.expectation().pieces.into(),
+        _ => 0,
+    };
+    let (nodes, depth) = (Some(placements.len().into()), Some((1 + depth).into()));
+    let move_info = MoveInfo { nodes, depth, ..MoveInfo::default() };
+    Ok(Suggestion { moves: moves.collect(), move_info: Some(move_info) })
+}

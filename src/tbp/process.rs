@@ -1,0 +1,218 @@
+//! A bot as a process: lines to it, lines from it, and a bounded end.
+//!
+//! It knows no game. Three threads stand between a bot and the game, so that no bot can hold the game up: one writes what the
+//! bot may never read, one reads lines that may never end, and one drains stderr and keeps the last words. Between them and the
+//! game are queues of bounded length. The threads end with the pipes, and nothing waits for them: a process that a bot left
+//! behind may hold the pipes open.
+//!
+//! A bot has a process group of its own where there is such a thing, and all of it ends with the game.
+
+use std::ffi::OsString;
+use std::io::{self, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::faults::Fault;
+use super::lines::{Line, MAX_LINE_BYTES, read_line, shown};
+use super::messages::{FrontEndMessage, write};
+
+/// Lines that wait on their way to a bot. A piece makes three or four of them, so this is a bot that has left many moves unread.
+const OUTBOX: usize = 256;
+/// Lines that wait on their way from a bot: beyond that, it waits.
+const INBOX: usize = 16;
+/// How much of its stderr is kept: the last lines of a panic.
+const LAST_WORDS: usize = 400;
+/// How long a bot has to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long a bot that has closed its output may take to be gone, so that its exit code is known.
+const LINGER: Duration = Duration::from_millis(250);
+/// How often a wait looks whether all games are to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A program, and how it is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its path, or its name if it is to be searched for as a shell would.
+    pub path: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// A running bot. It is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct BotProcess {
+    child: Child,
+    inbox: Receiver<Line>,
+    /// Gone once the bot has been told to quit.
+    outbox: Option<SyncSender<String>>,
+    last_words: Arc<Mutex<Vec<u8>>>,
+    has_ended: bool,
+}
+
+/// Why a game does not go on.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// By a fault of the bot.
+    By(Fault),
+    /// All games are to stop.
+    Stopped,
+}
+
+impl From<Fault> for Broken {
+    fn from(fault: Fault) -> Broken {
+        Broken::By(fault)
+    }
+}
+
+impl BotProcess {
+    /// Starts a program.
+    pub fn start(program: &Program) -> io::Result<BotProcess> {
+        let mut command = Command::new(&program.path);
+        command.args(&program.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (to_bot, outbox) = sync_channel(OUTBOX);
+        let (from_bot, inbox) = sync_channel(INBOX);
+        let last_words = Arc::default();
+        // Killed when dropped from here on, should there be no threads.
+        let bot = BotProcess {
+            child,
+            inbox,
+            outbox: Some(to_bot),
+            last_words: Arc::clone(&last_words),
+            has_ended: false,
+        };
+        let spawn = |work: Box<dyn FnOnce() + Send>| {
+            thread::Builder::new().name("bot".to_owned()).stack_size(256 << 10).spawn(work)
+        };
+        if let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) {
+            spawn(Box::new(move || tell(stdin, &outbox)))?;
+            spawn(Box::new(move || listen(stdout, &from_bot)))?;
+            spawn(Box::new(move || drain(stderr, &last_words)))?;
+        }
+        Ok(bot)
+    }
+
+    /// Tells it something, without waiting until it listens. One that has gone shows that by its silence.
+    pub fn tell(&self, line: String) -> Result<(), Fault> {
+        match self.outbox.as_ref().map(|outbox| outbox.try_send(line)) {
+            Some(Err(TrySendError::Full(_))) => Err(Fault::Deaf),
+            _ => Ok(()),
+        }
+    }
+
+    /// Its next line, which must come before the deadline; `waited` is how long it had.
+    pub fn hear(
+        &mut self,
+        expected: &'static str,
+        deadline: Instant,
+        waited: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<String, Broken> {
+        let line = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left.min(LOOK)) {
+                Ok(line) => break line,
+                Err(RecvTimeoutError::Disconnected) => return Err(self.left(expected).into()),
+                Err(RecvTimeoutError::Timeout) if is_stopped() => return Err(Broken::Stopped),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    return Err(Fault::Silent { expected, waited }.into());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        let (line, why) = match line {
+            Line::Text(line) => return Ok(line),
+            Line::NotText => ("...", "it is no UTF-8".to_owned()),
+            Line::TooLong => ("...", format!("it has more than {MAX_LINE_BYTES} bytes")),
+        };
+        Err(Fault::NotAMessage { line: line.to_owned(), why }.into())
+    }
+
+    /// What there is to say of a bot that has closed its output.
+    fn left(&mut self, expected: &'static str) -> Fault {
+        thread::sleep(LINGER);
+        let how = match self.kill() {
+            Ok(status) if status.success() => "without an error".to_owned(),
+            // It may be alive, and have closed its output only.
+            Ok(status) if status.code().is_none() => format!("or its output did ({status})"),
+            Ok(status) => format!("with {status}"),
+            Err(error) => error.to_string(),
+        };
+        let words = self.last_words.lock().expect("a lock that is not poisoned");
+        let words = String::from_utf8_lossy(&words);
+        let last: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = last[last.len().saturating_sub(3)..].join(" / ");
+        Fault::Left { expected, how, last_words: shown(&last, LAST_WORDS) }
+    }
+
+    /// Tells it to quit, and ends it if it does not.
+    pub fn quit(mut self) {
+        let _ = self.tell(write(&FrontEndMessage::Quit));
+        drop(self.outbox.take());
+        let deadline = Instant::now() + GRACE;
+        loop {
+            // What it still says is of no interest, but that it closes its output: it has ended then.
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.inbox.recv_timeout(left).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Ends it and all that it started, and waits until it is gone.
+    fn kill(&mut self) -> io::Result<std::process::ExitStatus> {
+        // Before it is waited for: until then its number is its own.
+        #[cfg(unix)]
+        if !self.has_ended
+            && let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.kill();
+        self.has_ended = true;
+        self.child.wait()
+    }
+}
+
+impl Drop for BotProcess {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+/// Writes to a bot until it is gone, or there is no more to say.
+fn tell(mut stdin: ChildStdin, lines: &Receiver<String>) {
+    while let Ok(line) = lines.recv() {
+        if stdin.write_all(line.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads the lines of a bot until it is gone, or one is no line.
+fn listen(stdout: ChildStdout, lines: &SyncSender<Line>) {
+    let mut stdout = BufReader::with_capacity(16 << 10, stdout);
+    while let Ok(Some(line)) = read_line(&mut stdout) {
+        let is_last = line == Line::TooLong;
+        if lines.send(line).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Reads what a bot writes to stderr, and keeps the end of it.
+fn drain(mut stderr: ChildStderr, last_words: &Mutex<Vec<u8>>) {
+    let mut some = [0; 4096];
+    while let Ok(len @ 1..) = stderr.read(&mut some) {
+        let mut words = last_words.lock().expect("a lock that is not poisoned");
+        words.extend_from_slice(&some[..len]);
+        let too_many = words.len().saturating_sub(2 * LAST_WORDS);
+        words.drain(..too_many);
+    }
+}
