@@ -4,8 +4,8 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, Placement, Playfield, PlayfieldOf,
-    Rules, Shape, Tetromino, drops, every_choice_always_exists, land,
+    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, MovingPiece, Placement, Playfield,
+    PlayfieldOf, Rules, Shape, SteeredPiece, Tetromino, drops, every_choice_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -21,7 +21,7 @@ pub struct Position {
     pub chain: Chain,
     /// Where keys have moved the piece; `None` if it has just appeared. Placements count from where it appeared all the
     /// same.
-    pub falling: Option<FallingPiece>,
+    pub falling: Option<MovingPiece>,
 }
 
 /// What to return besides actions, rewards, lines and ends.
@@ -112,7 +112,8 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     // more on a rough stack, and they must be found.
     let placements = if rules.names_spots() { 5 * width } else { 3 * width };
     let search = if rules.names_spots() { 1_000 + 40 * width * height / 16 } else { 0 };
-    let keys = if options.keys { key_search(rules) + placements * 200 } else { 0 };
+    let searches = u64::from(options.keys) + u64::from(rules.steers());
+    let keys = searches * (key_search(rules) + placements * 200);
     let pieces = 1 + u64::from(rules.hold);
     num_positions as u64 * pieces * (search + keys + placements * (row + landing))
 }
@@ -129,7 +130,7 @@ pub fn nanoseconds_of_one(
     let row = 150 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height));
     let search = if rules.names_spots() { 2 * (1_000 + 40 * width * height / 16) } else { 0 };
     // The search ends where the placement is found: on the way through a third of all places.
-    let keys = if options.keys { key_search(rules) / 3 } else { 0 };
+    let keys = (u64::from(options.keys) + u64::from(rules.steers())) * key_search(rules) / 3;
     num_positions as u64 * (row + 2 * height * boards + search + keys)
 }
 
@@ -323,9 +324,9 @@ fn enumerate_each(
             if options.keys {
                 columns.push_keys(&HandPaths::towards(rules, &position.playfield, &all), &all);
             }
+            columns.push_actions(rules, position, hand.current, &all);
             for (piece, placement) in all {
                 let (shape, landing) = land(rules, &position.playfield, piece, placement);
-                columns.actions.push(action(rules, position.falling, piece, placement));
                 columns.placements.push(placement.action(rules) as i32);
                 if rules.spin_labels() > 1 {
                     columns.spins.push(placement.spin() as u8);
@@ -365,17 +366,6 @@ fn enumerate_each(
     columns
 }
 
-/// The next action towards a placement of a piece.
-fn action(rules: &Rules, falling: Option<FallingPiece>, piece: Tetromino, placement: Placement) -> i32 {
-    match rules.action_model {
-        ActionModel::Placement => placement.action(rules) as i32,
-        ActionModel::Keypress => {
-            let falling = falling.unwrap_or_else(|| FallingPiece::spawn(piece, rules.width, rules.height));
-            falling.key_towards(placement, rules.width) as i32
-        }
-    }
-}
-
 impl Options {
     /// Whether any wanted column is written landing by landing.
     fn look_at_landings(self) -> bool {
@@ -384,6 +374,39 @@ impl Options {
 }
 
 impl Placements {
+    /// Writes the next action towards each placement.
+    fn push_actions(
+        &mut self,
+        rules: &Rules,
+        position: &Position,
+        current: Tetromino,
+        all: &[(Tetromino, Placement)],
+    ) {
+        let placements = all.iter().map(|(_, placement)| *placement);
+        match (rules.action_model, position.falling) {
+            (ActionModel::Placement, _) => {
+                self.actions.extend(placements.map(|placement| placement.action(rules) as i32));
+            }
+            (ActionModel::Keypress, falling) if rules.steers() => {
+                let piece = match falling {
+                    Some(MovingPiece::Steered(piece)) => piece,
+                    _ => SteeredPiece::spawn(rules, &position.playfield, current),
+                };
+                let targets: Vec<Placement> = placements.collect();
+                let keys = piece.keys_towards(rules, &position.playfield, &targets);
+                self.actions.extend(keys.into_iter().map(|key| key as i32));
+            }
+            (ActionModel::Keypress, falling) => {
+                let piece = match falling {
+                    Some(MovingPiece::Falling(piece)) => piece,
+                    _ => FallingPiece::spawn(current, rules.width, rules.height),
+                };
+                let key = |placement| piece.key_towards(placement, rules.width) as i32;
+                self.actions.extend(placements.map(key));
+            }
+        }
+    }
+
     /// No placements of no positions, with room for `num_rows`.
     pub fn empty(num_rows: usize, num_features: usize) -> Placements {
         let features = Vec::with_capacity(num_rows * num_features);

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::{FallingPiece, Playfield, Tetromino};
+use crate::engine::{MovingPiece, Playfield, Tetromino};
 
 /// A way of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct View<'a> {
     /// The cells.
     pub playfield: &'a Playfield,
     /// The current piece on its way down, where keys move it.
-    pub falling: Option<FallingPiece>,
+    pub falling: Option<MovingPiece>,
     /// The current piece and the shown pieces after it.
     pub pieces: &'a [Tetromino],
     /// Lines cleared in this episode.
@@ -171,7 +171,7 @@ const MAX_FALLING: usize = 80;
 fn ansi(view: &View<'_>) -> String {
     let View { playfield, pieces, lines, num_pieces, falling, .. } = view;
     let cell = view.cells();
-    let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino)));
+    let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino())));
     let frame = format!("+{}+", "--".repeat(playfield.width().into()));
     let mut aside = [String::new(), String::new(), String::new(), String::new()];
     if let Some((current, next)) = pieces.split_first() {

@@ -236,7 +236,7 @@ pub static AGENTS: &[AgentRow] = &[
     },
     AgentRow {
         name: "random_keys",
-        description: "Every key with the same chance; rules of key presses only.",
+        description: "Every key that can be pressed with the same chance; rules of key presses only.",
         source: "course notebook",
         parameters: &[],
         build: |_| Ok(Agent::Keys(KeyAgent::Random)),
@@ -432,10 +432,10 @@ impl Agent {
 }
 
 impl KeyAgent {
-    /// The next key.
-    pub fn press(self, rng: &mut AgentRng) -> Key {
+    /// The next key, of those that can be pressed.
+    pub fn press(self, keys: &[Key], rng: &mut AgentRng) -> Key {
         match self {
-            KeyAgent::Random => random::key(rng),
+            KeyAgent::Random => random::key(keys, rng),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::agents::{
     AGENTS, Agent, AgentError, AgentRng, AgentRow, CONTROLLERS, Controller, Decision, Expectation, Kernel,
     LinearAgent, MonteCarlo, Parameter, Parameters, Sight, TerminalPolicy, Thought,
 };
-use crate::engine::{ActionModel, Placement, Rules, Tetromino};
+use crate::engine::{ActionModel, MovingPiece, Placement, Rules, Tetromino};
 use crate::names::unknown;
 use crate::recording::Course;
 
@@ -71,13 +71,14 @@ impl Pilot {
         let rules = course.rules();
         let cost = self.agent.cost(rules);
         let next: Vec<Tetromino> = course.next().collect();
+        let player_rules = course.player_rules();
         let decision = loop {
             match &mut self.turn {
                 Turn::Decided(decision) => break *decision,
                 Turn::Thinking(_) if *work == 0 => return None,
                 Turn::Thinking(thought) => {
                     let sight = Sight {
-                        rules,
+                        rules: &player_rules,
                         playfield: course.playfield(),
                         piece: course.piece().expect("a game that goes on"),
                         next: &next,
@@ -94,8 +95,13 @@ impl Pilot {
         };
         Some(match (decision, course.falling()) {
             (Decision::Place(placement), None) => placement.action(rules) as u16,
-            (Decision::Place(placement), Some(piece)) => piece.key_towards(placement, rules.width) as u16,
-            (Decision::Press(agent), _) => agent.press(&mut self.rng) as u16,
+            (Decision::Place(placement), Some(MovingPiece::Falling(piece))) => {
+                piece.key_towards(placement, rules.width) as u16
+            }
+            (Decision::Place(placement), Some(MovingPiece::Steered(piece))) => {
+                piece.key_towards(rules, course.playfield(), placement) as u16
+            }
+            (Decision::Press(agent), _) => agent.press(&course.keys(), &mut self.rng) as u16,
         })
     }
 

@@ -134,7 +134,11 @@ impl Player {
     /// Why it places the piece in play where it does, if weights decide, and as soon as they have.
     pub fn reasons(&self) -> Option<Reasons> {
         let controller = self.pilot.controller()?;
-        let target = *self.targets.get(self.course().outcome().pieces as usize)?;
-        Reasons::of(self.name(), controller, self.course(), target?)
+        let course = self.course();
+        let target = (*self.targets.get(course.outcome().pieces as usize)?)?;
+        // Once keys have held a piece for it, it is a placement of the piece in play.
+        let is_held = course.falling().is_some_and(|piece| piece.is_swapped());
+        let target = if is_held { target.holding(false) } else { target };
+        Reasons::of(self.name(), controller, course, target)
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::client::RulesChoice;
 use crate::engine::{
     ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
-    Reach, RotationSystem, Rules, Scoring, SpinRule, TopOut,
+    Reach, RotationSystem, Rules, Scoring, SpinRule, Timing, TopOut,
 };
 
 /// The options for the rules: a preset, and the changes to it.
@@ -104,6 +104,18 @@ pub struct RulesArgs {
     #[arg(long, value_name = "NAME", value_parser = value::<AttackTable>())]
     #[serde(with = "as_name")]
     pub attack: Option<AttackTable>,
+
+    /// Steps in the air after which a piece falls by a row, 1 to 255, where keys steer it [default: the rules']
+    #[arg(long, value_name = "STEPS")]
+    pub gravity: Option<u32>,
+
+    /// Steps on the ground after which it locks, 1 to 255 [default: the rules']
+    #[arg(long, value_name = "STEPS")]
+    pub lock_delay: Option<u32>,
+
+    /// How often a step or a turn on the ground lets that delay begin anew, 0 to 255 [default: the rules']
+    #[arg(long, value_name = "N")]
+    pub lock_resets: Option<u32>,
 }
 
 impl RulesArgs {
@@ -140,6 +152,9 @@ impl RulesArgs {
             scoring_game_end,
             clear_points,
             attack,
+            gravity,
+            lock_delay,
+            lock_resets,
         } = self.clone();
         RulesChoice {
             preset: rules.unwrap_or(others.preset),
@@ -161,13 +176,16 @@ impl RulesArgs {
             clear_points: clear_points.or(others.clear_points),
             attack: attack.or(others.attack),
             preview: preview.or(others.preview),
+            gravity: gravity.or(others.gravity),
+            lock_delay: lock_delay.or(others.lock_delay),
+            lock_resets: lock_resets.or(others.lock_resets),
         }
     }
 }
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 16] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 19] {
         let Rules {
             width: _,
             height: _,
@@ -185,7 +203,9 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             clear_points,
             attack,
             preview,
+            timing,
         } = *rules;
+        let part = |part: fn(&Timing) -> u8| json!(timing.as_ref().map(part));
         let Scoring { piece, lines, game_end } = scoring;
         [
             (Randomizer::FIELD, json!(randomizer.name())),
@@ -204,6 +224,9 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             ("scoring_piece", json!(piece)),
             ("scoring_lines", json!(lines)),
             ("scoring_game_end", json!(game_end)),
+            ("gravity", part(|timing| timing.gravity)),
+            ("lock_delay", part(|timing| timing.lock_delay)),
+            ("lock_resets", part(|timing| timing.lock_resets)),
         ]
     }
     let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };

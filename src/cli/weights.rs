@@ -12,7 +12,7 @@ use super::expectation::ExpectationNote;
 use super::model::ModelNote;
 use super::rules::RulesArgs;
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
-use crate::engine::{NamedChoice, Rules, Scoring};
+use crate::engine::{NamedChoice, Rules, Scoring, Timing};
 use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
@@ -110,6 +110,27 @@ pub struct ModernNote {
     pub clear_points: String,
     /// Which lines clears send.
     pub attack: String,
+    /// How time passes where keys steer pieces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<TimingNote>,
+}
+
+/// How time passes where keys steer pieces, in steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingNote {
+    /// Steps in the air after which a piece falls by a row.
+    pub gravity: u8,
+    /// Steps on the ground after which it locks.
+    pub lock_delay: u8,
+    /// How often that delay begins anew.
+    pub lock_resets: u8,
+}
+
+impl From<Timing> for TimingNote {
+    fn from(Timing { gravity, lock_delay, lock_resets }: Timing) -> TimingNote {
+        TimingNote { gravity, lock_delay, lock_resets }
+    }
 }
 
 /// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
@@ -206,6 +227,7 @@ impl RulesNote {
             clear_points,
             attack,
             preview,
+            timing,
         } = *rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesNote {
@@ -226,6 +248,7 @@ impl RulesNote {
                 hold,
                 clear_points: clear_points.name().to_owned(),
                 attack: attack.name().to_owned(),
+                timing: timing.map(TimingNote::from),
             }),
             preview: preview.into(),
             piece_points: piece,
@@ -259,7 +282,8 @@ impl RulesNote {
             ..RulesChoice::default()
         };
         if let Some(modern) = &self.modern {
-            let ModernNote { rows_above, rotation, half_turns, spins, hold, clear_points, attack } = modern;
+            let ModernNote { rows_above, rotation, half_turns, spins, hold, clear_points, attack, timing } =
+                modern;
             choice.rows_above = Some(*rows_above);
             choice.rotation = value(rotation)?;
             choice.half_turns = value(half_turns)?;
@@ -267,6 +291,9 @@ impl RulesNote {
             choice.hold = Some(*hold);
             choice.clear_points = value(clear_points)?;
             choice.attack = value(attack)?;
+            choice.gravity = timing.map(|timing| timing.gravity.into());
+            choice.lock_delay = timing.map(|timing| timing.lock_delay.into());
+            choice.lock_resets = timing.map(|timing| timing.lock_resets.into());
         }
         Ok(choice)
     }

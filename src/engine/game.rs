@@ -25,6 +25,7 @@ use super::placement::Placement;
 use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
+use super::reachable::Resting;
 use super::rules::{Rules, TopOut};
 use super::spin::Spin;
 use super::tetromino::{Shape, Tetromino};
@@ -95,6 +96,13 @@ impl<C: Column, const N: usize> Game<C, N> {
     pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) {
         let landed = settle(rules, &mut self.playfield, fallen);
         self.count(rules, landed, Spin::None);
+    }
+
+    /// Lets the piece that has been dealt come to rest where keys have steered it.
+    pub fn rest(&mut self, rules: &Rules, piece: Tetromino, resting: Resting) {
+        let Resting { row, column, spin, .. } = resting;
+        let landed = lock(rules, &mut self.playfield, resting.shape(piece), row, column);
+        self.count(rules, landed, spin);
     }
 
     #[inline(always)]

@@ -19,8 +19,9 @@ use super::playfield::PlayfieldOf;
 use super::tetromino::{POSES, Shape, Tetromino};
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
-/// cannot predict the next key.
-const MOVES: [(i8, u8); 6] = [(0, 0), (-1, 0), (1, 0), (0, 3), (0, 1), (0, 0)];
+/// cannot predict the next key. The keys of modern Tetris do nothing here.
+const MOVES: [(i8, u8); 10] =
+    [(0, 0), (-1, 0), (1, 0), (0, 3), (0, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)];
 
 /// A tetromino on its way down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

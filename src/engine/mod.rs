@@ -4,8 +4,8 @@
 //! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
 //! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
 //! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
-//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that walk to their column, and [`keypress`] for those that fall
-//! while keys move them.
+//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that walk to their column, [`keypress`] for those that fall
+//! while keys move them, and [`steered`] for the same with kicks and a clock.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
 //! no global state. It could be lifted into another program as it is.
@@ -30,12 +30,15 @@ pub mod key;
 pub mod keypress;
 pub mod paths;
 pub mod perft;
+mod place;
 pub mod placement;
 pub mod playfield;
 pub mod reach;
 pub mod reachable;
 pub mod rotation;
 pub mod spin;
+pub mod steered;
+pub mod timing;
 
 pub use choice::NamedChoice;
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
@@ -47,6 +50,7 @@ pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use paths::{Paths, Press};
 pub use perft::{Perft, perft};
+pub use place::Arrival;
 pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
@@ -60,4 +64,6 @@ pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
 };
 pub use spin::{Spin, SpinRule};
+pub use steered::{MovingPiece, Steered, SteeredPiece};
 pub use tetromino::{Shape, Tetromino, UnknownLetter, parse_sequence};
+pub use timing::Timing;

@@ -11,11 +11,12 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::column::Column;
+use super::place::{Arrival, Ground, Place};
 use super::playfield::PlayfieldOf;
 use super::reachable::{Movement, Resting};
 use super::rotation::Turns;
-use super::spin::{Spin, SpinRule};
-use super::tetromino::{TRUE_POSES, Tetromino, cells_from_anchor};
+use super::spin::SpinRule;
+use super::tetromino::{Tetromino, cells_from_anchor};
 
 /// A key of modern Tetris.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,24 +103,6 @@ struct Step {
     press: Press,
 }
 
-/// Where a piece is, and by what it came there as far as spins ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    orientation: usize,
-    /// Of the anchor.
-    column: i32,
-    row: i32,
-    arrival: Arrival,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arrival {
-    Moved = 0,
-    Turned = 1,
-    /// By a kick that makes a T-spin full.
-    TurnedFully = 2,
-}
-
 impl Paths {
     /// Searches from where the piece appears; finds nothing if it is blocked.
     pub fn search<C: Column, const N: usize>(
@@ -127,7 +110,7 @@ impl Paths {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
     ) -> Paths {
-        Paths::find(movement, playfield, tetromino, None)
+        Paths::find(movement, playfield, tetromino, Paths::start(movement, playfield, tetromino), None)
     }
 
     /// Searches until there are keys to all of these placements, which are in order; finds others on the way.
@@ -139,25 +122,47 @@ impl Paths {
         tetromino: Tetromino,
         wanted: &[Resting],
     ) -> Paths {
-        Paths::find(movement, playfield, tetromino, Some(wanted))
+        let start = Paths::start(movement, playfield, tetromino);
+        Paths::find(movement, playfield, tetromino, start, Some(wanted))
+    }
+
+    /// The same for a piece that has been moved already, to a place where it can be.
+    pub(super) fn from<C: Column, const N: usize>(
+        movement: &Movement,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+        place: Place,
+        wanted: &[Resting],
+    ) -> Paths {
+        Paths::find(movement, playfield, tetromino, Some(place), Some(wanted))
+    }
+
+    /// Where the piece appears, unless it is blocked.
+    fn start<C: Column, const N: usize>(
+        movement: &Movement,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+    ) -> Option<Place> {
+        let row = movement.spawn(playfield, tetromino)?;
+        Some(Place {
+            orientation: 0,
+            column: Movement::spawn_column(playfield.width()).into(),
+            row: row.into(),
+            arrival: Arrival::Moved,
+        })
     }
 
     fn find<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
+        start: Option<Place>,
         wanted: Option<&[Resting]>,
     ) -> Paths {
         let mut missing = wanted.map_or(usize::MAX, <[Resting]>::len);
         let mut paths = Paths { steps: Vec::new(), ends: BTreeMap::new() };
-        let Some(row) = movement.spawn(playfield, tetromino) else { return paths };
+        let Some(place) = start else { return paths };
         let room = Room::new(movement, playfield, tetromino);
-        let place = Place {
-            orientation: 0,
-            column: Movement::spawn_column(playfield.width()).into(),
-            row: row.into(),
-            arrival: Arrival::Moved,
-        };
         let mut seen = [[[0u64; 32]; 4]; 3];
         let mut see = |place: &Place| {
             let rows = &mut seen[place.arrival as usize][place.orientation][place.column as usize];
@@ -213,6 +218,16 @@ impl Paths {
         keys.reverse();
         Some(keys)
     }
+
+    /// The first of them.
+    pub(super) fn first_to(&self, placement: Resting) -> Option<Press> {
+        let (mut at, mut first) = (*self.ends.get(&placement)?, Press::HardDrop);
+        while at != 0 {
+            let Step { before, press, .. } = self.steps[at as usize];
+            (at, first) = (before, press);
+        }
+        Some(first)
+    }
 }
 
 /// A piece on a playfield: where its anchor may be.
@@ -262,16 +277,6 @@ impl<'a> Room<'a> {
         if (0..self.width).contains(&column) { self.full[column as usize] } else { u64::MAX }
     }
 
-    fn is_full(&self, column: i32, row: i32) -> bool {
-        row < 0 || self.full_in(column) >> row & 1 == 1
-    }
-
-    fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool {
-        (0..self.width).contains(&column)
-            && (0..64).contains(&row)
-            && self.free[orientation][column as usize] >> row & 1 == 1
-    }
-
     /// Moved as far as it goes in a direction, but not at all if it cannot go.
     fn slid(&self, place: Place, columns: i32, rows: i32, most: u32) -> Option<Place> {
         let mut moved = Place { arrival: Arrival::Moved, ..place };
@@ -292,28 +297,6 @@ impl<'a> Room<'a> {
         (row != place.row).then_some(Place { row, arrival: Arrival::Moved, ..place })
     }
 
-    fn turned(&self, place: Place, quarters: usize) -> Option<Place> {
-        // A turned O is where it was, and no spin.
-        if self.tetromino == Tetromino::O {
-            return None;
-        }
-        let (from, to) = (place.orientation, (place.orientation + quarters) % 4);
-        let kicks = self.turns.kicks(from, to).iter().enumerate();
-        kicks
-            .map(|(n, &(columns, rows))| Place {
-                orientation: to,
-                column: place.column + i32::from(columns),
-                row: place.row + i32::from(rows),
-                arrival: match (self.spins, self.tetromino) {
-                    (SpinRule::Off, _) => Arrival::Moved,
-                    (rule, Tetromino::T) if rule.is_full_by_kick(n, from, to) => Arrival::TurnedFully,
-                    (_, Tetromino::T) | (SpinRule::AllSpins, _) => Arrival::Turned,
-                    _ => Arrival::Moved,
-                },
-            })
-            .find(|place| self.is_free(to, place.column, place.row))
-    }
-
     fn pressed(&self, place: Place, press: Press) -> Option<Place> {
         match press {
             Press::Left => self.slid(place, -1, 0, 1),
@@ -322,48 +305,38 @@ impl<'a> Room<'a> {
             Press::FarRight => self.slid(place, 1, 0, u32::MAX),
             Press::SoftDrop => self.slid(place, 0, -1, 1),
             Press::SonicDrop | Press::HardDrop => self.fallen(place),
-            Press::TurnRight | Press::TurnLeft | Press::TurnHalf => self.turned(place, press.turns()),
+            Press::TurnRight | Press::TurnLeft | Press::TurnHalf => {
+                self.turned(place, press.turns(), true).map(|turned| turned.place)
+            }
         }
     }
 
     /// The placement that a hard drop makes.
     fn dropped(&self, place: Place) -> Resting {
-        let place = self.pressed(place, Press::HardDrop).unwrap_or(place);
-        let shape = &TRUE_POSES[self.tetromino as usize][place.orientation];
-        let orientation = match self.tetromino {
-            Tetromino::O => 0,
-            Tetromino::I | Tetromino::S | Tetromino::Z => place.orientation % 2,
-            _ => place.orientation,
-        };
-        Resting {
-            orientation: orientation as u8,
-            column: place.column as u8 - shape.anchor_column,
-            row: place.row as u8 - shape.anchor_row,
-            spin: self.spin(place),
-        }
+        self.resting(self.pressed(place, Press::HardDrop).unwrap_or(place))
+    }
+}
+
+impl Ground for Room<'_> {
+    fn tetromino(&self) -> Tetromino {
+        self.tetromino
     }
 
-    /// What a piece counts as that rests where it has come to.
-    fn spin(&self, place: Place) -> Spin {
-        let Place { orientation, column, row, arrival } = place;
-        if arrival == Arrival::Moved {
-            return Spin::None;
-        }
-        if self.tetromino != Tetromino::T {
-            let is_mobile = [(-1, 0), (1, 0), (0, 1)]
-                .iter()
-                .any(|(columns, rows)| self.is_free(orientation, column + columns, row + rows));
-            return if is_mobile { Spin::None } else { Spin::Full };
-        }
-        // Clockwise from the upper left, so that a T points to the side between corner n and the next one.
-        let corners = [(-1, 1), (1, 1), (1, -1), (-1, -1)];
-        let is_full = corners.map(|(columns, rows)| self.is_full(column + columns, row + rows));
-        if is_full.iter().filter(|is_full| **is_full).count() < 3 {
-            Spin::None
-        } else if arrival == Arrival::TurnedFully || is_full[orientation] && is_full[(orientation + 1) % 4] {
-            Spin::Full
-        } else {
-            Spin::Mini
-        }
+    fn turns(&self) -> &Turns {
+        self.turns
+    }
+
+    fn spins(&self) -> SpinRule {
+        self.spins
+    }
+
+    fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool {
+        (0..self.width).contains(&column)
+            && (0..64).contains(&row)
+            && self.free[orientation][column as usize] >> row & 1 == 1
+    }
+
+    fn is_full(&self, column: i32, row: i32) -> bool {
+        row < 0 || self.full_in(column) >> row & 1 == 1
     }
 }

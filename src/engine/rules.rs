@@ -7,6 +7,7 @@ use super::randomizer::Randomizer;
 use super::rotation::{HalfTurns, RotationSystem};
 use super::spin::SpinRule;
 use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
+use super::timing::Timing;
 
 /// Changes whenever equal seeds and equal actions could give another game.
 pub const RULES_VERSION: &str = "tetrion-rules-1";
@@ -23,7 +24,7 @@ choice! {
     pub enum ActionModel: "action_model" {
         /// One step is one piece: an orientation and a column.
         Placement = 1, "placement";
-        /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop.
+        /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop; and more under reach srs.
         Keypress = 2, "keypress";
     }
 }
@@ -138,6 +139,8 @@ pub struct Rules {
     pub attack: AttackTable,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
+    /// How time passes where keys [steer](Rules::steers) pieces; none elsewhere.
+    pub timing: Option<Timing>,
 }
 
 /// A rule set with a name.
@@ -168,6 +171,7 @@ const SIMPLIFIED: Rules = Rules {
     clear_points: ClearPoints::Lines,
     attack: AttackTable::Off,
     preview: 0,
+    timing: None,
 };
 
 /// Every rule set with a name, the default first.
@@ -278,6 +282,16 @@ pub enum RulesError {
         /// What they were.
         value: f64,
     },
+    /// A part of [`Timing`] that is out of range, or missing, or where no time passes.
+    #[error("{field} is {value}, expected {expected}")]
+    Timing {
+        /// Which part.
+        field: &'static str,
+        /// What was given.
+        value: u32,
+        /// What may be given.
+        expected: &'static str,
+    },
     /// Two choices that cannot go together.
     #[error("{0}")]
     Contradiction(&'static str),
@@ -336,22 +350,26 @@ impl Rules {
         for (field, value) in points {
             check_points(field, value)?;
         }
+        if let Some(field) = self.timing.and_then(Timing::zero) {
+            return Err(RulesError::Timing { field, value: 0, expected: Timing::STEPS });
+        }
         self.check_together().map_err(RulesError::Contradiction)
     }
 
     /// Checks the choices that need one another.
     fn check_together(&self) -> Result<(), &'static str> {
-        if self.action_model == ActionModel::Keypress {
+        if self.action_model == ActionModel::Keypress && !self.steers() {
             if self.reach != Reach::SidewaysWalk {
-                return Err("the keypress action model needs reach by walking sideways");
+                return Err("the keypress action model needs reach by walking sideways, or reach srs");
             }
             if self.orientations != OrientationTable::Lab {
-                return Err("the keypress action model needs the lab's orientation table");
+                return Err("the keypress action model needs the lab's orientation table, or reach srs");
             }
             if self.hold {
-                return Err("the keypress action model has no key to hold a piece");
+                return Err("the keypress action model has a key to hold a piece under reach srs only");
             }
         }
+        Timing::check(self.timing, self.steers())?;
         if self.hold && self.preview == 0 {
             return Err("hold needs a preview of at least 1: while no piece is held, the next one is placed");
         }
@@ -397,6 +415,12 @@ impl Rules {
     /// Whether a point is a line, so that points say nothing more.
     pub fn points_are_lines(&self) -> bool {
         self.scoring == Scoring::LINES && self.clear_points == ClearPoints::Lines
+    }
+
+    /// Whether keys steer pieces as in modern Tetris: with kicks, soft drops and a lock delay.
+    #[inline]
+    pub const fn steers(&self) -> bool {
+        matches!((self.action_model, self.reach), (ActionModel::Keypress, Reach::Srs))
     }
 
     /// Whether a placement names the spot where it comes to rest, because an orientation and a column do not say it.
@@ -447,13 +471,19 @@ impl Rules {
     }
 
     /// The size of the action space, whether or not all of them exist: [`Rules::num_placements`], twice that where a piece can
-    /// be held; or six keys.
+    /// be held; or the keys.
     pub const fn num_actions(&self) -> u32 {
         match self.action_model {
             ActionModel::Placement if self.hold => 2 * self.num_placements(),
             ActionModel::Placement => self.num_placements(),
-            ActionModel::Keypress => Key::ALL.len() as u32,
+            ActionModel::Keypress => self.keys().len() as u32,
         }
+    }
+
+    /// The keys where a step is a key, by number: the first six, or all of them where they [steer](Rules::steers) pieces.
+    #[inline]
+    pub const fn keys(&self) -> &'static [Key] {
+        if self.steers() { &Key::ALL } else { Key::ALL.split_at(6).0 }
     }
 
     /// The numbers that placements of one piece take: four orientations a column, times the spots of each if they name them.

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, PlayfieldOf, Rules, Tetromino, episode_seed,
-    rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, PlayfieldOf, Resting, Rules, SteeredPiece,
+    Tetromino, episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -108,6 +108,8 @@ pub(super) enum Rest {
     Placed { piece: Tetromino, action: u16 },
     /// It fell by keys, and could not fall any further from here.
     Fallen(FallingPiece),
+    /// Keys steered it there.
+    Steered { piece: Tetromino, resting: Resting },
 }
 
 /// The landing that led to the playfield of an environment: what its features are computed from.
@@ -124,14 +126,22 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     }
 }
 
+/// Bytes of a piece that keys move, by either game of them.
+const MOVING_BYTES: usize = {
+    let (falling, steered) = (size_of::<Option<FallingPiece>>(), size_of::<Option<SteeredPiece>>());
+    if falling > steered { falling } else { steered }
+};
+
 /// Environments in columns; all of the same length.
 #[derive(Debug, Default)]
 pub(super) struct Envs<C: Column, const N: usize> {
     pub playfields: Vec<PlayfieldOf<C, N>>,
     pub last_landings: Vec<Option<LastLanding<C, N>>>,
     pub visible: Vec<Visible>,
-    /// The current pieces on their way down; empty where a step is a placement.
+    /// The current pieces on their way down; empty where a step is a placement, or keys steer them.
     pub falling: Vec<Option<FallingPiece>>,
+    /// The current pieces where keys steer them; else empty.
+    pub steered: Vec<Option<SteeredPiece>>,
     /// The pieces held; empty where none can be.
     pub held: Vec<Option<Tetromino>>,
     /// The clears just made and the lines sent in the episode; empty where the rules do not ask for them.
@@ -196,7 +206,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
-        + size_of::<Option<FallingPiece>>()
+        + MOVING_BYTES
         + size_of::<Option<Tetromino>>()
         + size_of::<(Chain, u64)>()
         + size_of::<Dealer>()
@@ -213,6 +223,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             last_landings: vec![None; num_envs],
             visible: vec![Visible::NOTHING; num_envs],
             falling: Vec::new(),
+            steered: Vec::new(),
             held: Vec::new(),
             chains: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
@@ -234,7 +245,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
             envs.dealers.push(dealer);
             envs.episodes.push(EpisodeIndex { env_seed, index: 0 });
         }
-        if config.rules.action_model == ActionModel::Keypress {
+        if config.rules.steers() {
+            envs.steered = vec![None; num_envs];
+        } else if config.rules.action_model == ActionModel::Keypress {
             envs.falling = vec![None; num_envs];
         }
         if config.rules.hold {
@@ -252,6 +265,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings.clear();
         self.visible.clear();
         self.falling.clear();
+        self.steered.clear();
         self.held.clear();
         self.chains.clear();
         self.dealers.clear();
@@ -267,6 +281,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings.push(other.last_landings[i]);
         self.visible.push(other.visible[i]);
         self.falling.extend(other.falling.get(i));
+        self.steered.extend(other.steered.get(i));
         self.held.extend(other.held.get(i));
         self.chains.extend(other.chains.get(i));
         self.dealers.push(other.dealers[i].clone());
@@ -288,6 +303,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.falling.get(i).copied().flatten()
     }
 
+    /// The current piece of an environment where keys steer it.
+    #[inline]
+    pub fn steered(&self, i: usize) -> Option<SteeredPiece> {
+        self.steered.get(i).copied().flatten()
+    }
+
     /// The piece that is held in an environment.
     #[inline]
     pub fn held(&self, i: usize) -> Option<Tetromino> {
@@ -306,6 +327,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible[i].hand(rules, self.held(i))
     }
 
+    /// The next piece of an environment.
+    pub fn next(&self, i: usize) -> Option<Tetromino> {
+        self.visible[i].0[1]
+    }
+
     pub fn memory_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
             column.capacity() * size_of::<T>()
@@ -314,6 +340,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.last_landings)
             + bytes(&self.visible)
             + bytes(&self.falling)
+            + bytes(&self.steered)
             + bytes(&self.held)
             + bytes(&self.chains)
             + bytes(&self.dealers)
@@ -369,6 +396,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *chain = Default::default();
         }
         self.appear(config, i);
+        self.appear_steered(config, i);
     }
 
     /// Puts the current piece, if there is one, where pieces begin to fall, if they do.
@@ -377,6 +405,14 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let Rules { width, height, .. } = config.rules;
         if let Some(falling) = self.falling.get_mut(i) {
             *falling = self.visible[i].current().map(|piece| FallingPiece::spawn(piece, width, height));
+        }
+    }
+
+    /// The same where keys steer pieces.
+    pub fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
+        if let Some(steered) = self.steered.get_mut(i) {
+            let spawn = |piece| SteeredPiece::spawn(&config.rules, &self.playfields[i], piece);
+            *steered = self.visible[i].current().map(spawn);
         }
     }
 }

@@ -6,6 +6,9 @@ use crate::engine::{ActionModel, Rules, Tetromino};
 
 use super::EnvConfig;
 
+/// Numbers of [`Field::PieceState`].
+pub(super) const PIECE_STATE: usize = 8;
+
 /// The type of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // their names say it
@@ -43,6 +46,8 @@ pub enum Field {
     Falling,
     /// Row and column of the four cells of the falling piece.
     FallingCells,
+    /// What the cells of a piece that keys steer do not say.
+    PieceState,
     /// Which actions exist.
     ActionMask,
     /// Lines cleared in this episode.
@@ -85,7 +90,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 22] = [
+pub static FIELDS: [FieldInfo; 23] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -143,11 +148,20 @@ pub static FIELDS: [FieldInfo; 22] = [
                       rows of height and above lie above the playfield; all -1 where there is no piece",
     },
     FieldInfo {
+        field: Field::PieceState,
+        name: "piece_state",
+        layout: "uint8 [8]",
+        description: "with key presses under reach srs only: quarter turns of the falling piece; 0 if it was moved last, 1 if it \
+                      was turned, 2 if by a kick that makes a T-spin full; steps in the air until it falls; steps on the \
+                      ground until it locks; how often its delay can begin anew; how often kicks can lift it; the lowest row \
+                      that it has been in; 1 if the piece before it was held for it",
+    },
+    FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
-        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses",
-        description: "true for the distinct placements that exist, and for every key; for an episode that has ended, for \
-                      action 0 only",
+        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses, 10 under reach srs",
+        description: "true for the distinct placements that exist, and for every key that can be pressed; for an episode that \
+                      has ended, for action 0 only",
     },
     FieldInfo {
         field: Field::Lines,
@@ -243,7 +257,7 @@ pub struct FieldSpec {
 
 impl Field {
     /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 9] = [
+    pub const OBSERVATIONS: [Field; 10] = [
         Field::Board,
         Field::BoardBits,
         Field::Current,
@@ -253,6 +267,7 @@ impl Field {
         Field::Features,
         Field::Falling,
         Field::FallingCells,
+        Field::PieceState,
     ];
 
     /// What the caller sees beside it.
@@ -275,6 +290,7 @@ impl Field {
     pub fn is_of(self, rules: &Rules) -> bool {
         match self {
             Field::Falling | Field::FallingCells => rules.action_model == ActionModel::Keypress,
+            Field::PieceState => rules.steers(),
             Field::Held => rules.hold,
             Field::Spin => rules.spin_labels() > 1,
             Field::Attack | Field::Combo | Field::BackToBack => rules.keeps_chain(),
@@ -308,8 +324,11 @@ impl Field {
             Field::Falling => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
             Field::FallingCells => {
                 // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
-                (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + 2).max(width - 1))))
+                // In modern Tetris kicks may have lifted it.
+                let above = if config.rules.steers() { 6 } else { 2 };
+                (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + above).max(width - 1))))
             }
+            Field::PieceState => (Uint8, vec![PIECE_STATE as u32], Some(0.0), Some(255.0)),
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
             Field::Spin => (Uint8, vec![], Some(0.0), Some(2.0)),
             Field::Combo => (Uint16, vec![], Some(0.0), None),

@@ -11,7 +11,8 @@
 //! One `i32` an environment. Where a step is a placement: `orientation * width + column`, below `4 * width`; the column is
 //! that of the piece's leftmost cell, and the mask says which of them exist for the current piece. Where pieces move on their
 //! way down, or can be held, [`Placement::action`](crate::engine::Placement::action) has the numbers. Where a step is a key:
-//! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
+//! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time. Where keys
+//! [steer](crate::engine::steered) pieces there are 10, and the mask says which of them can be pressed.
 //!
 //! # Observation Space
 //! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] gives type, shape
@@ -51,6 +52,7 @@ mod seeding;
 mod slots;
 mod snapshot;
 mod state;
+mod steer;
 mod step;
 
 pub use columns::{EpisodeIndex, EpisodeStatistics};
@@ -69,7 +71,7 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{Chain, CompactPlayfield, FallingPiece, Hand, Playfield, Rules, Tetromino};
+use crate::engine::{Chain, CompactPlayfield, Hand, MovingPiece, Playfield, Rules, Tetromino};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -312,8 +314,11 @@ impl EnvBatch {
     ///
     /// After an episode that the rules ended, the next piece is seen where it would have begun, even if it overlaps the
     /// playfield there.
-    pub fn falling(&self, env_id: u32) -> Option<FallingPiece> {
-        each_size!(&self.envs, envs => envs.falling(env_id as usize))
+    pub fn falling(&self, env_id: u32) -> Option<MovingPiece> {
+        let i = env_id as usize;
+        each_size!(&self.envs, envs => {
+            envs.falling(i).map(MovingPiece::Falling).or(envs.steered(i).map(MovingPiece::Steered))
+        })
     }
 
     /// The piece that is held in an environment.
@@ -329,7 +334,7 @@ impl EnvBatch {
     /// The pieces that can be placed in an environment; none once its episode has ended.
     pub fn hand(&self, env_id: u32) -> Option<Hand> {
         let hand = each_size!(&self.envs, envs => envs.hand(&self.config.rules, env_id as usize));
-        hand.filter(|_| !self.has_ended(env_id))
+        hand.filter(|_| !self.has_ended(env_id)).map(|hand| hand.with(self.falling(env_id)))
     }
 
     /// Whether an environment's episode has ended and waits for its reset.

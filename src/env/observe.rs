@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, FallingPiece, Placement, Rules, Shape, Spin, Tetromino, comes_to_rest, land_at};
+use crate::engine::{Column, Placement, Rules, Shape, Spin, Tetromino, comes_to_rest, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -17,6 +17,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         match self.rest {
             Rest::Placed { piece, .. } => piece,
             Rest::Fallen(piece) => piece.tetromino,
+            Rest::Steered { piece, .. } => piece,
         }
     }
 
@@ -25,6 +26,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         match self.rest {
             Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
             Rest::Fallen(_) => Spin::None,
+            Rest::Steered { resting, .. } => resting.spin,
         }
     }
 
@@ -40,6 +42,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
                 let (row, column) = piece.corner();
                 (piece.shape(), row, column)
             }
+            Rest::Steered { piece, resting } => (resting.shape(piece), resting.row, resting.column),
         }
     }
 }
@@ -78,13 +81,17 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             Field::Falling => self.write_falling(config, rows, out),
             Field::FallingCells => {
-                let cells = |i| self.falling(i).map_or([(-1i8 as u8, -1i8 as u8); 4], |piece| piece.cells());
+                let cells = |i| self.moving_cells(i).unwrap_or([(-1i8 as u8, -1i8 as u8); 4]);
                 out.extend(rows.envs().flat_map(|i| cells(i).map(|(row, column)| [row, column])).flatten());
             }
+            Field::PieceState => out.extend(rows.envs().flat_map(|i| self.piece_state(config, i))),
             Field::ActionMask => {
                 out.reserve(rows.len() * table.num_actions());
                 for i in rows.envs() {
                     match (self.phases[i], self.hand(&config.rules, i)) {
+                        (Phase::Running, Some(_)) if config.rules.steers() => {
+                            self.append_keys(config, i, out)
+                        }
                         (Phase::Running, Some(hand)) => table.append_mask(&self.playfields[i], hand, out),
                         (Phase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
                         (Phase::Ended, _) | (Phase::Running, None) => {
@@ -172,6 +179,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
         out.truncate(start + len);
     }
 
+    /// Row and column of the cells of a piece that keys move.
+    fn moving_cells(&self, i: usize) -> Option<[(u8, u8); 4]> {
+        self.falling(i).map(|piece| piece.cells()).or(self.steered(i).map(|piece| piece.cells()))
+    }
+
     /// One byte a cell.
     fn write_falling(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
@@ -179,7 +191,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         out.resize(start + rows.len() * width * height, 0);
         let planes = out[start..].chunks_exact_mut(width * height);
         for (i, plane) in rows.envs().zip(planes) {
-            for (row, column) in self.falling(i).iter().flat_map(FallingPiece::cells) {
+            for (row, column) in self.moving_cells(i).into_iter().flatten() {
                 if usize::from(row) < height {
                     plane[usize::from(row) * width + usize::from(column)] = 1;
                 }

@@ -121,8 +121,8 @@ pub enum ActionError {
         /// The size of the action space.
         num_actions: u32,
     },
-    /// Placements that the current piece does not have.
-    #[error("actions[{}] is {}, which is not a placement of the current piece", actions[0].row, actions[0].action)]
+    /// Placements that the current piece does not have, and keys that cannot be pressed now.
+    #[error("actions[{}] is {}, which is not in the action mask", actions[0].row, actions[0].action)]
     Illegal {
         /// Which; never empty.
         actions: Vec<RefusedAction>,

@@ -4,25 +4,29 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1 to 3: the lowest that can hold the state
+//! format         u16, 1 to 4: the lowest that can hold the state
 //! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
 //!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
-//! modern         in format 3, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
+//! modern         from format 3 on, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
 //!                spins, hold (0 or 1), clear points, attack
+//! timing         in format 4, for key presses under reach srs: u8 gravity, lock delay, lock resets
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
-//!                landed on it: by which action (u8; in format 3 u16, less that of holding a piece), or with key presses in
-//!                which pose; if 0, the present playfield
+//!                landed on it: by which action (u8; from format 3 on u16, less that of holding a piece), or with key presses
+//!                in which pose; in format 4 u8 orientation, column of the leftmost and row of the lowest cell, and spin; if 0,
+//!                the present playfield
 //! playfield      u64 a column (this stands before piece and action)
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
-//! held           in format 3, where a piece can be held: u8, 255 for none
-//! chain          in format 3, where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
+//! held           from format 3 on, where a piece can be held: u8, 255 for none
+//! chain          from format 3 on, where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
-//!                its anchor
+//!                its anchor; in format 4 also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
+//!                full), whether the piece before it was held for it (0 or 1), steps in the air, steps on the ground, lock
+//!                resets, lifts, lowest row
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
-//! invalid        in format 2, where actions of the episode did not exist, and always in format 3: u64 how many, u64 the
+//! invalid        in format 2, where actions of the episode did not exist, and always from format 3 on: u64 how many, u64 the
 //!                length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes (under randomizer nes the piece dealt last, then
 //!                the others), and 7 x u16 how much less often each tetromino
@@ -47,5 +51,7 @@ const PLAIN_FORMAT: u16 = 1;
 /// For the games of the literature.
 const SHORT_FORMAT: u16 = 2;
 /// For rules with hold, reach srs, or other points for clears.
-const FORMAT: u16 = 3;
+const MODERN_FORMAT: u16 = 3;
+/// For those in which keys steer pieces.
+const FORMAT: u16 = 4;
 const NO_PIECE: u8 = 255;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Chain, Column, Dealer, FallingPiece, Hand, Playfield, Rules, Tetromino, is_blocked};
+use crate::engine::{
+    Chain, Column, Dealer, FallingPiece, Hand, MovingPiece, Playfield, Rules, SteeredPiece, Tetromino,
+    is_blocked,
+};
 
 use super::columns::{
     Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
@@ -22,6 +25,7 @@ pub struct EnvState {
     pub(super) last_landing: Option<LastLanding<u64, 32>>,
     pub(super) visible: Visible,
     pub(super) falling: Option<FallingPiece>,
+    pub(super) steered: Option<SteeredPiece>,
     pub(super) held: Option<Tetromino>,
     pub(super) chain: (Chain, u64),
     pub(super) dealer: Dealer,
@@ -48,8 +52,8 @@ impl EnvState {
     }
 
     /// The current piece on its way down, where a step is a key and there is a piece.
-    pub fn falling(&self) -> Option<FallingPiece> {
-        self.falling
+    pub fn falling(&self) -> Option<MovingPiece> {
+        self.falling.map(MovingPiece::Falling).or(self.steered.map(MovingPiece::Steered))
     }
 
     /// The piece that is held.
@@ -64,7 +68,8 @@ impl EnvState {
 
     /// The pieces that can be placed; none once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
-        self.visible.hand(&self.rules, self.held).filter(|_| !self.ended)
+        let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.ended);
+        hand.map(|hand| hand.with(self.falling()))
     }
 
     /// Whether the episode has ended and waits for its reset.
@@ -147,6 +152,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             last_landing: self.last_landings[i].map(|last| last.resized()),
             visible: self.visible[i],
             falling: self.falling(i),
+            steered: self.steered(i),
             held: self.held(i),
             chain: self.chain(i),
             dealer: self.dealers[i].clone(),
@@ -186,6 +192,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if let Some(falling) = self.falling.get_mut(i) {
             *falling = state.falling;
         }
+        if let Some(steered) = self.steered.get_mut(i) {
+            *steered = state.steered;
+        }
         if let Some(held) = self.held.get_mut(i) {
             *held = state.held;
         }
@@ -210,5 +219,6 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *held = position.held;
         }
         self.appear(config, i);
+        self.appear_steered(config, i);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A step checks all rows first; then it does every row by itself. What an action is differs by [`ActionModel`], which is
 //! looked up once a call: each model has a loop of its own, and so have placements that name their spots, or that may hold the
-//! current piece.
+//! current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
     ActionModel, Column, Key, Landed, Placement, Spin, Tetromino, comes_to_rest, lock, settle,
@@ -27,7 +27,7 @@ enum BadAction {
 
 /// How a step ended its episode.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EpisodeEnd {
+pub(super) enum EpisodeEnd {
     None,
     Terminated,
     Truncated,
@@ -67,14 +67,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
             // A negative action is out of range as well: its bits are those of a large number.
             Phase::Running if action as u32 as usize >= table.num_actions() => Some(BadAction::OutOfRange),
             Phase::Running => {
-                // Every key can be pressed at any time.
+                // Where a piece only falls, every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
-                    && config.rules.action_model == ActionModel::Placement;
+                    && (config.rules.action_model == ActionModel::Placement || config.rules.steers());
                 let exists = || {
                     if table.has_drops() {
                         let exists =
                             |piece| table.drop_on(&self.playfields[i], piece, action as usize).is_some();
                         self.visible[i].current().is_some_and(exists)
+                    } else if config.rules.steers() {
+                        self.has_key(config, i, Key::ALL[action as usize])
                     } else {
                         self.chosen(config, i, action).is_some()
                     }
@@ -131,6 +133,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
             ActionModel::Placement => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.place_of_hand(config, i, action)
             }),
+            ActionModel::Keypress if config.rules.steers() => {
+                self.step_each(config, rows, actions, outcome, |envs, i, action| {
+                    envs.steer(config, i, Key::ALL[action as usize])
+                });
+            }
             ActionModel::Keypress => self.step_each(config, rows, actions, outcome, |envs, i, action| {
                 envs.press(config, i, Key::ALL[action as usize])
             }),
@@ -244,7 +251,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a step whose action did not exist. Nothing else has changed.
     #[cold]
-    fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, EpisodeEnd) {
+    pub(super) fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, EpisodeEnd) {
         let counted = match config.invalid_action_policy {
             InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, false),
             InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
@@ -275,7 +282,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a piece that has landed, and deals the next one.
     #[inline]
-    fn count_landing(
+    pub(super) fn count_landing(
         &mut self,
         config: &EnvConfig,
         i: usize,
@@ -303,7 +310,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a step, and returns whether it is the episode's last one.
     #[inline]
-    fn count_step(
+    pub(super) fn count_step(
         &mut self,
         config: &EnvConfig,
         i: usize,

@@ -293,6 +293,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         rotation: _,
         half_turns: _,
         spins: _,
+        timing: _,
         hold,
     } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });

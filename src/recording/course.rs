@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Dealer, FallingPiece, Hand, Key, Landed, Odds, Placement, Playfield, Rules, Shape,
-    Spin, Tetromino, comes_to_rest, land_at,
+    ActionModel, Chain, Dealer, FallingPiece, HalfTurns, Hand, Key, Landed, MovingPiece, Odds, Placement,
+    Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -36,6 +36,16 @@ pub enum ActionRefused {
         /// The current piece.
         piece: Tetromino,
     },
+    /// A key that cannot be pressed now.
+    #[error("action {action}, {}, cannot be done with {piece} here", .key.name())]
+    NoKey {
+        /// Which.
+        action: u16,
+        /// The key.
+        key: Key,
+        /// The current piece.
+        piece: Tetromino,
+    },
 }
 
 /// A game up to some step.
@@ -47,7 +57,7 @@ pub struct Course {
     /// The current piece and the shown ones after it; fewer at the end of explicit pieces.
     visible: VecDeque<Tetromino>,
     /// The current piece on its way down, where keys move it.
-    falling: Option<FallingPiece>,
+    falling: Option<MovingPiece>,
     held: Option<Tetromino>,
     playfield: Playfield,
     cells: Cells,
@@ -135,7 +145,14 @@ impl Course {
 
     /// The pieces that can be placed; none once the game has ended.
     pub fn hand(&self) -> Option<Hand> {
-        self.piece().map(|piece| Hand::new(&self.rules, piece, self.held, self.next().next()))
+        self.piece().map(|piece| Hand::new(&self.player_rules(), piece, self.held, self.next().next()))
+    }
+
+    /// The rules, but that a piece for which another one was held cannot be held: what a player must know who chooses a
+    /// placement.
+    pub fn player_rules(&self) -> Rules {
+        let is_swapped = self.falling.is_some_and(|piece| piece.is_swapped());
+        Rules { hold: self.rules.hold && !is_swapped, ..self.rules }
     }
 
     /// How likely each tetromino is to follow those.
@@ -144,8 +161,21 @@ impl Course {
     }
 
     /// The piece in play on its way down, where keys move it.
-    pub fn falling(&self) -> Option<FallingPiece> {
+    pub fn falling(&self) -> Option<MovingPiece> {
         if self.end.is_none() { self.falling } else { None }
+    }
+
+    /// The keys that can be pressed; none where a step is a placement.
+    pub fn keys(&self) -> Vec<Key> {
+        let next = self.next().next();
+        let has_key = |key: &Key| match self.falling() {
+            None => false,
+            Some(MovingPiece::Falling(_)) => true,
+            Some(MovingPiece::Steered(piece)) => {
+                piece.has_key(&self.rules, &self.playfield, *key, self.held, next)
+            }
+        };
+        self.rules.keys().iter().copied().filter(has_key).collect()
     }
 
     /// How it ended, once it has.
@@ -199,8 +229,7 @@ impl Course {
 
     /// Where the current piece comes to rest if it is dropped now; none where keys do not move it.
     pub fn dropped(&self) -> Option<SceneCells> {
-        let falling = self.falling()?;
-        Some(falling.step(Key::Drop, &self.playfield).piece.cells())
+        Some(self.falling()?.dropped(&self.rules, &self.playfield))
     }
 
     /// Where an action leads the current piece: where the placement comes to rest; or, where keys move it, where it comes to
@@ -239,24 +268,57 @@ impl Course {
                     None
                 }
             }
-            ActionModel::Keypress => {
-                let falling = self.falling.expect("a piece that is in play falls");
-                let fall = falling.step(Key::ALL[usize::from(action)], &self.playfield);
-                self.falling = Some(fall.piece);
-                let (row, column) = fall.piece.corner();
-                fall.rests
-                    .then(|| self.land((fall.piece.tetromino, Spin::None), fall.piece.shape(), row, column))
-            }
+            ActionModel::Keypress => match self.falling.expect("a piece that is in play falls") {
+                MovingPiece::Falling(falling) => {
+                    let fall = falling.step(Key::ALL[usize::from(action)], &self.playfield);
+                    self.falling = Some(fall.piece.into());
+                    let (row, column) = fall.piece.corner();
+                    let landed = (fall.piece.tetromino, Spin::None);
+                    fall.rests.then(|| self.land(landed, fall.piece.shape(), row, column))
+                }
+                MovingPiece::Steered(piece) => self.steer(piece, action)?,
+            },
         };
         self.steps += 1;
         Ok(lines)
     }
 
-    /// A placement that does not exist.
+    /// A key by which a piece is steered. Returns the lines of the landing, if it landed.
+    fn steer(&mut self, piece: SteeredPiece, action: u16) -> Result<Option<u8>, ActionRefused> {
+        let key = Key::ALL[usize::from(action)];
+        let other = piece.swapped(&self.rules, &self.playfield, self.held, self.next().next());
+        match (key, other) {
+            (Key::Hold, Some(other)) => {
+                self.hold();
+                self.visible[0] = other.tetromino;
+                self.falling = Some(other.into());
+            }
+            (Key::Hold, None) => self.play_invalid(action)?,
+            (Key::RotateHalf, _) if self.rules.half_turns == HalfTurns::Off => self.play_invalid(action)?,
+            _ => {
+                let steered = piece.step(&self.rules, &self.playfield, key);
+                self.falling = Some(steered.piece.into());
+                let land = |resting: Resting| {
+                    let Resting { row, column, spin, .. } = resting;
+                    self.land((piece.tetromino, spin), resting.shape(piece.tetromino), row, column)
+                };
+                return Ok(steered.resting.map(land));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An action that does not exist.
     fn play_invalid(&mut self, action: u16) -> Result<(), ActionRefused> {
         match self.invalid_actions {
             InvalidActionPolicy::Reject => {
-                return Err(ActionRefused::NoPlacement { action, piece: self.visible[0] });
+                let piece = self.visible[0];
+                return Err(match self.rules.action_model {
+                    ActionModel::Placement => ActionRefused::NoPlacement { action, piece },
+                    ActionModel::Keypress => {
+                        ActionRefused::NoKey { action, key: Key::ALL[usize::from(action)], piece }
+                    }
+                });
             }
             InvalidActionPolicy::Terminate => {
                 self.score += self.rules.scoring.game_end;
@@ -307,8 +369,12 @@ impl Course {
 
     /// Puts the current piece where pieces begin to fall, if keys move it.
     fn appear(&mut self) {
+        let Rules { width, height, .. } = self.rules;
+        let spawn = |&piece: &Tetromino| match self.rules.steers() {
+            true => SteeredPiece::spawn(&self.rules, &self.playfield, piece).into(),
+            false => FallingPiece::spawn(piece, width, height).into(),
+        };
         if self.rules.action_model == ActionModel::Keypress {
-            let spawn = |&piece| FallingPiece::spawn(piece, self.rules.width, self.rules.height);
             self.falling = self.visible.front().map(spawn);
         }
     }

@@ -11,7 +11,8 @@ use super::actions::Actions;
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Placement, PlayfieldOf, Rules, Tetromino, TopOut,
+    ActionModel, Column, Dealer, FallingPiece, Game, Key, Placement, PlayfieldOf, Rules, SteeredPiece,
+    Tetromino, TopOut,
 };
 use crate::features::kernel::{
     Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
@@ -50,6 +51,8 @@ enum Turn {
     Choosing(Tetromino, Thought),
     /// It falls, and keys are pressed as its agent decided.
     Falling(FallingPiece, Decision),
+    /// The same where keys steer it.
+    Steered(SteeredPiece, Decision),
 }
 
 impl Episode {
@@ -111,6 +114,13 @@ impl Episode {
                     self.press(rules, piece, decision);
                     1
                 }
+                Some(Turn::Steered(piece, decision)) => {
+                    self.steer(rules, piece, decision);
+                    match decision {
+                        Decision::Place(_) => WAY,
+                        Decision::Press(_) => 1,
+                    }
+                }
             }
         }
     }
@@ -157,6 +167,10 @@ impl Episode {
                 self.steps += 1;
                 self.note(placement.action(rules));
             }
+            _ if rules.steers() => {
+                let piece = SteeredPiece::spawn(rules, playfield, piece);
+                self.turn = Some(Turn::Steered(piece, decision));
+            }
             _ => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
                 self.turn = Some(Turn::Falling(piece, decision));
@@ -181,7 +195,7 @@ impl Episode {
     fn press(&mut self, rules: &Rules, piece: FallingPiece, decision: Decision) {
         let key = match decision {
             Decision::Place(target) => piece.key_towards(target, rules.width),
-            Decision::Press(agent) => agent.press(&mut self.rng),
+            Decision::Press(agent) => agent.press(rules.keys(), &mut self.rng),
         };
         let fall = piece.step(key, &self.game.playfield);
         self.steps += 1;
@@ -192,7 +206,40 @@ impl Episode {
             self.turn = Some(Turn::Falling(fall.piece, decision));
         }
     }
+
+    /// One key where keys steer pieces.
+    fn steer(&mut self, rules: &Rules, piece: SteeredPiece, decision: Decision) {
+        let playfield = &self.game.playfield;
+        let mut dealer = self.dealer.clone();
+        let next = if rules.hold && self.held.is_none() { dealer.deal() } else { None };
+        let key = match decision {
+            Decision::Place(target) => piece.key_towards(rules, playfield, target),
+            Decision::Press(agent) => {
+                let keys = rules.keys().iter().copied();
+                let keys = keys.filter(|key| piece.has_key(rules, playfield, *key, self.held, next));
+                agent.press(&keys.collect::<Vec<_>>(), &mut self.rng)
+            }
+        };
+        self.steps += 1;
+        self.note(key as u32);
+        if key == Key::Hold {
+            let playfield = &self.game.playfield;
+            let swapped =
+                piece.swapped(rules, playfield, self.held, next).expect("a key that can be pressed");
+            self.hold(piece.tetromino);
+            self.turn = Some(Turn::Steered(swapped, decision));
+            return;
+        }
+        let steered = piece.step(rules, &self.game.playfield, key);
+        match steered.resting {
+            Some(resting) => self.game.rest(rules, piece.tetromino, resting),
+            None => self.turn = Some(Turn::Steered(steered.piece, decision)),
+        }
+    }
 }
+
+/// About how long it takes to find the way to a placement, in pieces of a kernel's own loop.
+const WAY: u64 = 64;
 
 /// What is known of the pieces after the current one: those that the rules show, in the room given, fewer at the end of a
 /// written sequence; and the odds of the one after them.

@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 21] = [
+const CAPABILITIES: [&str; 22] = [
     "attack",
     "balanced",
     "dm_env_rpc",
@@ -102,6 +102,7 @@ const CAPABILITIES: [&str; 21] = [
     "keypress",
     "keys",
     "lookahead",
+    "modern_keys",
     "nes",
     "placements",
     "positions",

@@ -109,8 +109,9 @@ impl Refusal {
                 Row::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
                     .actions(actions, &format!("is outside 0..={}", num_actions - 1))
             }
-            Refusal::Action(ActionError::Illegal { actions }) => Row::new(InvalidArgument, "ILLEGAL_ACTION")
-                .actions(actions, "is not a placement of the current piece"),
+            Refusal::Action(ActionError::Illegal { actions }) => {
+                Row::new(InvalidArgument, "ILLEGAL_ACTION").actions(actions, "is not in the action mask")
+            }
             Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
                 Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")

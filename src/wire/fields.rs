@@ -42,11 +42,13 @@ pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
         ActionModel::Keypress => "0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop",
     }
     .to_owned();
-    if rules.names_spots() {
+    if rules.steers() {
+        description.push_str(", 6 soft drop, 7 sonic drop, 8 rotate half, 9 hold");
+    } else if rules.names_spots() {
         let (rows, labels) = (rules.spot_rows(), rules.spin_labels());
         description = format!("(({description}) * {rows} + row of the lowest cell) * {labels} + spin");
     }
-    if rules.hold {
+    if rules.hold && rules.action_model == ActionModel::Placement {
         description = format!("{description}; {} more to hold the current piece", rules.num_placements());
     }
     pb::TensorSpec {

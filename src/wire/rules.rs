@@ -6,7 +6,7 @@
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
     ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
-    Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, TopOut,
+    Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing, TopOut,
 };
 use crate::names;
 
@@ -57,6 +57,12 @@ pub struct RulesChoice {
     pub attack: Option<AttackTable>,
     /// Next pieces shown.
     pub preview: Option<u32>,
+    /// Steps in the air after which a piece falls by a row, where keys steer it.
+    pub gravity: Option<u32>,
+    /// Steps on the ground after which it locks.
+    pub lock_delay: Option<u32>,
+    /// How often that delay begins anew.
+    pub lock_resets: Option<u32>,
 }
 
 /// Playable rules, and the preset that a caller named for them.
@@ -105,6 +111,9 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             hold,
             clear_points,
             attack,
+            gravity,
+            lock_delay,
+            lock_resets,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -172,6 +181,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         if let Some(preview) = *preview {
             rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
         }
+        rules.timing = timing(&rules, [*gravity, *lock_delay, *lock_resets])?;
         rules.check()?;
         Ok(ResolvedRules { preset: preset.name, rules })
     }
@@ -202,11 +212,14 @@ impl From<&RulesChoice> for pb::Rules {
             hold: rules.hold,
             clear_points: rules.clear_points.map(number),
             attack: rules.attack.map(number),
+            gravity: rules.gravity,
+            lock_delay: rules.lock_delay,
+            lock_resets: rules.lock_resets,
         }
     }
 }
 
-/// The choice of exactly these rules, with every field.
+/// The choice of exactly these rules, with every field that they have.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
         let Rules {
@@ -226,6 +239,7 @@ impl From<&ResolvedRules> for RulesChoice {
             clear_points,
             attack,
             preview,
+            timing,
         } = rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesChoice {
@@ -248,6 +262,9 @@ impl From<&ResolvedRules> for RulesChoice {
             scoring_lines: lines.to_vec(),
             scoring_game_end: Some(game_end),
             preview: Some(preview.into()),
+            gravity: timing.map(|timing| timing.gravity.into()),
+            lock_delay: timing.map(|timing| timing.lock_delay.into()),
+            lock_resets: timing.map(|timing| timing.lock_resets.into()),
         }
     }
 }
@@ -264,6 +281,30 @@ impl TryFrom<&RulesChoice> for ResolvedRules {
     fn try_from(choice: &RulesChoice) -> Result<ResolvedRules, DecodeError> {
         (&pb::Rules::from(choice)).try_into()
     }
+}
+
+/// Gravity, lock delay and lock resets: what is absent is that of level 1 where keys steer pieces; elsewhere all must be.
+fn timing(rules: &Rules, given: [Option<u32>; 3]) -> Result<Option<Timing>, RulesError> {
+    const FIELDS: [(&str, u32, &str); 3] =
+        [("gravity", 1, Timing::STEPS), ("lock_delay", 1, Timing::STEPS), ("lock_resets", 0, Timing::TIMES)];
+    let Timing { gravity, lock_delay, lock_resets } = Timing::LEVEL_1;
+    let mut parts = [gravity, lock_delay, lock_resets];
+    for ((field, least, bounds), (part, value)) in FIELDS.into_iter().zip(parts.iter_mut().zip(given)) {
+        // Zero is a default of many languages, and says nothing where no time passes.
+        match value {
+            None => {}
+            Some(0) if !rules.steers() => {}
+            Some(value) if !rules.steers() => {
+                return Err(RulesError::Timing { field, value, expected: Timing::NONE });
+            }
+            Some(value) => {
+                let within = u8::try_from(value).ok().filter(|_| value >= least);
+                *part = within.ok_or(RulesError::Timing { field, value, expected: bounds })?;
+            }
+        }
+    }
+    let [gravity, lock_delay, lock_resets] = parts;
+    Ok(rules.steers().then_some(Timing { gravity, lock_delay, lock_resets }))
 }
 
 fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), DecodeError> {
@@ -313,7 +354,9 @@ impl From<RulesError> for DecodeError {
             RulesError::Height(_) => DecodeError::field("height", problem),
             RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
             RulesError::Preview(_) => DecodeError::field("preview", problem),
-            RulesError::Points { field, .. } => DecodeError::field(field, problem),
+            RulesError::Points { field, .. } | RulesError::Timing { field, .. } => {
+                DecodeError::field(field, problem)
+            }
             RulesError::Contradiction(_) => DecodeError::invalid(Fault::Rules, "", problem),
         }
     }

@@ -76,6 +76,9 @@ pub fn decode(
         if rules.action_model == ActionModel::Keypress {
             observations.push(Field::Falling);
         }
+        if rules.steers() {
+            observations.push(Field::PieceState);
+        }
     }
     let is_missing = |field: &&Field| !field.is_of(&rules);
     if let Some(i) = observations.iter().position(|field| is_missing(&field)) {
@@ -89,7 +92,7 @@ pub fn decode(
     let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
     if infos.is_empty() {
         infos = vec![Field::Lines, Field::Pieces, Field::Length, Field::EpisodeReturn, Field::Seed];
-        if rules.action_model == ActionModel::Placement
+        if (rules.action_model == ActionModel::Placement || rules.steers())
             && env.invalid_action_policy != InvalidActionPolicy::Reject
         {
             infos.extend([Field::InvalidAction, Field::InvalidActions]);

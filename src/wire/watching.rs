@@ -2,7 +2,7 @@
 
 pub use crate::env::EpisodePhase;
 
-use crate::engine::{Key, Rules, Tetromino, parse_sequence};
+use crate::engine::{Rules, Tetromino, parse_sequence};
 use crate::env::EnvBatch;
 use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining};
 
@@ -91,7 +91,7 @@ pub fn encode_env(
         Some(falling) => CurrentPiece { tetromino, cells: falling.cells() },
         None => CurrentPiece::appearing(tetromino, rules),
     });
-    let ghost = falling.map(|falling| falling.step(Key::Drop, &batch.playfield(env_id)).piece.cells());
+    let ghost = falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id)));
     let last = batch.last_landing(env_id);
     let last = last.map(|last| remaining(&last.cells, last.cleared_rows, rules.height));
     pb::WatchedEnv {

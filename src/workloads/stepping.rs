@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use crate::engine::rng::{Tag, below, mix, stream, stream_word};
 use crate::engine::{
-    ActionModel, CompactPlayfield, Dealer, Playfield, Rules, Tetromino, drops, place, placements,
+    ActionModel, CompactPlayfield, Dealer, Key, Playfield, Rules, Tetromino, drops, place, placements,
 };
 use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
@@ -86,7 +86,11 @@ impl Stepper {
                 let all = placements(&rules, &empty, piece);
                 all.iter().map(|placement| placement.action(&rules) as i32).collect()
             }
-            ActionModel::Keypress => (0..rules.num_actions() as i32).collect(),
+            // Those that can be pressed at any time.
+            ActionModel::Keypress => {
+                let is_always = |key: &&Key| !matches!(key, Key::RotateHalf | Key::Hold);
+                rules.keys().iter().filter(is_always).map(|key| *key as i32).collect()
+            }
         };
         let mut stepper = Stepper {
             batch,

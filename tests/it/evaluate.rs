@@ -411,6 +411,7 @@ fn flags_can_turn_a_preset_into_any_other() {
             clear_points,
             attack,
             preview,
+            timing: _,
         } = preset.rules;
         let rows_above = format!("--rows-above={}", rows_above.min(3));
         let flags = [

@@ -403,7 +403,7 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
             if keys {
                 // On its way it has turned and moved: the same placements, and the keys from where it is.
                 let falling = FallingPiece { turns: 3, column: 3, row: 10, ..created };
-                let on_its_way = Position { falling: Some(falling), ..position };
+                let on_its_way = Position { falling: Some(falling.into()), ..position };
                 let later = enumerate(&rules, &[on_its_way], Some(&set), Options::default());
                 let next_keys = all.iter().map(|to| falling.key_towards(*to, 9) as i32).collect();
                 assert_eq!(later, Placements { actions: next_keys, ..listed });

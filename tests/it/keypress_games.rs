@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, KeyAgent};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{Dealer, End, Rules};
+use tetrion::engine::{ActionModel, Dealer, End, Rules, Timing, TopOut};
 use tetrion::rollout::{Bounds, Deal, Episode, Evaluation};
 
 use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
@@ -166,4 +166,60 @@ fn the_notebooks_means_come_out() {
         let keys = steps as f64 / pieces as f64;
         assert!((3.5..4.7).contains(&keys), "{keys} keys a piece");
     }
+}
+
+/// The game people play, key by key.
+fn guideline_by_keys(gravity: u8, lock_delay: u8) -> Rules {
+    Rules {
+        action_model: ActionModel::Keypress,
+        timing: Some(Timing { gravity, lock_delay, lock_resets: 15 }),
+        height: 24,
+        rows_above: 4,
+        ..Rules::preset("guideline").unwrap()
+    }
+}
+
+/// Who thinks in placements, and has the time to press the keys, plays the same games as by placements.
+#[test]
+fn a_player_with_time_plays_the_games_of_placements() {
+    for name in ["dellacherie", "lab-uniform"] {
+        let agent = Agent::Linear(Controller::named(name).unwrap().agent(10).unwrap());
+        for seed in 0..4 {
+            let by_keys = guideline_by_keys(60, 30);
+            let by_placements = Rules { action_model: ActionModel::Placement, timing: None, ..by_keys };
+            let played = |rules: &Rules| {
+                let mut episode =
+                    Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed))
+                        .recorded(rules);
+                episode.play(rules, &agent, Kernel::best(), Bounds { pieces: 60, steps: u64::MAX });
+                let actions = episode.take_actions().unwrap();
+                (episode.game, actions.iter().collect::<Vec<u16>>())
+            };
+            let ((keys, pressed), (placements, placed)) = (played(&by_keys), played(&by_placements));
+            assert_eq!(keys, placements, "{name}, seed {seed}");
+            assert!(pressed.len() > 2 * placed.len() && pressed.iter().all(|key| *key < 10));
+            assert_eq!(placed.len(), 60);
+            // Hold, hard drops and others.
+            assert!(pressed.contains(&9) && pressed.iter().filter(|key| **key == 5).count() == 60);
+        }
+    }
+}
+
+/// Whatever agents do, every piece lands: there is gravity.
+#[test]
+fn games_end_when_there_is_no_time() {
+    let rules = Rules { top_out: TopOut::LockOut, ..guideline_by_keys(1, 1) };
+    let agents = [
+        Agent::Keys(KeyAgent::Random),
+        Agent::Random,
+        Agent::Linear(Controller::named("dellacherie").unwrap().agent(10).unwrap()),
+    ];
+    for agent in agents {
+        for seed in 0..4 {
+            let (_, pieces, steps, _) = game(&rules, &agent, seed, 3_000);
+            assert!(pieces >= steps / 23, "{agent:?}: {pieces} pieces in {steps} steps");
+        }
+    }
+    let (.., is_lost) = game(&rules, &Agent::Keys(KeyAgent::Random), 1, 1_000_000);
+    assert!(is_lost);
 }

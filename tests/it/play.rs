@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyCode;
 use tetrion::cli::play::{Play, PlayArgs};
 use tetrion::cli::screen::terminal::Program;
-use tetrion::engine::{PRESETS, placements};
+use tetrion::engine::{MovingPiece, PRESETS, placements};
 use tetrion::recording::Scene;
 
 use crate::watch::{parsed, press, refused, screen};
@@ -128,7 +128,10 @@ fn what_was_taken_back_is_as_it_was() {
 #[test]
 fn a_piece_falls_in_time_where_keys_move_it() {
     let mut play = play(&["--rules", "lab", "--speed", "2"]);
-    let row = |play: &Play| play.course().falling().unwrap().row;
+    let row = |play: &Play| match play.course().falling() {
+        Some(MovingPiece::Falling(piece)) => piece.row,
+        other => panic!("{other:?} does not fall with every key"),
+    };
     let top = row(&play);
     wait(&mut play, 0.4);
     assert_eq!(row(&play), top);
@@ -219,4 +222,38 @@ fn a_hint_may_be_to_hold_the_piece() {
         drop_somewhere(&mut play, n);
     }
     assert!(held > 3, "{held} hints to hold");
+}
+
+#[test]
+fn modern_tetris_is_played_key_by_key() {
+    let flags = ["--rules", "guideline", "--action-model", "keypress", "--height", "24", "--seed", "3"];
+    let mut play = play(&flags);
+    let low = |play: &Play| scene(play).current.unwrap().cells[0].0;
+    assert_eq!(low(&play), 19);
+    // A row a second, which takes sixty steps: the clock of a terminal is finer than a row.
+    wait(&mut play, 0.8);
+    assert_eq!((low(&play), play.course().steps()), (19, 48));
+    wait(&mut play, 0.22);
+    assert_eq!((low(&play), play.course().steps()), (18, 61));
+    let first = play.course().piece().unwrap();
+    press(&mut play, &[LEFT, TURN, KeyCode::Char('c')]);
+    assert_eq!((play.course().held(), low(&play)), (Some(first), 19));
+    press(&mut play, &[KeyCode::Char('c')]);
+    assert!(screen(&play, 100, 30).contains("the piece cannot be held now"));
+    press(&mut play, &[KeyCode::Char('r')]);
+    assert!(screen(&play, 100, 30).contains("these rules have no half turns"));
+    // Down by a row, to the ground, and locked only by time or a drop.
+    press(&mut play, &[KeyCode::Down]);
+    assert_eq!(low(&play), 18);
+    press(&mut play, &[KeyCode::Char('f'), LEFT]);
+    assert_eq!((low(&play), play.course().outcome().pieces), (0, 0));
+    press(&mut play, &[HINT]);
+    assert!(!play.hint().expect("a game that goes on").placement.hold, "it was held already");
+    press(&mut play, &[DROP]);
+    assert_eq!(play.course().outcome().pieces, 1);
+    press(&mut play, &[KeyCode::Char('f')]);
+    wait(&mut play, 0.55);
+    assert_eq!(play.course().outcome().pieces, 2, "the lock delay is half a second at this speed");
+    let keys = screen(&play, 100, 30);
+    assert!(keys.contains("f sonic drop") && keys.contains("c hold"), "{keys}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tetrion::engine::{
     ActionModel, ClearPoints, HalfTurns, Placement, Playfield, Randomizer, Rules, Scoring, SpinRule,
-    Tetromino, TopOut, parse_sequence,
+    Tetromino, Timing, TopOut, parse_sequence,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
@@ -41,7 +41,12 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
 
 /// The same size and points in modern Tetris, with any of its choices.
 fn of_today(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
+    let timing = dice.one(&[(60, 30, 15), (1, 1, 0), (3, 4, 2)]);
+    let (gravity, lock_delay, lock_resets) = timing;
+    let is_by_keys = dice.below(3) == 0;
     Rules {
+        action_model: if is_by_keys { ActionModel::Keypress } else { ActionModel::Placement },
+        timing: is_by_keys.then_some(Timing { gravity, lock_delay, lock_resets }),
         width,
         height: height.min(36) + 4,
         rows_above: 4,
@@ -231,6 +236,11 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
                         cells.iter().map(|&(row, column)| (row.into(), column.into())).collect()
                     }
                 }
+            }),
+            // The second game of these keys is in env/modern_keys.rs.
+            ActionModel::Keypress if rules.steers() => has_landed.then(|| {
+                let cells = env.last_landing(0).unwrap().cells;
+                cells.iter().map(|&(row, column)| (row.into(), column.into())).collect()
             }),
             ActionModel::Keypress => {
                 let board = painting.notebook();

@@ -139,7 +139,7 @@ fn a_falling_piece_is_in_every_picture() {
     let falling = FallingPiece { tetromino: Tetromino::T, turns: 1, column: 2, row: 3 };
     let scene = View {
         playfield: &playfield,
-        falling: Some(falling),
+        falling: Some(falling.into()),
         pieces: &[Tetromino::T],
         lines: 0,
         num_pieces: 2,
@@ -164,14 +164,14 @@ fn a_falling_piece_is_in_every_picture() {
         +----------+";
     assert_eq!(render(Format::Ansi, &scene), expected);
     // One that comes to lie on full cells, as the piece after a lost game may, hides them.
-    let lost = View { falling: Some(FallingPiece { row: 1, ..falling }), ..scene };
+    let lost = View { falling: Some(FallingPiece { row: 1, ..falling }.into()), ..scene };
     assert_eq!(render(Format::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
 }
 
 #[test]
 fn no_picture_is_larger_than_the_largest() {
     let pieces = [Tetromino::L; 7];
-    let falling = Some(FallingPiece { tetromino: Tetromino::L, turns: 0, column: 1, row: 1 });
+    let falling = Some(FallingPiece { tetromino: Tetromino::L, turns: 0, column: 1, row: 1 }.into());
     for (width, height) in [(4, 4), (10, 20), (32, 40), (17, 5)] {
         let striped: Vec<u32> =
             (0..height).map(|row| if row % 2 == 0 { 0x5555_5555 } else { 0xAAAA_AAAA }).collect();

@@ -16,11 +16,12 @@ use tetrion::cli::screen::terminal::Program;
 use tetrion::cli::train::Purpose;
 use tetrion::cli::watch::{Watch, WatchArgs};
 use tetrion::cli::weights::{SeedsNote, Weights};
-use tetrion::engine::Rules;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
 use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 
 use crate::evaluate::tetrion;
 use crate::screen::text;
@@ -105,6 +106,20 @@ fn games_are_those_of_evaluations() {
     check("lab-uniform", &flags, Agent::Linear(linear("lab-uniform")), lab);
     assert!(AgentRow::named("random_keys").is_some());
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), lab);
+    let choice = RulesChoice {
+        preset: "guideline".to_owned(),
+        action_model: Some(ActionModel::Keypress),
+        height: Some(10),
+        rows_above: Some(4),
+        gravity: Some(3),
+        ..RulesChoice::default()
+    };
+    let modern = ResolvedRules::try_from(&choice).unwrap().rules;
+    assert_eq!(modern.timing, Some(Timing { gravity: 3, ..Timing::LEVEL_1 }));
+    let flags =
+        ["--rules=guideline", "--action-model=keypress", "--height=10", "--rows-above=4", "--gravity=3"];
+    check("random", &flags, Agent::Random, modern);
+    check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), modern);
 }
 
 #[test]

@@ -20,9 +20,10 @@ pub struct PlayArgs {
     #[arg(long, value_name = "NAME", default_value = "dt-10")]
     pub hint: String,
 
-    /// Rows a second that a piece falls where keys move it, 0 to 100; 0: it falls by a row with each key, and waits
-    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = speed)]
-    pub speed: f64,
+    /// Rows a second that a piece falls where keys move it, 0 to 100; 0: time passes with each key only [default: 2; 1 where
+    /// keys steer it, as under guideline]
+    #[arg(long, value_name = "N", value_parser = speed)]
+    pub speed: Option<f64>,
 
     /// Which game, under which rules, and how it is shown.
     #[command(flatten)]

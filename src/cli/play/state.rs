@@ -18,7 +18,9 @@ use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
 use crate::cli::setting::{Setting, result};
 use crate::engine::{ActionModel, Key};
-use crate::recording::{Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells};
+use crate::recording::{
+    ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
+};
 
 /// How much the other player does before the screen is drawn again, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;
@@ -51,6 +53,22 @@ const KEYS_OF_KEYS: [&str; 9] = [
     "+/- speed",
 ];
 
+/// Where keys steer the piece.
+const KEYS_OF_STEERING: [&str; 12] = [
+    "left/right move",
+    "up/z turn",
+    "r half turn",
+    "down soft drop",
+    "f sonic drop",
+    "space drop",
+    "c hold",
+    "p pause",
+    "h hint",
+    "u undo",
+    "n new",
+    "q quit",
+];
+
 /// A person's game.
 #[derive(Clone, Debug)]
 pub struct Play {
@@ -68,7 +86,7 @@ pub struct Play {
     hint: Option<Reasons>,
     /// Rows a second.
     speed: f64,
-    /// The rows that the piece should have fallen by now.
+    /// The steps that should have passed by now.
     due: f64,
     is_paused: bool,
     message: String,
@@ -95,7 +113,8 @@ impl Play {
             adviser: pilot::controller(&args.hint, &setting.rules)?,
             adviser_name: args.hint.clone(),
             hint: None,
-            speed: args.speed,
+            // A row a second is level 1, and gives the time to move a piece that is on the ground.
+            speed: args.speed.unwrap_or(if setting.rules.steers() { 1.0 } else { 2.0 }),
             due: 0.0,
             is_paused: false,
             message: String::new(),
@@ -171,10 +190,18 @@ impl Play {
 
     /// Does an action.
     fn play(&mut self, action: u16) {
-        // An action that cannot be done changes nothing: the game is over then.
-        if let Ok(Some(_)) = self.recorder.play(action) {
-            self.landings.push(self.course().steps());
-            self.appear();
+        // An action that cannot be done changes nothing.
+        match self.recorder.play(action) {
+            Ok(Some(_)) => {
+                self.landings.push(self.course().steps());
+                self.appear();
+            }
+            Ok(None) if action == Key::Hold as u16 => self.hint = None,
+            Err(ActionRefused::NoKey { key: Key::Hold, .. }) => {
+                self.message = "the piece cannot be held now".to_owned();
+            }
+            Err(ActionRefused::NoKey { .. }) => self.message = "these rules have no half turns".to_owned(),
+            Ok(None) | Err(_) => {}
         }
     }
 
@@ -206,13 +233,18 @@ impl Play {
 
     /// A key that moves the piece.
     fn steer(&mut self, code: KeyCode) {
+        let is_steered = self.setting.rules.steers();
         let key = match code {
             KeyCode::Left | KeyCode::Char('a') => Key::Left,
             KeyCode::Right | KeyCode::Char('d') => Key::Right,
             KeyCode::Up | KeyCode::Char('x' | 'w') => Key::RotateRight,
             KeyCode::Char('z' | 'y') => Key::RotateLeft,
             KeyCode::Char(' ') | KeyCode::Enter => Key::Drop,
+            KeyCode::Down | KeyCode::Char('s') if is_steered => Key::SoftDrop,
             KeyCode::Down | KeyCode::Char('s') => Key::Idle,
+            KeyCode::Char('f') if is_steered => Key::SonicDrop,
+            KeyCode::Char('r') if is_steered => Key::RotateHalf,
+            KeyCode::Char('c') if is_steered => Key::Hold,
             _ => return,
         };
         if self.course().piece().is_none() {
@@ -232,6 +264,7 @@ impl Play {
             }
             // There is nothing to wait for, but there may be a place further down.
             (Some(aim), Key::Idle) => aim.deepen(course),
+            (Some(_), Key::SoftDrop | Key::SonicDrop | Key::RotateHalf | Key::Hold) => {}
         }
     }
 
@@ -301,6 +334,7 @@ impl Program for Play {
             reasons: self.hint.as_ref().map(|hint| (hint, yours)),
             words: self.words(),
             keys: match &self.setting.rules {
+                rules if rules.steers() => &KEYS_OF_STEERING,
                 _ if self.is_by_keys() => &KEYS_OF_KEYS,
                 rules if rules.names_spots() || rules.hold => &KEYS_OF_TODAY,
                 _ => &KEYS_OF_PLACEMENTS,
@@ -317,7 +351,7 @@ impl Program for Play {
             KeyCode::Char('n') => self.begin_next(),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
             KeyCode::Char('h' | '?') => self.toggle_hint(),
-            KeyCode::Char('c') => {
+            KeyCode::Char('c') if !self.setting.rules.steers() => {
                 let course = self.recorder.course();
                 if self.aim.as_mut().is_some_and(|aim| !aim.swap(course)) && self.setting.rules.hold {
                     self.message = "there is nothing to swap it for".to_owned();
@@ -338,8 +372,11 @@ impl Program for Play {
         if !self.is_by_keys() || self.is_paused || self.course().piece().is_none() {
             return;
         }
-        self.due = (self.due + time.as_secs_f64() * self.speed).min(MOST_ROWS);
-        while self.due >= 1.0 {
+        // A step is a row where a piece falls with every key.
+        let steps_of_a_row = self.setting.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
+        self.due =
+            (self.due + time.as_secs_f64() * self.speed * steps_of_a_row).min(MOST_ROWS * steps_of_a_row);
+        while self.due >= 1.0 && self.course().piece().is_some() {
             self.due -= 1.0;
             self.play(Key::Idle as u16);
         }

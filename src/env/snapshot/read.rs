@@ -9,9 +9,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
+use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS, can_rest};
 use crate::engine::{
-    ActionModel, Chain, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield, RULES_VERSION, Rules,
-    Scoring, Tetromino, is_blocked, place, settle,
+    ActionModel, Arrival, Chain, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield,
+    RULES_VERSION, Resting, Rules, Scoring, Spin, SteeredPiece, Tetromino, Timing, is_blocked, lock, place,
+    settle,
 };
 use crate::env::columns::{
     EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
@@ -19,7 +21,7 @@ use crate::env::columns::{
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT};
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -146,11 +148,12 @@ impl<'a> Reader<'a> {
         let held = if rules.hold { self.held()? } else { None };
         let chain = if rules.keeps_chain() { self.chain()? } else { Default::default() };
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
+        let steered = self.steered(&rules, &playfield, &visible, held, ended)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
         let invalid_actions = match format {
             PLAIN_FORMAT => InvalidActions::default(),
-            FORMAT => self.any_invalid_actions(&statistics)?,
+            MODERN_FORMAT.. => self.any_invalid_actions(&statistics)?,
             _ => self.invalid_actions(&statistics)?,
         };
         let dealer = self.dealer(&rules)?;
@@ -169,6 +172,7 @@ impl<'a> Reader<'a> {
             last_landing,
             visible,
             falling,
+            steered,
             held,
             chain,
             dealer,
@@ -197,7 +201,7 @@ impl<'a> Reader<'a> {
             },
             ..Rules::default()
         };
-        if format == FORMAT {
+        if format >= MODERN_FORMAT {
             rules = Rules {
                 rows_above: self.byte()?,
                 rotation: self.choice()?,
@@ -208,6 +212,10 @@ impl<'a> Reader<'a> {
                 attack: self.choice()?,
                 ..rules
             };
+        }
+        if format == FORMAT {
+            let [gravity, lock_delay, lock_resets] = self.array()?;
+            rules.timing = Some(Timing { gravity, lock_delay, lock_resets });
         }
         rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
@@ -229,7 +237,7 @@ impl<'a> Reader<'a> {
         let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
         let rest = match rules.action_model {
             ActionModel::Placement => {
-                let action = if format == FORMAT { self.u16()? } else { self.byte()?.into() };
+                let action = if format >= MODERN_FORMAT { self.u16()? } else { self.byte()?.into() };
                 if u32::from(action) >= rules.num_placements() {
                     return Err(nowhere);
                 }
@@ -242,6 +250,16 @@ impl<'a> Reader<'a> {
                 }
                 place(rules, &mut afterstate, piece, placement);
                 Rest::Placed { piece, action }
+            }
+            ActionModel::Keypress if rules.steers() => {
+                let [orientation, column, row, spin] = self.array()?;
+                let Some(&spin) = Spin::ALL.get(usize::from(spin)) else { return Err(nowhere) };
+                let resting = Resting { orientation, column, row, spin };
+                if !can_rest(rules, &playfield, piece, resting) {
+                    return Err(nowhere);
+                }
+                lock(rules, &mut afterstate, resting.shape(piece), row, column);
+                Rest::Steered { piece, resting }
             }
             ActionModel::Keypress => {
                 let fallen = self.pose(piece)?;
@@ -266,6 +284,9 @@ impl<'a> Reader<'a> {
         let (ActionModel::Keypress, Some(piece)) = (rules.action_model, visible.current()) else {
             return Ok(None);
         };
+        if rules.steers() {
+            return Ok(None);
+        }
         let falling = self.pose(piece)?;
         let has_appeared = falling == FallingPiece::spawn(piece, rules.width, rules.height);
         let falls = falling.is_free(playfield) && !falling.rests_on(playfield);
@@ -275,6 +296,53 @@ impl<'a> Reader<'a> {
         } else {
             Err(Corrupt("the falling piece is where it cannot be"))
         }
+    }
+
+    /// The current piece where keys steer it: on its way, or where it has just appeared.
+    fn steered(
+        &mut self,
+        rules: &Rules,
+        playfield: &Playfield,
+        visible: &Visible,
+        held: Option<Tetromino>,
+        ended: bool,
+    ) -> Result<Option<SteeredPiece>, SnapshotError> {
+        let (Some(timing), Some(tetromino)) = (rules.timing, visible.current()) else { return Ok(None) };
+        let [turns, column, row, arrival] = self.array()?;
+        let arrival = *Arrival::ALL.get(usize::from(arrival)).ok_or(Corrupt("a piece came from nowhere"))?;
+        let is_swapped = self.flag()?;
+        let [steps_in_air, steps_on_ground, lock_resets, lifts, lowest_row] = self.array()?;
+        let piece = SteeredPiece {
+            tetromino,
+            turns,
+            column,
+            row,
+            arrival,
+            is_swapped,
+            steps_in_air,
+            steps_on_ground,
+            lock_resets,
+            lifts,
+            lowest_row,
+        };
+        let is_turned = turns <= if tetromino == Tetromino::O { 0 } else { 3 };
+        if !is_turned || !arrival.is_of(rules.spins, tetromino) || is_swapped && held.is_none() {
+            return Err(Corrupt("the falling piece is as it cannot be"));
+        }
+        if ended && piece == SteeredPiece::spawn(rules, playfield, tetromino) {
+            return Ok(Some(piece));
+        }
+        let highest = rules.height + MAX_HEIGHT_ABOVE;
+        if row > highest || !piece.is_free(rules, playfield) {
+            return Err(Corrupt("the falling piece is where it cannot be"));
+        }
+        let low = piece.cells()[0].0;
+        let Timing { gravity, lock_delay, lock_resets: most } = timing;
+        let has_time = steps_in_air < gravity && steps_on_ground < lock_delay;
+        if !has_time || lock_resets > most || lifts > MAX_LIFTS || lowest_row > low {
+            return Err(Corrupt("the falling piece has been in play for too long"));
+        }
+        Ok(Some(piece))
     }
 
     fn pose(&mut self, tetromino: Tetromino) -> Result<FallingPiece, SnapshotError> {

@@ -3,12 +3,14 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
-use crate::engine::{Chain, FallingPiece, NamedChoice, Playfield, RULES_VERSION, Rules, Scoring};
+use crate::engine::{
+    Chain, FallingPiece, NamedChoice, Playfield, RULES_VERSION, Resting, Rules, Scoring, SteeredPiece, Timing,
+};
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -27,7 +29,8 @@ impl EnvState {
         let is_modern = is_modern(&self.rules);
         let has_invalid = self.invalid_actions != InvalidActions::default();
         let format = match (is_modern, has_invalid) {
-            (true, _) => FORMAT,
+            (true, _) if self.rules.steers() => FORMAT,
+            (true, _) => MODERN_FORMAT,
             (false, true) => SHORT_FORMAT,
             (false, false) => PLAIN_FORMAT,
         };
@@ -54,6 +57,10 @@ impl EnvState {
                         out.push(piece.tetromino as u8);
                         write_pose(&piece, &mut out);
                     }
+                    Rest::Steered { piece, resting } => {
+                        let Resting { orientation, column, row, spin } = resting;
+                        out.extend([piece as u8, orientation, column, row, spin as u8]);
+                    }
                 }
             }
         }
@@ -70,6 +77,9 @@ impl EnvState {
         }
         if let Some(falling) = &self.falling {
             write_pose(falling, &mut out);
+        }
+        if let Some(steered) = &self.steered {
+            write_steered(steered, &mut out);
         }
         let EpisodeStatistics { lines, pieces, length, episode_return } = self.statistics;
         let numbers =
@@ -111,6 +121,7 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         clear_points,
         attack,
         preview,
+        timing,
     } = *rules;
     out.extend([
         width,
@@ -129,6 +140,9 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         out.extend(turns);
         out.extend([hold.into(), code(clear_points), code(attack)]);
     }
+    if let Some(Timing { gravity, lock_delay, lock_resets }) = timing {
+        out.extend([gravity, lock_delay, lock_resets]);
+    }
 }
 
 fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
@@ -137,6 +151,24 @@ fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
 
 fn write_pose(&FallingPiece { turns, column, row, .. }: &FallingPiece, out: &mut Vec<u8>) {
     out.extend([turns, column, row]);
+}
+
+fn write_steered(piece: &SteeredPiece, out: &mut Vec<u8>) {
+    let SteeredPiece {
+        tetromino: _,
+        turns,
+        column,
+        row,
+        arrival,
+        is_swapped,
+        steps_in_air,
+        steps_on_ground,
+        lock_resets,
+        lifts,
+        lowest_row,
+    } = *piece;
+    out.extend([turns, column, row, arrival as u8, is_swapped.into()]);
+    out.extend([steps_in_air, steps_on_ground, lock_resets, lifts, lowest_row]);
 }
 
 fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out: &mut Vec<u8>) {

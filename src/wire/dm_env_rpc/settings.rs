@@ -89,7 +89,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 26] = [
+pub static SETTINGS: [Setting; 29] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -205,6 +205,27 @@ pub static SETTINGS: [Setting; 26] = [
     rules_choice::<AttackTable>(|tensor, draft| {
         put(choice::<AttackTable>(tensor), |number| draft.rules.attack = Some(number))
     }),
+    Setting {
+        name: "gravity",
+        takes: "an integer",
+        description: Words("where keys steer pieces: steps in the air after which one falls by a row; 60"),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.rules.gravity = Some(steps)),
+    },
+    Setting {
+        name: "lock_delay",
+        takes: "an integer",
+        description: Words("where keys steer pieces: steps on the ground after which one locks; 30"),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |steps| draft.rules.lock_delay = Some(steps)),
+    },
+    Setting {
+        name: "lock_resets",
+        takes: "an integer",
+        description: Words("where keys steer pieces: how often that delay begins anew; 15"),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |times| draft.rules.lock_resets = Some(times)),
+    },
     Setting {
         name: "features",
         takes: "STRING, or STRING [n]",

@@ -64,6 +64,7 @@ fn uid(field: Field) -> u64 {
         Field::Attack => 21,
         Field::Combo => 22,
         Field::BackToBack => 23,
+        Field::PieceState => 24,
     }
 }
 

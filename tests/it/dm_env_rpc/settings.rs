@@ -27,7 +27,7 @@ async fn every_setting_does_what_it_says() {
         ("height", scalar(Payload::Uint8s(tensor::Uint8Array { array: vec![18].into() }))),
         ("preview", scalar(Payload::Int8s(tensor::Int8Array { array: vec![2].into() }))),
         ("randomizer", text("bag7")),
-        ("action_model", text("placement")),
+        ("action_model", text("keypress")),
         ("top_out", text("overflow")),
         ("orientation_table", text("guideline")),
         ("reach", text("srs")),
@@ -38,6 +38,9 @@ async fn every_setting_does_what_it_says() {
         ("hold", int64(1)),
         ("clear_points", text("attack")),
         ("attack", text("cold_clear")),
+        ("gravity", int64(7)),
+        ("lock_delay", int32(8)),
+        ("lock_resets", int64(0)),
         ("scoring.piece", double(0.5)),
         ("scoring.lines", scalar(Payload::Floats(tensor::FloatArray { array: vec![1.0, 2.0, 4.0, 8.0] }))),
         ("scoring.game_end", int32(-3)),
@@ -71,7 +74,8 @@ async fn every_setting_does_what_it_says() {
         ("genetic", 12, 18, 2)
     );
     assert_eq!(rules.randomizer(), pb::Randomizer::Bag7);
-    assert_eq!(rules.action_model(), pb::ActionModel::Placement);
+    assert_eq!(rules.action_model(), pb::ActionModel::Keypress);
+    assert_eq!((rules.gravity(), rules.lock_delay(), rules.lock_resets()), (7, 8, 0));
     assert_eq!(rules.top_out(), pb::TopOut::Overflow);
     assert_eq!(rules.orientation_table(), pb::OrientationTable::Guideline);
     assert_eq!(rules.reach(), pb::Reach::Srs);
@@ -221,9 +225,10 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         specs.observations.iter().map(row).collect()
     };
     let mut reported = rows(&specs);
-    // And one in which a piece can be held and clears are worth more than their lines, where there are no keys.
+    // And one in which a piece can be held, clears are worth more than their lines, and keys steer.
     let mut other = Connection::open(&server).await;
-    let held = other.create(settings([("preset", text("guideline"))])).await.unwrap();
+    let modern = settings([("preset", text("guideline")), ("action_model", text("keypress"))]);
+    let held = other.create(modern).await.unwrap();
     let specs = other.join(&held).await.unwrap();
     reported.extend(rows(&specs).into_iter().filter(|(uid, ..)| uid.parse::<u64>().unwrap() >= 19));
     reported.sort_by_key(|(uid, ..)| uid.parse::<u64>().unwrap());

@@ -289,7 +289,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
     assert_eq!(press(&mut batch, "idle"), (0.0, false, true));
     // A learner must value where the piece was when time was up.
     let expected = FallingPiece { tetromino: Tetromino::O, turns: 0, column: 2, row: 16 };
-    assert_eq!(batch.falling(0), Some(expected));
+    assert_eq!(batch.falling(0), Some(expected.into()));
 
     let mut batch = running(config(0), &Seeding::Sequences(vec![sequence("OO")]));
     assert_eq!(press(&mut batch, "drop"), (0.0, false, false));

@@ -3,6 +3,7 @@
 mod keys;
 mod model;
 mod modern;
+mod modern_keys;
 mod playthroughs;
 mod snapshots;
 mod walks;

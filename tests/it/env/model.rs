@@ -339,6 +339,7 @@ impl Model {
             Field::Queue => (1..=self.rules.preview.into()).map(|ahead| number(self.piece(ahead))).collect(),
             // No piece can be held, and clears are worth their lines: modern.rs has the other games.
             Field::Held => vec![number(None)],
+            Field::PieceState => vec![0; 8],
             Field::Spin | Field::BackToBack => vec![0],
             Field::Combo => vec![0; 2],
             Field::Attack => vec![0; 8],

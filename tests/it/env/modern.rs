@@ -20,16 +20,16 @@ fn guideline() -> Rules {
 }
 
 /// A game of modern Tetris, slowly: the pieces are a list of letters, of which those that are placed or held have gone.
-struct Game {
-    rules: Rules,
-    playfield: TwinPlayfield,
-    pieces: String,
-    held: Option<char>,
-    lines: usize,
+pub(super) struct Game {
+    pub rules: Rules,
+    pub playfield: TwinPlayfield,
+    pub pieces: String,
+    pub held: Option<char>,
+    pub lines: usize,
     /// Lines sent, pieces that cleared something up to now, and whether the last clear was difficult.
-    attack: u64,
-    clears: usize,
-    was_difficult: bool,
+    pub attack: u64,
+    pub clears: usize,
+    pub was_difficult: bool,
 }
 
 /// What a clear is worth in points and in lines sent, by the tables of the players' wikis.
@@ -86,14 +86,27 @@ fn worth(
 }
 
 /// Where a placement leads: the sorted cells, what it counts as, and whether the current piece is held for it.
-type Way = (Vec<(i32, i32)>, &'static str, bool);
+pub(super) type Way = (Vec<(i32, i32)>, &'static str, bool);
 
 impl Game {
-    fn current(&self) -> char {
+    pub fn new(rules: Rules, pieces: String) -> Game {
+        Game {
+            rules,
+            playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
+            pieces,
+            held: None,
+            lines: 0,
+            attack: 0,
+            clears: 0,
+            was_difficult: false,
+        }
+    }
+
+    pub fn current(&self) -> char {
         self.pieces.chars().next().unwrap()
     }
 
-    fn movement(&self) -> TwinMovement {
+    pub fn movement(&self) -> TwinMovement {
         let Rules { height, rows_above, rotation, half_turns, spins, .. } = self.rules;
         TwinMovement {
             rotation: rotation.name(),
@@ -104,7 +117,7 @@ impl Game {
         }
     }
 
-    fn is_blocked(&self, piece: char) -> bool {
+    pub fn is_blocked(&self, piece: char) -> bool {
         if self.rules.reach == Reach::Srs {
             TwinGround::new(&self.playfield, self.movement(), piece).appears().is_none()
         } else {
@@ -146,7 +159,7 @@ impl Game {
     }
 
     /// Makes a placement; returns its points and whether it ends the game.
-    fn place(&mut self, way: &Way) -> (f64, bool) {
+    pub fn place(&mut self, way: &Way) -> (f64, bool) {
         let (lines, is_over) = self.lock(way);
         let is_perfect = self.playfield.rows.iter().all(|row| !row.contains(&true));
         let is_difficult = lines > 0 && (way.1 != "none" || lines >= 4);
@@ -241,21 +254,11 @@ fn random_games_are_those_of_the_twin() {
         for seed in 0..12 {
             let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
             batch.reset(None, Episodes::Next).unwrap();
-            let playfield = TwinPlayfield::empty(rules.width.into(), rules.height.into());
             let dealt = match rules.randomizer {
                 Randomizer::Bag7 => bag7_sequence(seed, 60),
                 _ => unreachable!("these games have bags"),
             };
-            let mut game = Game {
-                rules,
-                playfield,
-                pieces: dealt,
-                held: None,
-                lines: 0,
-                attack: 0,
-                clears: 0,
-                was_difficult: false,
-            };
+            let mut game = Game::new(rules, dealt);
             for step in 0..150 {
                 let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
                 let shown = usize::from(rules.preview) + 1;
@@ -428,7 +431,7 @@ fn rules_that_contradict_each_other_are_refused() {
         "clear_points attack needs a table of attack",
     );
     let keys = Rules { hold: true, preview: 1, ..Rules::preset("lab").unwrap() };
-    check(keys, "the keypress action model has no key to hold a piece");
+    check(keys, "the keypress action model has a key to hold a piece under reach srs only");
 }
 
 /// A T that fits under a roof only by turning in, a well that only a kick reaches, and what a spin of them is.

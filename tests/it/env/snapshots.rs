@@ -318,7 +318,8 @@ fn what_a_snapshot_must_not_hold_is_named() {
     };
     let corrupt = SnapshotError::Corrupt;
     check(0, b"TTRM", corrupt("it does not begin as one"));
-    check(4, &[4, 0], SnapshotError::UnknownFormat(4));
+    check(4, &[5, 0], SnapshotError::UnknownFormat(5));
+    check(4, &[4, 0], corrupt("its rules cannot be played"));
     check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });

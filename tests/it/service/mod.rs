@@ -39,5 +39,8 @@ mod positions;
 /// Placements with the keys that lead to them.
 mod keys;
 
+/// Modern Tetris key by key.
+mod steering;
+
 /// Sessions that are watched while they are stepped.
 mod watching;

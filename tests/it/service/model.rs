@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tetrion::engine::rng::{Tag, below, word};
-use tetrion::engine::{ActionModel, FallingPiece, Placement, Rules};
+use tetrion::engine::{ActionModel, MovingPiece, Placement, Rules};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
 };
@@ -444,15 +444,16 @@ impl World {
                     let counts: Vec<f64> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
                     assert_eq!(counts, ids.iter().map(count).collect::<Vec<_>>());
                     let placements = numbers(&answer.placements.unwrap());
-                    let falling: Vec<Option<FallingPiece>> =
+                    let falling: Vec<Option<MovingPiece>> =
                         ids.iter().map(|&id| model.batch.falling(id)).collect();
                     let of_rows = counts
                         .iter()
                         .zip(falling)
                         .flat_map(|(&count, falling)| std::iter::repeat_n(falling, count as usize));
-                    let next = |(&placement, falling): (&f64, Option<FallingPiece>)| match falling {
+                    let next = |(&placement, falling): (&f64, Option<MovingPiece>)| match falling {
                         None => placement,
-                        Some(falling) => {
+                        Some(MovingPiece::Steered(_)) => unreachable!("no such rules are among these"),
+                        Some(MovingPiece::Falling(falling)) => {
                             let target = Placement::from_action(placement as u32, rules);
                             f64::from(falling.key_towards(target, rules.width) as u8)
                         }

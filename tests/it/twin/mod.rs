@@ -28,7 +28,7 @@ pub use features::{
     playfield_feature_names, preclear_name,
 };
 pub use models::{TwinModel, TwinTuple};
-pub use modern::{TwinGround, TwinMovement, TwinResting};
+pub use modern::{TwinGround, TwinMovement, TwinPiece, TwinResting};
 pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};
 pub use playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};

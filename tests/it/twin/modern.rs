@@ -191,15 +191,21 @@ impl<'a> TwinGround<'a> {
     }
 
     /// One step or one turn, if it can be made.
-    fn moved(&self, piece: TwinPiece, x: i32, y: i32) -> Option<TwinPiece> {
+    pub fn moved(&self, piece: TwinPiece, x: i32, y: i32) -> Option<TwinPiece> {
         let moved = TwinPiece { x: piece.x + x, y: piece.y + y, last_turn: None, ..piece };
         self.fits(&moved).then_some(moved)
     }
 
     fn turned(&self, piece: TwinPiece, quarters: usize) -> Option<TwinPiece> {
+        self.turned_up_to(piece, quarters, i32::MAX)
+    }
+
+    /// A turn whose kick goes at most so many rows up.
+    pub fn turned_up_to(&self, piece: TwinPiece, quarters: usize, most: i32) -> Option<TwinPiece> {
         let turns = (piece.turns + quarters) % 4;
         let tried = self.kicks[piece.turns][turns].iter().enumerate();
         tried
+            .filter(|(_, (_, y))| *y <= most)
             .map(|(n, (x, y))| TwinPiece {
                 turns,
                 x: piece.x + x,

@@ -1,0 +1,148 @@
+//! A single place of a piece in modern Tetris: how it is moved and turned from there, with kicks, and what it counts as where
+//! it comes to rest.
+//!
+//! [`paths`](super::paths) looks at all places of a piece, one after the other, and has what is in the way worked out
+//! beforehand; [`steered`](super::steered) looks at few, and asks the playfield. Both are a [`Ground`]. This file knows neither
+//! time nor keys, and of the playfield only whether a place is free.
+
+use super::reachable::Resting;
+use super::rotation::Turns;
+use super::spin::{Spin, SpinRule};
+use super::tetromino::{TRUE_POSES, Tetromino};
+
+/// Where a piece is, and by what it came there as far as spins ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Quarter turns to the right from how it appears.
+    pub orientation: usize,
+    /// Of the anchor.
+    pub column: i32,
+    pub row: i32,
+    pub arrival: Arrival,
+}
+
+/// By what a piece came to where it is. Where spins are not told apart, it has always been moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Arrival {
+    /// By a step, a fall, or because it appeared there.
+    #[default]
+    Moved = 0,
+    /// By a turn.
+    Turned = 1,
+    /// By a turn whose kick makes a T-spin full.
+    TurnedFully = 2,
+}
+
+impl Arrival {
+    /// All three, by number.
+    pub const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
+
+    /// Whether a piece can come somewhere like this.
+    pub fn is_of(self, spins: SpinRule, tetromino: Tetromino) -> bool {
+        match (self, spins, tetromino) {
+            (Arrival::Moved, ..) => true,
+            (_, SpinRule::Off, _) | (_, _, Tetromino::O) => false,
+            (_, _, Tetromino::T) => true,
+            (Arrival::Turned, SpinRule::AllSpins, _) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A turn that can be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turned {
+    pub place: Place,
+    /// Whether a kick has lifted the piece, compared with the first place that the turn tries.
+    pub is_lifted: bool,
+}
+
+/// A piece and all that can be in its way.
+pub(super) trait Ground {
+    fn tetromino(&self) -> Tetromino;
+    fn turns(&self) -> &Turns;
+    fn spins(&self) -> SpinRule;
+
+    /// Whether the piece can be there.
+    fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool;
+
+    /// Whether a cell is full; the walls and what is below the floor are.
+    fn is_full(&self, column: i32, row: i32) -> bool;
+
+    /// Moved by this much, if it can be.
+    #[inline]
+    fn moved(&self, place: Place, columns: i32, rows: i32) -> Option<Place> {
+        let moved =
+            Place { column: place.column + columns, row: place.row + rows, arrival: Arrival::Moved, ..place };
+        self.is_free(moved.orientation, moved.column, moved.row).then_some(moved)
+    }
+
+    /// Turned to the right by these quarters, if it can be; by kicks that lift it only where that is allowed.
+    #[inline]
+    fn turned(&self, place: Place, quarters: usize, may_lift: bool) -> Option<Turned> {
+        // A turned O is where it was, and no spin.
+        if self.tetromino() == Tetromino::O {
+            return None;
+        }
+        let (from, to) = (place.orientation, (place.orientation + quarters) % 4);
+        let kicks = self.turns().kicks(from, to);
+        let first_row = kicks.first()?.1;
+        let allowed = kicks.iter().enumerate().filter(|(_, kick)| may_lift || kick.1 <= first_row);
+        let turned = |(n, &(columns, rows)): (usize, &(i8, i8))| Turned {
+            place: Place {
+                orientation: to,
+                column: place.column + i32::from(columns),
+                row: place.row + i32::from(rows),
+                arrival: match (self.spins(), self.tetromino()) {
+                    (SpinRule::Off, _) => Arrival::Moved,
+                    (rule, Tetromino::T) if rule.is_full_by_kick(n, from, to) => Arrival::TurnedFully,
+                    (_, Tetromino::T) | (SpinRule::AllSpins, _) => Arrival::Turned,
+                    _ => Arrival::Moved,
+                },
+            },
+            is_lifted: rows > first_row,
+        };
+        allowed.map(turned).find(|turned| self.is_free(to, turned.place.column, turned.place.row))
+    }
+
+    /// The placement of a piece that comes to rest where it is.
+    fn resting(&self, place: Place) -> Resting {
+        let shape = &TRUE_POSES[self.tetromino() as usize][place.orientation];
+        let orientation = match self.tetromino() {
+            Tetromino::O => 0,
+            Tetromino::I | Tetromino::S | Tetromino::Z => place.orientation % 2,
+            _ => place.orientation,
+        };
+        Resting {
+            orientation: orientation as u8,
+            column: place.column as u8 - shape.anchor_column,
+            row: place.row as u8 - shape.anchor_row,
+            spin: self.spin(place),
+        }
+    }
+
+    /// What a piece counts as that comes to rest where it is.
+    fn spin(&self, place: Place) -> Spin {
+        let Place { orientation, column, row, arrival } = place;
+        if arrival == Arrival::Moved {
+            return Spin::None;
+        }
+        if self.tetromino() != Tetromino::T {
+            let is_mobile = [(-1, 0), (1, 0), (0, 1)]
+                .iter()
+                .any(|(columns, rows)| self.is_free(orientation, column + columns, row + rows));
+            return if is_mobile { Spin::None } else { Spin::Full };
+        }
+        // Clockwise from the upper left, so that a T points to the side between corner n and the next one.
+        let corners = [(-1, 1), (1, 1), (1, -1), (-1, -1)];
+        let is_full = corners.map(|(columns, rows)| self.is_full(column + columns, row + rows));
+        if is_full.iter().filter(|is_full| **is_full).count() < 3 {
+            Spin::None
+        } else if arrival == Arrival::TurnedFully || is_full[orientation] && is_full[(orientation + 1) % 4] {
+            Spin::Full
+        } else {
+            Spin::Mini
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! How time passes where keys steer a piece: in steps, of which each key is one. No clock is read anywhere.
+
+/// How much time a piece has where keys [steer](super::Rules::steers) it, in steps, of which each key is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Steps in the air after which a piece falls by a row, at least 1.
+    pub gravity: u8,
+    /// Steps on the ground after which a piece locks, at least 1: the one in which it comes down counts.
+    pub lock_delay: u8,
+    /// How many steps and turns of a piece on the ground let its delay begin anew, until it comes lower than ever before.
+    pub lock_resets: u8,
+}
+
+impl Timing {
+    /// The bounds of gravity and of the lock delay, in words.
+    pub const STEPS: &str = "1..=255 steps";
+    /// The bounds of the lock resets, in words.
+    pub const TIMES: &str = "0..=255 times";
+    /// What is expected of all three where no time passes, in words.
+    pub const NONE: &str = "none: time passes only where a step is a key under reach srs";
+
+    /// That of level 1 at 60 steps a second.
+    pub const LEVEL_1: Timing = Timing { gravity: 60, lock_delay: 30, lock_resets: 15 };
+
+    /// The name of a part that must not be zero, if it is.
+    pub(super) fn zero(self) -> Option<&'static str> {
+        let parts = [("gravity", self.gravity), ("lock_delay", self.lock_delay)];
+        parts.into_iter().find(|(_, steps)| *steps == 0).map(|(field, _)| field)
+    }
+
+    /// Checks that there is one where keys steer pieces, and only there.
+    pub(super) fn check(timing: Option<Timing>, is_steered: bool) -> Result<(), &'static str> {
+        match timing {
+            Some(_) if !is_steered => {
+                Err("gravity, lock_delay and lock_resets need the keypress action model and reach srs")
+            }
+            None if is_steered => {
+                Err("the keypress action model and reach srs need gravity, lock_delay and lock_resets")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Steps of environments in which keys steer pieces, as in modern Tetris; and what is seen of such a piece.
+//!
+//! The engine moves a piece ([`SteeredPiece`]); this file has what becomes of it: it is held, or lands, and the next one
+//! appears. Nothing here is for the loops of other environments.
+
+use crate::engine::steered::MAX_LIFTS;
+use crate::engine::{Column, Key, Resting, SteeredPiece, Tetromino, Timing, lock};
+
+use super::columns::{Envs, LastLanding, Rest};
+use super::fields::PIECE_STATE;
+use super::step::EpisodeEnd;
+use super::{EnvConfig, InvalidActionPolicy};
+
+impl<C: Column, const N: usize> Envs<C, N> {
+    /// Whether a key can be pressed in a running environment.
+    #[inline(never)] // it is not for the loop of straight drops
+    pub fn has_key(&self, config: &EnvConfig, i: usize, key: Key) -> bool {
+        let has_key = |piece: SteeredPiece| {
+            piece.has_key(&config.rules, &self.playfields[i], key, self.held(i), self.next(i))
+        };
+        self.steered(i).is_some_and(has_key)
+    }
+
+    /// Appends the mask of the keys of a running environment.
+    pub fn append_keys(&self, config: &EnvConfig, i: usize, out: &mut Vec<u8>) {
+        out.extend(config.rules.keys().iter().map(|&key| u8::from(self.has_key(config, i, key))));
+    }
+
+    /// One key in one running environment.
+    pub fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, EpisodeEnd) {
+        let rules = &config.rules;
+        // Under that policy the step has been checked.
+        let is_checked = config.invalid_action_policy == InvalidActionPolicy::Reject;
+        if !is_checked && !self.has_key(config, i, key) {
+            return self.count_invalid(config, i);
+        }
+        let piece = self.steered(i).expect("a running episode has a piece");
+        if key == Key::Hold {
+            self.hold(config, i, piece);
+            return self.count_step(config, i, 0.0, false);
+        }
+        let playfield = &mut self.playfields[i];
+        let steered = piece.step(rules, playfield, key);
+        self.steered[i] = Some(steered.piece);
+        let Some(resting) = steered.resting else { return self.count_step(config, i, 0.0, false) };
+        let piece = piece.tetromino;
+        self.last_landings[i] =
+            Some(LastLanding { before: *playfield, rest: Rest::Steered { piece, resting } });
+        let Resting { row, column, spin, .. } = resting;
+        let landed = lock(rules, playfield, resting.shape(piece), row, column);
+        let counted = self.count_landing(config, i, landed, spin);
+        self.appear_steered(config, i);
+        counted
+    }
+
+    /// Holds the current piece: the one that was held takes its place, or the next one, and then all behind it move up.
+    fn hold(&mut self, config: &EnvConfig, i: usize, piece: SteeredPiece) {
+        let swapped = piece.swapped(&config.rules, &self.playfields[i], self.held(i), self.next(i));
+        let swapped = swapped.expect("a key that can be pressed");
+        match self.held[i].replace(piece.tetromino) {
+            None => self.visible[i].advance(&mut self.dealers[i], config.rules.preview),
+            Some(held) => self.visible[i].0[0] = Some(held),
+        }
+        debug_assert_eq!(self.visible[i].current().map(Tetromino::letter), Some(swapped.tetromino.letter()));
+        self.steered[i] = Some(swapped);
+    }
+
+    /// The numbers of [`Field::PieceState`](super::Field::PieceState); zeros where there is no piece.
+    pub fn piece_state(&self, config: &EnvConfig, i: usize) -> [u8; PIECE_STATE] {
+        let (Some(piece), Some(timing)) = (self.steered(i), config.rules.timing) else {
+            return [0; PIECE_STATE];
+        };
+        let Timing { gravity, lock_delay, lock_resets } = timing;
+        [
+            piece.turns,
+            piece.arrival as u8,
+            gravity - piece.steps_in_air,
+            lock_delay.saturating_sub(piece.steps_on_ground),
+            lock_resets - piece.lock_resets,
+            MAX_LIFTS - piece.lifts,
+            piece.lowest_row,
+            piece.is_swapped.into(),
+        ]
+    }
+}
