@@ -14,7 +14,7 @@ from tetrion import pictures
 
 PLAYTHROUGH = Path(__file__).parents[3] / "tests/data/playthroughs/lab_5x7.txt"
 SMALL = {"width": 5, "height": 7}
-DROP = 5
+DROP, HOLD = 5, 9
 
 OPTIONS = [
     {},
@@ -23,6 +23,8 @@ OPTIONS = [
     {"observations": ["board_bits", "falling_cells", "heights", "current"]},
     {"features": "bcts8"},
     {"max_episode_steps": 5},
+    {"rules": {"preset": "guideline", "height": 24}},
+    {"rules": {"preset": "guideline", "height": 24, "gravity": 1, "lock_delay": 1}, "observe_mask": True},
 ]
 
 
@@ -44,6 +46,51 @@ def test_pieces_fall_under_any_rules(client):
         _, _, _, _, info = env.step(DROP)
         assert info["pieces"] == 1
         env.close()
+
+
+def test_the_modern_game_has_ten_keys_and_time(client):
+    env = gymnasium.make("tetrion/Keypress-v0", address=client, rules="guideline", invalid_action="reject")
+    assert env.action_space.n == 10
+    assert env.observation_space["piece_state"].shape == (8,)
+    rules = env.unwrapped.session.message.config.rules
+    assert (rules.gravity, rules.lock_delay, rules.lock_resets) == (60, 30, 15)
+    observation, info = env.reset(seed=3)
+    assert info["action_mask"].tolist() == [1] * 8 + [0, 1]
+    first = observation["current"]
+    observation, _, _, _, info = env.step(HOLD)
+    assert (observation["held"], info["action_mask"][HOLD]) == (first, 0)
+    with pytest.raises(tetrion.IllegalAction):
+        env.step(HOLD)
+    # A piece that is left alone falls by a row after 60 steps, the one of hold not counted.
+    rows = [np.flatnonzero(env.step(0)[0]["falling"].any(axis=1)).min() for _ in range(60)]
+    assert rows == [19] * 59 + [18]
+    observation, _, _, _, info = env.step(DROP)
+    assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
+    env.close()
+    with pytest.raises(tetrion.InvalidRequest, match=r"gravity is 0, expected 1\.\.=255 steps"):
+        tetrion.KeypressEnv(client, rules={"preset": "guideline", "gravity": 0})
+
+
+def test_a_modern_game_is_recorded_with_its_colours(client):
+    """Random keys; what is replayed of the recording is the playfield that the environment showed."""
+    rng = np.random.default_rng(5)
+    rules = {"preset": "guideline", "height": 24, "gravity": 3, "lock_delay": 4, "half_turns": "tetrio"}
+    env = tetrion.KeypressEnv(client, rules=rules)
+    with tetrion.Recorder(env.session) as recorder:
+        _, info = env.reset(seed=2)
+        terminated = False
+        while not terminated:
+            keys = np.flatnonzero(info["action_mask"])
+            observation, _, terminated, _, info = env.step(int(rng.choice(keys)))
+        recording = recorder.recording()
+    assert recording.pieces == info["pieces"] > 5
+    replay = recording.replay(client)
+    for step in range(0, len(replay), 50):
+        scene = replay.scene(step)
+        assert 7 not in scene.cells, "every cell has the colour of its piece"
+    last = replay.scene()
+    np.testing.assert_array_equal(last.cells >= 0, observation["board"] == 1)
+    env.close()
 
 
 def test_rules_of_placements_belong_to_the_other_environment(client):

@@ -13,6 +13,8 @@ from tetrion.vector_env import TetrisVectorEnv
 # The fields that make pieces fall; the preset `lab` has them.
 _FALLING = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
 
+_STEERED = {"action_model": "keypress"}
+
 
 class KeypressEnv(TetrisEnv):
     """One game of Tetris in which a piece falls, and a step is a key.
@@ -29,11 +31,17 @@ class KeypressEnv(TetrisEnv):
     `Discrete(6)`: 0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop. All keys are allowed at any time; a
     key that would push the piece out of the playfield or into a full cell does nothing.
 
+    With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`gravity`,
+    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft drop,
+    7 sonic drop, 8 rotate half and 9 hold. The mask says whether the last two exist.
+
     ## Observation Space
 
     As in `TetrisEnv`, and
 
     - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield do not show
+    - `piece_state`: uint8 (8,), in the modern game: what the cells of the piece do not say, such as how many steps it has
+      before it falls or locks; the server's `SessionConfig.observation_fields` lists them
 
     `observations=[...]` chooses among those of `TetrisEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
     those above the playfield included.
@@ -62,8 +70,8 @@ class KeypressEnv(TetrisEnv):
 
     ## Arguments
 
-    As in `TetrisEnv`. `rules` may name any preset or fields; here pieces fall in all of them. The action model `placement`
-    is refused: that is `TetrisEnv`.
+    As in `TetrisEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with the
+    reach `srs`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is `TetrisEnv`.
     """
 
     _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
@@ -101,7 +109,10 @@ def _falling(rules: RulesLike) -> RulesLike:
         if message is not None:
             named.MergeFrom(message)
         return named
-    falling = rules_message({"preset": message.preset, **_FALLING})
+    # In the modern game pieces keep their turns and their way.
+    is_named = message.preset == "guideline" and not message.HasField("reach")
+    is_modern = is_named or message.reach == rules_pb2.REACH_SRS
+    falling = rules_message({"preset": message.preset, **(_STEERED if is_modern else _FALLING)})
     assert falling is not None
     falling.MergeFrom(message)
     return falling

@@ -215,7 +215,8 @@ def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, 
     if rules.action_model != rules_pb2.ACTION_MODEL_KEYPRESS:
         return actions
     replayer.begin_at(0, _drawing(course, rules.width))
-    if replayer.course(0).state.falling == course.state.falling:
+    begun = replayer.course(0).state
+    if (begun.falling, begun.piece_state) == (course.state.falling, course.state.piece_state):
         replayer.begin({0: begin})
         return actions
     replayer.begin({0: begin})

@@ -63,7 +63,8 @@ class Replayer:
         rules = config.rules
         has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
         observations = ["board_bits", "current", "queue"]
-        observations += ["falling_cells"] * has_keys + ["held"] * rules.hold
+        is_steered = has_keys and rules.reach == rules_pb2.REACH_SRS
+        observations += ["falling_cells"] * has_keys + ["held"] * rules.hold + ["piece_state"] * is_steered
         request = pb.CreateSessionRequest(
             config=pb.SessionConfig(
                 num_envs=num_games,
@@ -86,7 +87,8 @@ class Replayer:
         is_plain = not has_keys and rules.reach != rules_pb2.REACH_SRS and not rules.hold
         self._shapes = _shapes(self._session) if is_plain else {}
         num_actions = int(self._session.message.action_spec.high) + 1
-        self._hold_from = num_actions // 2 if rules.hold else None
+        # Where a step is a key, what is held changes the current piece.
+        self._hold_from = num_actions // 2 if rules.hold and not has_keys else None
         self._stream = self._session.stream()
 
     def begin_all(self) -> None:
@@ -208,6 +210,7 @@ def _states(observed: Observed) -> list[GameState]:
     fields, infos = observed.observations, observed.infos
     boards, current, queues = fields["board_bits"].tolist(), fields["current"].tolist(), fields["queue"].tolist()
     held: list[int] = fields["held"].tolist() if "held" in fields else [-1] * len(boards)
+    steered: list[Any] = fields["piece_state"].tolist() if "piece_state" in fields else [[]] * len(boards)
     falling: list[Any] = fields["falling_cells"].tolist() if "falling_cells" in fields else [[]] * len(boards)
     return [
         GameState(
@@ -221,8 +224,9 @@ def _states(observed: Observed) -> list[GameState]:
             score=score,
             landing_row=landing_row,
             held=kept,
+            piece_state=tuple(numbers),
         )
-        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept in zip(
+        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept, numbers in zip(
             boards,
             current,
             queues,
@@ -233,6 +237,7 @@ def _states(observed: Observed) -> list[GameState]:
             infos["episode_return"].tolist(),
             infos["landing_row"].tolist(),
             held,
+            steered,
             strict=True,
         )
     ]

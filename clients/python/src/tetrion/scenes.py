@@ -21,7 +21,7 @@ LETTERS = "IOTZSJL"
 # Their shapes, lying: drawings, whatever the rules make of them.
 LYING = (("####",), ("##", "##"), ("###", ".#."), ("##.", ".##"), (".##", "##."), ("#..", "###"), ("..#", "###"))
 # The keys that turn a piece, see `ActionModel` in the proto files.
-TURN_LEFT, TURN_RIGHT = 3, 4
+TURN_LEFT, TURN_RIGHT, TURN_HALF = 3, 4, 8
 # What is in a cell, besides the number of a tetromino.
 EMPTY, GIVEN = -1, 7
 # How games end, and in words.
@@ -52,6 +52,7 @@ class GameState(NamedTuple):
         score: Points.
         landing_row: Where the lowest cell of the last piece came to rest.
         held: The piece that is held, 0 to 6 in IOTZSJL, -1 for none.
+        piece_state: Where keys steer the piece, what its cells do not say of it; else empty.
     """
 
     rows: tuple[int, ...]
@@ -64,6 +65,7 @@ class GameState(NamedTuple):
     score: float
     landing_row: int
     held: int = -1
+    piece_state: tuple[int, ...] = ()
 
 
 class Landing(NamedTuple):
@@ -194,9 +196,12 @@ class Course:
         """The orientations in which the piece may land."""
         if before.falling:
             falling = shape(before.falling)
-            is_turn = action in (TURN_LEFT, TURN_RIGHT)
             # A turn for which there is no room does nothing.
-            return (turned(falling, left=action == TURN_LEFT), falling) if is_turn else (falling,)
+            if action in (TURN_LEFT, TURN_RIGHT):
+                return (turned(falling, left=action == TURN_LEFT), falling)
+            if action == TURN_HALF:
+                return (turned(turned(falling, left=True), left=True), falling)
+            return (falling,)
         known = self._shapes.get((piece, action))
         return orientations(piece) if known is None else (known,)
 
