@@ -97,10 +97,9 @@ impl Statistics {
     }
 }
 
-/// A number of every game by the piece: the sum over all games, divided by the pieces of all games.
+/// A rate per piece: the sum over all games, divided by all their pieces.
 ///
-/// Games that are cut at the same piece compare by it as they do by the game; where some end sooner, a short game does not
-/// count as much as a long one.
+/// A long game weighs more than a short one, as it does not in a mean over games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerPiece {
     /// The quotient of the sums.

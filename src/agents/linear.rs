@@ -278,7 +278,7 @@ impl LinearAgent {
         scores
     }
 
-    /// The same of all that can be placed, the current piece held included.
+    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one held.
     pub fn scores_of_hand(&self, rules: &Rules, playfield: &Playfield, hand: Hand) -> Vec<ScoredPlacement> {
         let mut scores = self.scores(rules, playfield, hand.current);
         if let Some(other) = hand.other_on(rules, playfield) {

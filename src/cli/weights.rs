@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
+use super::options::UsageError;
 use super::rules::RulesArgs;
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
 use crate::engine::{NamedChoice, Rules, Scoring, Timing};
@@ -311,10 +311,13 @@ impl RulesNote {
 /// The numbers of a text that is no file of this format: between spaces, commas, lines or brackets.
 ///
 /// # Errors
-/// The first word that is no number.
-pub fn plain_numbers(text: &str) -> anyhow::Result<Vec<f64>> {
+/// The first word that is no finite number.
+pub fn plain_numbers(text: &str) -> Result<Vec<f64>, UsageError> {
     let words = text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
-    words.map(|word| word.parse().with_context(|| format!("{word:?} is not a number"))).collect()
+    let number = |word: &str| word.parse().ok().filter(|number: &f64| number.is_finite());
+    words
+        .map(|word| number(word).ok_or_else(|| UsageError(format!("{word:?} is no finite number"))))
+        .collect()
 }
 
 impl Weights {

@@ -241,7 +241,7 @@ pub static PRESETS: [Preset; 7] = [
     Preset {
         name: "nes",
         source: "Tetris for the NES (1989) by placement: its randomizer, its points at level 0, one piece shown; pieces walk along \
-                 the top, however fast one would have to tap",
+                 the top, as if tapping took no time",
         rules: Rules {
             randomizer: Randomizer::Nes,
             top_out: TopOut::SpawnBlocked,

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, PlayfieldOf, Resting, Rules, SteeredPiece,
-    Tetromino, episode_seed, rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Resting, Rules, Shape,
+    Spin, SteeredPiece, Tetromino, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -120,6 +120,40 @@ pub(super) struct LastLanding<C: Column, const N: usize> {
 }
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
+    /// The piece.
+    pub fn tetromino(&self) -> Tetromino {
+        match self.rest {
+            Rest::Placed { piece, .. } => piece,
+            Rest::Fallen(piece) => piece.tetromino,
+            Rest::Steered { piece, .. } => piece,
+        }
+    }
+
+    /// The spin that its placement counts as.
+    pub fn spin(&self, rules: &Rules) -> Spin {
+        match self.rest {
+            Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
+            Rest::Fallen(_) => Spin::None,
+            Rest::Steered { resting, .. } => resting.spin,
+        }
+    }
+
+    /// What came to rest, and the row and the column of its lower left corner.
+    pub fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
+        match self.rest {
+            Rest::Placed { piece, action } => {
+                let placement = Placement::from_action(action.into(), rules);
+                let (shape, row) = comes_to_rest(rules, &self.before, piece, placement);
+                (shape, row, placement.column)
+            }
+            Rest::Fallen(piece) => {
+                let (row, column) = piece.corner();
+                (piece.shape(), row, column)
+            }
+            Rest::Steered { piece, resting } => (resting.shape(piece), resting.row, resting.column),
+        }
+    }
+
     /// The same landing on a playfield of another type.
     pub fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
         LastLanding { before: self.before.resized(), rest: self.rest }

@@ -2,50 +2,14 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, Placement, Rules, Shape, Spin, Tetromino, comes_to_rest, land_at};
+use crate::engine::{Column, Spin, Tetromino, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
 use super::action_table::ActionTable;
-use super::columns::{Envs, LastLanding, Phase, Rest};
+use super::columns::{Envs, LastLanding, Phase};
 use super::fields::Field;
 use super::rows::EnvRows;
-
-impl<C: Column, const N: usize> LastLanding<C, N> {
-    /// The piece.
-    pub(super) fn tetromino(&self) -> Tetromino {
-        match self.rest {
-            Rest::Placed { piece, .. } => piece,
-            Rest::Fallen(piece) => piece.tetromino,
-            Rest::Steered { piece, .. } => piece,
-        }
-    }
-
-    /// The spin that its placement counts as.
-    fn spin(&self, rules: &Rules) -> Spin {
-        match self.rest {
-            Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
-            Rest::Fallen(_) => Spin::None,
-            Rest::Steered { resting, .. } => resting.spin,
-        }
-    }
-
-    /// What came to rest, and the row and the column of its lower left corner.
-    pub(super) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
-        match self.rest {
-            Rest::Placed { piece, action } => {
-                let placement = Placement::from_action(action.into(), rules);
-                let (shape, row) = comes_to_rest(rules, &self.before, piece, placement);
-                (shape, row, placement.column)
-            }
-            Rest::Fallen(piece) => {
-                let (row, column) = piece.corner();
-                (piece.shape(), row, column)
-            }
-            Rest::Steered { piece, resting } => (resting.shape(piece), resting.row, resting.column),
-        }
-    }
-}
 
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Appends a field of some environments.

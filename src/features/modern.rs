@@ -4,7 +4,7 @@
 //! those of playfields see what has been prepared: a column left open for an I, and an overhang for a T.
 //!
 //! Where the rules know no spins every landing is without one, and the rest counts all the same. Combos and back-to-back
-//! clears are a matter of several landings, and no feature of one.
+//! clears depend on several landings, so no feature here sees them.
 
 use super::dellacherie::inside;
 use super::seen::Seen;

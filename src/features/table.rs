@@ -399,8 +399,8 @@ pub static FEATURES: &[Feature] = &[
     },
     Feature {
         name: "clears",
-        formula: "1 if the landing clears something in way i, else 0: one, two, three, four lines or more (0 to 3) without a \
-                  full spin, one, two, three lines or more (4 to 6) by one",
+        formula: "1 if the landing clears lines in way i, else 0: ways 0 to 3 are one to four lines without a full spin, ways 4 \
+                  to 6 one to three lines by a full spin",
         source: TETRION,
         measure: Measure::LandingSeven(modern::clears),
         kernel: None,
@@ -409,21 +409,21 @@ pub static FEATURES: &[Feature] = &[
         name: "base_attack",
         formula: "lines that the landing sends by itself: 1, 2, 4 for two, three, four lines, 2, 4, 6 for one, two, three by a \
                   full spin, 0, 1 for one, two by a mini, 10 in place of these if nothing is left; no combo, no back-to-back",
-        source: "the game people play: Jstris, Cold Clear",
+        source: "attack tables of Jstris and Cold Clear",
         measure: Measure::Landing(modern::base_attack),
         kernel: None,
     },
     Feature {
         name: "idle_t",
         formula: "1 if the landed piece is a T that clears nothing by a full spin, else 0",
-        source: "Cold Clear, as an idea",
+        source: "this project, after Cold Clear",
         measure: Measure::Landing(modern::idle_t),
         kernel: None,
     },
     Feature {
         name: "ready_rows",
         formula: "rows one above the other, from the surface of a column up, that lack the cell of that column only; the most \
-                  of any column: 4 await an I",
+                  of any column: with 4 of them, an I clears four lines",
         source: TETRION,
         measure: Measure::Playfield(modern::ready_rows),
         kernel: None,
@@ -433,14 +433,14 @@ pub static FEATURES: &[Feature] = &[
         formula: "places where a T that points down would make a full spin: its four cells empty, both cells beside its lower \
                   one full, and of the cells above its other two ends one full, the other one open to the sky, as is its \
                   middle",
-        source: "Cold Clear, as an idea",
+        source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slots),
         kernel: None,
     },
     Feature {
         name: "spin_slot_rows",
         formula: "rows, 0 to 2, that a T in one of the spin_slots would fill; the most of any",
-        source: "Cold Clear, as an idea",
+        source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slot_rows),
         kernel: None,
     },

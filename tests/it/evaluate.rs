@@ -212,19 +212,19 @@ fn every_game_is_in_the_table() {
 fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     let path = file("points.csv");
     let args =
-        ["--controller", "bcts", "--rules", "genetic", "--width", "10", "--height", "7", "--games", "30"];
-    let args = [&["evaluate"], &args[..], &["--per-game", path.to_str().unwrap()]].concat();
+        ["evaluate", "--controller", "bcts,dt-10", "--rules", "genetic", "--width", "10", "--height", "7"];
+    let args = [&args[..], &["--games", "30", "--per-game", path.to_str().unwrap()]].concat();
     let text = String::from_utf8(tetrion(&args).output().unwrap().stdout).unwrap();
     let object = tetrion(&args).arg("--json").output().unwrap().stdout;
-    let result = &serde_json::from_slice::<Value>(&object).unwrap()["results"][0];
+    let answer = serde_json::from_slice::<Value>(&object).unwrap();
+    let result = &answer["results"][0];
 
-    let games = fs::read_to_string(&path).unwrap();
-    let games: Vec<[f64; 3]> = games
-        .lines()
-        .skip(1)
-        .map(|row| row.split(',').collect::<Vec<_>>())
-        .map(|row| [row[3], row[4], row[6]].map(|number| number.parse().unwrap()))
-        .collect();
+    let table = fs::read_to_string(&path).unwrap();
+    let of = |name: &str| -> Vec<[f64; 3]> {
+        let rows = table.lines().map(|row| row.split(',').collect::<Vec<_>>()).filter(|row| row[0] == name);
+        rows.map(|row| [row[3], row[4], row[6]].map(|number| number.parse().unwrap())).collect()
+    };
+    let games = of("bcts");
     let sum = |i: usize| games.iter().map(|game| game[i]).sum::<f64>();
     for (name, i) in [("lines_per_piece", 0), ("score_per_piece", 2)] {
         let ratio = sum(i) / sum(1);
@@ -242,6 +242,10 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     let points = sum(2) / games.len() as f64;
     assert!((result["mean_score"].as_f64().unwrap() - points).abs() < 1e-9, "{result}");
     assert!(text.contains("points a piece") && text.contains("lines a piece"), "{text}");
+    let more: Vec<f64> = of("dt-10").iter().zip(&games).map(|(dt, bcts)| dt[2] - bcts[2]).collect();
+    let difference = answer["paired_differences"][0]["mean_score"].as_f64().unwrap();
+    assert!((difference - mean(more.iter().copied())).abs() < 1e-9, "{answer}");
+    assert!(text.contains("points more than bcts on the same pieces"), "{text}");
     // A point is a line: there is nothing more to tell.
     let lines = String::from_utf8(evaluate(&["--controller", "bcts"]).stdout).unwrap();
     assert!(!lines.contains("points"), "{lines}");

@@ -13,33 +13,31 @@ use tetrion::engine::{Playfield, Rules, SpinRule, Tetromino, land, placements};
 /// Rows that a perfect clear may use.
 const ROWS: u8 = 4;
 
-/// One way to go on: the cells, how many rows are still to be cleared, and the piece that is held.
-type State = (Vec<u32>, u8, Option<Tetromino>);
+/// One way to go on: a stack, and the piece that is held.
+type State = (Stack, Option<Tetromino>);
+
+/// The cells of a stack by rows, and how many rows are still to be cleared.
+type Stack = (Vec<u32>, u8);
 
 struct Search {
     rules: Rules,
-    /// Pieces that are placed in all.
-    placed: usize,
-    /// What has been found by cells, rows that are left and piece: queues meet the same stacks again and again.
-    ways: RefCell<HashMap<(Vec<u32>, u8, Tetromino), Ways>>,
+    /// Where the placements of a piece lead, as far as they have been found: queues meet the same stacks again and again.
+    ways: RefCell<HashMap<(Stack, Tetromino), Rc<Vec<Stack>>>>,
 }
-
-/// The cells, and the rows that are left, after each placement.
-type Ways = Rc<Vec<(Vec<u32>, u8)>>;
 
 impl Search {
     /// Every way to place a piece within the rows that are left.
-    fn place(&self, cells: &[u32], rows: u8, piece: Tetromino) -> Ways {
-        let key = (cells.to_vec(), rows, piece);
+    fn place(&self, stack: &Stack, piece: Tetromino) -> Rc<Vec<Stack>> {
+        let key = (stack.clone(), piece);
         let known = self.ways.borrow().get(&key).cloned();
         known.unwrap_or_else(|| {
-            let found = Rc::new(self.find(cells, rows, piece));
+            let found = Rc::new(self.find(stack, piece));
             self.ways.borrow_mut().insert(key, Rc::clone(&found));
             found
         })
     }
 
-    fn find(&self, cells: &[u32], rows: u8, piece: Tetromino) -> Vec<(Vec<u32>, u8)> {
+    fn find(&self, (cells, rows): &Stack, piece: Tetromino) -> Vec<Stack> {
         let Rules { width, height, .. } = self.rules;
         let mut drawn: Vec<String> = cells.iter().rev().map(|row| drawing(*row, width)).collect();
         drawn.retain(|row| row.contains('#'));
@@ -47,33 +45,31 @@ impl Search {
         let mut found = Vec::new();
         for placement in placements(&self.rules, &playfield, piece).iter() {
             let (shape, landing) = land(&self.rules, &playfield, piece, placement);
-            if landing.row + shape.height <= rows {
+            if landing.row + shape.height <= *rows {
                 found.push((landing.afterstate.rows().collect(), rows - landing.lines));
             }
         }
         found
     }
 
-    /// How many of the queues clear everything: all orders of the pieces in `bag` as far as they are needed.
-    fn solved(&self, states: &HashSet<State>, bag: &[Tetromino], placed: usize, queue: usize) -> usize {
+    /// How many of the queues clear everything: all orders of `queue` pieces out of those in `bag`, each of which places one.
+    fn solved(&self, states: &HashSet<State>, bag: &[Tetromino], queue: usize) -> usize {
         if queue == 0 {
-            let is_empty = |(cells, ..): &State| cells.iter().all(|row| *row == 0);
-            return usize::from(placed == self.placed && states.iter().any(is_empty));
+            return usize::from(states.iter().any(|((cells, _), _)| cells.iter().all(|row| *row == 0)));
         }
         let mut solved = 0;
         for (i, &piece) in bag.iter().enumerate() {
             let mut next = HashSet::new();
-            for (cells, rows, held) in states {
+            for (stack, held) in states {
                 // Either piece is placed, and the other one is held; without hold there is no other one.
                 for (placed, kept) in [(Some(piece), *held), (*held, Some(piece))] {
                     let Some(placed) = placed else { continue };
-                    let ways = self.place(cells, *rows, placed);
-                    next.extend(ways.iter().map(|(cells, rows)| (cells.clone(), *rows, kept)));
+                    next.extend(self.place(stack, placed).iter().map(|stack| (stack.clone(), kept)));
                 }
             }
             let rest: Vec<Tetromino> =
-                bag.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, p)| *p).collect();
-            solved += self.solved(&next, &rest, placed + 1, queue - 1);
+                bag.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, piece)| *piece).collect();
+            solved += self.solved(&next, &rest, queue - 1);
         }
         solved
     }
@@ -89,8 +85,8 @@ fn solvable(stack: &str, held: Option<Tetromino>, bag: &[Tetromino], pieces: usi
         Rules { height: 24, rows_above: 4, spins: SpinRule::Off, ..Rules::preset("guideline").unwrap() };
     let rows: Vec<&str> = stack.split('/').collect();
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &rows).unwrap();
-    let first = (playfield.rows().collect(), ROWS, held);
-    Search { rules, placed: pieces, ways: RefCell::default() }.solved(&HashSet::from([first]), bag, 0, pieces)
+    let first = ((playfield.rows().collect(), ROWS), held);
+    Search { rules, ways: RefCell::default() }.solved(&HashSet::from([first]), bag, pieces)
 }
 
 #[test]

@@ -77,12 +77,12 @@ async fn actions_lead_to_the_results() {
     let keys = Rules { width: 7, height: 9, ..Rules::preset("lab").unwrap() };
     requests.push((keys, Request { max_steps: 900, ..ruled(keys, &["random_keys", "bcts", "random"]) }));
     // Modern Tetris, with a controller that holds pieces, one that looks ahead and one that weighs what is hidden.
-    let today =
+    let modern =
         Rules { width: 6, height: 14, rows_above: 4, preview: 2, ..Rules::preset("guideline").unwrap() };
-    let mut request = ruled(today, &["bcts", "random", "dellacherie", "bcts", "bcts"]);
+    let mut request = ruled(modern, &["bcts", "random", "dellacherie", "bcts", "bcts"]);
     request.agents[3].lookahead = Some(1);
     request.agents[4].expectation = Some(pb::Expectation { placements: Some(4), ..Default::default() });
-    requests.push((today, Request { max_pieces: 40, ..request }));
+    requests.push((modern, Request { max_pieces: 40, ..request }));
     // Large enough for the widest words, and low enough for the shortest ones.
     let wide = Rules::simplified(20, 32);
     requests.push((wide, Request { max_pieces: 300, ..ruled(wide, &["bcts", "random"]) }));

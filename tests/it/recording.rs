@@ -40,7 +40,7 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
 }
 
 /// The same size and points in modern Tetris, with any of its choices.
-fn of_today(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
+fn modernised(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
     let timing = dice.one(&[(60, 30, 15), (1, 1, 0), (3, 4, 2)]);
     let (gravity, lock_delay, lock_resets) = timing;
     let is_by_keys = dice.below(3) == 0;
@@ -74,7 +74,7 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
         top_out: dice.one(&TOP_OUTS),
         ..Rules::preset(dice.one(&PRESETS)).unwrap()
     };
-    let rules = if dice.below(3) == 0 { of_today(rules, dice) } else { rules };
+    let rules = if dice.below(3) == 0 { modernised(rules, dice) } else { rules };
     let Rules { width, height, .. } = rules;
     let pieces = match dice.below(3) {
         0 => Pieces::Sequence(sequence(dice.one(&["T", "IIOLJ", "SZSZSZTOLLJIITOIIIIOOTOTOLJLJ"]))),

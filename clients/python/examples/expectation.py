@@ -39,7 +39,8 @@ class Agent:
         # With the other weights at 0, a sum of all terms has the same bits as one of these terms alone.
         columns = next(item.columns for item in info.feature_sets if item.name == self.features)
         of_landings = {item.name for item in info.features if item.stage == LANDING}
-        self.landing_weights = np.where([name in of_landings for name in columns], self.weights, 0.0)
+        # A member of a family is named with its index, `clears[4]`.
+        self.landing_weights = np.where([name.split("[")[0] in of_landings for name in columns], self.weights, 0.0)
         self.placements, self.discount = placements, discount
         self.lost = lost_piece * np.abs(self.weights).max()
 
@@ -95,10 +96,12 @@ class Odds:
         """Nothing has been seen yet."""
         self.randomizer = randomizer
         self.seen = np.zeros((num_games, 7))
+        self.last = np.zeros(num_games, np.int64)
 
     def see(self, games, pieces):
         """Counts a piece that was dealt in each of some games."""
         self.seen[games, pieces] += 1
+        self.last[games] = pieces
 
     def of(self, games):
         """The odds [B, 7] in some games."""
@@ -108,6 +111,8 @@ class Odds:
             return (seen == seen.min(axis=1, keepdims=True)).astype(np.float64)
         if self.randomizer == "balanced":
             return 5 + seen.max(axis=1, keepdims=True) - seen
+        if self.randomizer == "nes":
+            return np.where(np.arange(7) == self.last[games, None], 2.0, 9.0)
         return np.ones_like(seen)
 
 
@@ -146,7 +151,7 @@ def main():
     parser.add_argument("--address", help="host:port of a server; left out, one is started")
     parser.add_argument("--controller", default="dt-10", help="whose weights; see docs/catalogue.md")
     parser.add_argument("--height", type=int, default=6, help="rows of the playfield, 10 columns wide")
-    parser.add_argument("--randomizer", default="uniform", choices=["uniform", "bag7", "balanced"])
+    parser.add_argument("--randomizer", default="uniform", choices=["uniform", "bag7", "balanced", "nes"])
     parser.add_argument("--preview", type=int, default=0, help="next pieces that are shown; the first of them is used")
     parser.add_argument("--placements", type=int, default=8, help="placements looked at in each position")
     parser.add_argument("--games", type=int, default=64, help="games side by side")

@@ -76,6 +76,7 @@ def test_afterstate_values(server, tmp_path):
         # not avoid the end of the game.
         ("dt-10", {"width": 10, "height": 5, "preview": 1, "randomizer": "bag7"}, 150, {"placements": 3, "discount": 0.7}),
         ("dt-10", {"width": 6, "height": 8, "randomizer": "balanced", "top_out": "top_row"}, 150, {"lost_piece": -5.0}),
+        ("dt-10", {"width": 6, "height": 8, "randomizer": "nes"}, 150, {}),
         ("dt-10", {"width": 6, "height": 8, "top_out": "spawn_blocked"}, 150, {"placements": 5}),
         ("lab8", {"width": 6, "height": 8}, 100, {"placements": 4}),
     ],

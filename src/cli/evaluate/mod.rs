@@ -12,6 +12,7 @@ mod score;
 pub use args::{EvaluateArgs, Terminal};
 pub use record::best_game;
 pub use report::{interval, number};
+use score::Difference;
 pub use score::Score;
 
 use std::fs::{self, File};
@@ -127,13 +128,17 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
 }
 
-/// The lines of each but the first minus those of the first, game by game.
-fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<(String, Statistics)> {
+/// The games of each but the first minus those of the first, game by game.
+fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
     let difference = |(other, score): (&Evaluated, &Score)| {
-        let pairs = other.games[0].iter().zip(&first.games[0]);
-        let lines = pairs.map(|(other, first)| other.lines as f64 - first.lines as f64);
-        (score.name.clone(), Statistics::of(lines).expect("at least one game"))
+        let of = |number: fn(&GameResult) -> f64| {
+            let pairs = other.games[0].iter().zip(&first.games[0]);
+            let differences = pairs.map(|(other, first)| number(other) - number(first));
+            Statistics::of(differences).expect("at least one game")
+        };
+        let (lines, points) = (of(|game| game.lines as f64), of(|game| game.score));
+        Difference { name: score.name.clone(), lines, points }
     };
     others.iter().zip(&scores[1..]).map(difference).collect()
 }

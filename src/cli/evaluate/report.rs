@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
-use super::score::Score;
+use super::score::{Difference, Score};
 use crate::cli::numbers::{grouped, short};
 use crate::cli::rules::{changes, in_words};
 use crate::client::Evaluated;
@@ -18,10 +18,10 @@ const BAR: usize = 24;
 pub fn to_json(
     args: &EvaluateArgs,
     scores: &[Score],
-    differences: &[(String, Statistics)],
+    differences: &[Difference],
     first: &Evaluated,
 ) -> Value {
-    let difference = |(name, lines): &(String, Statistics)| {
+    let difference = |Difference { name, lines, points }: &Difference| {
         json!({
             "name": name,
             "baseline": scores[0].name,
@@ -29,6 +29,9 @@ pub fn to_json(
             "mean_lines": lines.mean,
             "std_lines": lines.spread.map(|spread| spread.std),
             "ci95": lines.spread.map(|spread| spread.ci95),
+            "mean_score": points.mean,
+            "std_score": points.spread.map(|spread| spread.std),
+            "score_ci95": points.spread.map(|spread| spread.ci95),
         })
     };
     let started = &first.started;
@@ -50,7 +53,7 @@ pub fn to_json(
 pub fn to_text(
     args: &EvaluateArgs,
     scores: &[Score],
-    differences: &[(String, Statistics)],
+    differences: &[Difference],
     first: &Evaluated,
     bars: bool,
 ) -> String {
@@ -97,9 +100,16 @@ pub fn to_text(
         append_points(&mut text, scores, column);
     }
     if !differences.is_empty() {
-        let _ = writeln!(text, "\nlines more than {} on the same pieces, game by game", scores[0].name);
-        for (name, lines) in differences {
-            let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(lines.mean), interval(lines));
+        let mut append = |what: &str, of: fn(&Difference) -> &Statistics| {
+            let _ = writeln!(text, "\n{what} more than {} on the same pieces, game by game", scores[0].name);
+            for difference in differences {
+                let (name, more) = (&difference.name, of(difference));
+                let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(more.mean), interval(more));
+            }
+        };
+        append("lines", |difference| &difference.lines);
+        if !rules.points_are_lines() {
+            append("points", |difference| &difference.points);
         }
     }
     text
@@ -109,7 +119,7 @@ pub fn to_text(
 fn append_points(text: &mut String, scores: &[Score], column: usize) {
     let _ = writeln!(
         text,
-        "\n{:column$} {:>11} {:>21} {:>14} {:>16} {:>14} {:>16}",
+        "\n{:column$} {:>11} {:>21} {:>14} {:>18} {:>13} {:>18}",
         "",
         "mean points",
         "95 % interval",
@@ -121,16 +131,16 @@ fn append_points(text: &mut String, scores: &[Score], column: usize) {
     for score in scores {
         let per_piece = |number: Option<PerPiece>| match number {
             Some(PerPiece { mean, ci95: Some((low, high)) }) => {
-                (format!("{mean:.3}"), format!("{low:.3} to {high:.3}"))
+                (rate(mean), format!("{} to {}", rate(low), rate(high)))
             }
-            Some(PerPiece { mean, ci95: None }) => (format!("{mean:.3}"), "one game".to_owned()),
+            Some(PerPiece { mean, ci95: None }) => (rate(mean), "one game".to_owned()),
             None => ("-".to_owned(), "-".to_owned()),
         };
         let (points, of_points) = per_piece(score.points_per_piece);
         let (lines, of_lines) = per_piece(score.lines_per_piece);
         let _ = writeln!(
             text,
-            "{:column$} {:>11} {:>21} {points:>14} {of_points:>16} {lines:>14} {of_lines:>16}",
+            "{:column$} {:>11} {:>21} {points:>14} {of_points:>18} {lines:>13} {of_lines:>18}",
             score.name,
             number(score.points.mean),
             interval(&score.points),
@@ -160,6 +170,11 @@ pub fn number(number: f64) -> String {
     } else {
         format!("{number:.2}")
     }
+}
+
+/// A number per piece: three decimals where it is small.
+fn rate(rate: f64) -> String {
+    if rate.abs() < 10.0 { format!("{rate:.3}") } else { number(rate) }
 }
 
 /// A 95 % interval, as text.

@@ -28,6 +28,17 @@ pub struct Score {
     pub pieces_per_second: f64,
 }
 
+/// A contestant's games minus those of the first one, game by game on the same pieces.
+#[derive(Clone, Debug)]
+pub(super) struct Difference {
+    /// The name of the contestant.
+    pub name: String,
+    /// Lines.
+    pub lines: Statistics,
+    /// Points.
+    pub points: Statistics,
+}
+
 impl Score {
     /// Sums up at least one game.
     pub fn of(name: &str, games: &[GameResult], seconds: f64) -> Score {

@@ -30,7 +30,7 @@ const MOST_ROWS: f64 = 4.0;
 const KEYS_OF_PLACEMENTS: [&str; 7] =
     ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
 /// Where pieces move on their way down, or can be held.
-const KEYS_OF_TODAY: [&str; 9] = [
+const MODERN_KEYS: [&str; 9] = [
     "left/right move",
     "up/z turn",
     "down deeper",
@@ -336,7 +336,7 @@ impl Program for Play {
             keys: match &self.setting.rules {
                 rules if rules.steers() => &KEYS_OF_STEERING,
                 _ if self.is_by_keys() => &KEYS_OF_KEYS,
-                rules if rules.names_spots() || rules.hold => &KEYS_OF_TODAY,
+                rules if rules.names_spots() || rules.hold => &MODERN_KEYS,
                 _ => &KEYS_OF_PLACEMENTS,
             },
             palette: self.setting.palette,

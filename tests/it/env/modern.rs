@@ -3,14 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tetrion::agents::{LinearAgent, TerminalPolicy};
 use tetrion::engine::{
-    AttackTable, Chain, Clear, ClearPoints, ClearWorth, HalfTurns, NamedChoice, OrientationTable, Placement,
-    Playfield, Randomizer, Reach, RotationSystem, Rules, RulesError, SpinRule, Spot, Tetromino, TopOut,
+    AttackTable, Chain, Clear, ClearPoints, ClearWorth, HalfTurns, Hand, NamedChoice, OrientationTable,
+    Placement, Playfield, Randomizer, Reach, RotationSystem, Rules, RulesError, SpinRule, Spot, Tetromino,
+    TopOut,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
     RestoreError, Restored, Seeding, StartPosition,
 };
+use tetrion::features::FeatureSet;
+use tetrion::placements::{Options, Position, enumerate};
 
 use super::{Dice, letters, see};
 use crate::twin::{TETROMINOES, TwinGround, TwinMovement, TwinPlayfield, bag7_sequence, placements};
@@ -438,7 +442,13 @@ fn rules_that_contradict_each_other_are_refused() {
 #[test]
 fn spins_and_tucks_are_actions_of_their_own() {
     let rules = Rules { height: 14, rows_above: 4, hold: false, ..guideline() };
-    let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+    let set = FeatureSet::custom(&["clears[1]", "clears[5]", "base_attack", "idle_t"], 10).unwrap();
+    let config = EnvConfig {
+        rules,
+        autoreset_mode: AutoresetMode::Disabled,
+        features: Some(set.clone()),
+        ..EnvConfig::default()
+    };
     let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
     // The classic T-spin double: an overhang on the right of a notch three wide.
     let drawing = "...#....../".to_owned() + "#...######/##.#######";
@@ -451,7 +461,25 @@ fn spins_and_tucks_are_actions_of_their_own() {
     let exists = |placement: Placement| mask[placement.action(&rules) as usize] == 1;
     use tetrion::engine::Spin::{Full, Mini, None as NoSpin};
     assert_eq!([NoSpin, Mini, Full].map(|spin| exists(down(spin))), [false, false, true]);
+    let features = [0.0, 1.0, 4.0, 0.0];
+    let position = Position {
+        playfield,
+        hand: Some(Hand::new(&rules, Tetromino::T, None, None)),
+        chain: Chain::default(),
+        falling: None,
+    };
+    let found = enumerate(&rules, &[position], Some(&set), Options::default());
+    let row = found.placements.iter().position(|number| *number == down(Full).action(&rules) as i32).unwrap();
+    assert_eq!(found.features[row * 4..][..4], features.map(|value| value as f32));
+    let agent = LinearAgent::new(set, vec![-1.0, 1.0, 1.0, -1.0], TerminalPolicy::Avoid).unwrap();
+    let choice = agent.choose_plainly(&rules, &playfield, Tetromino::T);
+    assert_eq!((choice.placement, choice.score), (down(Full), 5.0), "a controller sees what it is");
     let outcome = batch.step(&[down(Full).action(&rules) as i32], None).unwrap();
+    let seen: Vec<f32> = see(&batch, Field::Features, None)
+        .chunks_exact(4)
+        .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    assert_eq!(seen, features.map(|value| value as f32));
     // 1,200 points for a T-spin double.
     assert_eq!((outcome.rewards[0], batch.statistics(0).lines), (1200.0, 2));
     assert_eq!([see(&batch, Field::Attack, None)[0], see(&batch, Field::Spin, None)[0]], [4, 2]);

@@ -311,6 +311,11 @@ fn what_a_landing_sends_as_counted_by_hand() {
     for (spin, expected) in places {
         check_spin("#..../#...#/##.##", T, spin, 3, 1, expected);
     }
+    // One line, none, and two that leave nothing.
+    check_spin("...../....#/##.##", T, Spin::Full, 3, 1, "clears[4] 1, clears[0] 0, base_attack 2, idle_t 0");
+    check_spin("...../....#/##.##", T, Spin::Mini, 3, 1, "clears[4] 0, clears[0] 1, base_attack 0, idle_t 1");
+    check_spin("...../....#/.#.##", T, Spin::Full, 3, 1, "clears[4] 0, clears[0] 0, base_attack 0, idle_t 1");
+    check_spin("...../#...#/##.##", T, Spin::Full, 3, 1, "clears[5] 1, base_attack 10, idle_t 0");
 }
 
 #[test]

@@ -157,6 +157,15 @@ fn a_search_starts_from_plain_numbers_in_the_order_of_its_features() {
     assert!(said.contains("--start: ") && said.contains("holds 2 numbers"), "{said}");
     assert!(said.contains("expected one for each of the 8 features"), "{said}");
     assert_eq!((refused.status.code(), folder.join(CONFIG).exists()), (Some(2), false));
+    for wrong in ["abc", "nan", "1e400"] {
+        let refused = run(&format!("[-1, {wrong}]"));
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains("--start: ") && said.contains(&format!("{wrong:?} is no finite number")),
+            "{said}"
+        );
+    }
     succeeded(run("[-1, 0.5]\n0 0 0 0, 0\n-0.25\n"));
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     let begun: Vec<f64> = config["optimizer"]["start"].clone().try_into().unwrap();

@@ -8,7 +8,7 @@
 use std::iter::once;
 
 use super::playfield::{TwinLanding, TwinPlayfield};
-use super::{attack, surface};
+use super::{modern_features, surface};
 
 /// The features that describe the landing and not the playfield.
 pub const LANDING_FEATURES: [&str; 17] = [
@@ -132,11 +132,11 @@ pub fn feature(name: &str, before: &TwinPlayfield, landing: &TwinLanding) -> f64
         }
         // The highest row the tetromino reaches, whether or not it stays.
         "landing_top" => highest,
-        "base_attack" => attack::base_attack(landing) as f64,
-        "idle_t" => f64::from(attack::is_idle_t(landing)),
+        "base_attack" => modern_features::base_attack(landing) as f64,
+        "idle_t" => f64::from(modern_features::is_idle_t(landing)),
         _ if name.starts_with("clears[") => {
             let (_, index) = indexed(name).expect("an index");
-            f64::from(attack::way_of_clearing(landing) == Some(index))
+            f64::from(modern_features::way_of_clearing(landing) == Some(index))
         }
         _ => match plain_name(name) {
             Some(plain) => playfield_feature(&plain, &landing.preclear),
@@ -176,9 +176,9 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "weighted_holes" => surface::weighted_holes(playfield),
         "deep_wells" => surface::deep_wells(playfield),
         "surface_parity" => surface::surface_parity(playfield),
-        "ready_rows" => attack::ready_rows(playfield),
-        "spin_slots" => attack::spin_slots(playfield),
-        "spin_slot_rows" => attack::spin_slot_rows(playfield),
+        "ready_rows" => modern_features::ready_rows(playfield),
+        "spin_slots" => modern_features::spin_slots(playfield),
+        "spin_slot_rows" => modern_features::spin_slot_rows(playfield),
         _ => {
             let (family, index) = indexed(name).unwrap_or_else(|| panic!("no feature is called {name}"));
             match family {

@@ -10,11 +10,11 @@
 //! column of the leftmost cell, a cell at row >= height ends the game before anything is cleared.
 //! Row 0 is the lowest row, column 0 the leftmost; drawings have the top row first.
 
-mod attack;
 mod controller;
 mod features;
 mod models;
 mod modern;
+mod modern_features;
 mod notebook;
 mod perft;
 mod playfield;
