@@ -68,7 +68,7 @@ pub fn skip_line(stream: &mut impl BufRead) -> io::Result<()> {
 /// this many bytes.
 ///
 /// ```
-/// assert_eq!(tetrion::tbp::lines::shown("Cold\u{1b}[2J Clear\n", 10), "Cold[2J C…");
+/// assert_eq!(tetrion::tbp::lines::shown("Cold\u{1b}[2J Clear\n", 10), "Cold[2J…");
 /// ```
 pub fn shown(text: &str, max_bytes: usize) -> String {
     let plain: String = text.chars().filter(|letter| !letter.is_control()).take(max_bytes + 1).collect();

@@ -26,7 +26,7 @@ pub use hosted::HostedGame;
 pub use process::Program;
 pub use tournament::{CannotStart, Hosting, Progress, play};
 
-use crate::engine::{NamedChoice, Rules, SpinRule};
+use crate::engine::{ActionModel, NamedChoice, Rules, SpinRule};
 
 /// Columns of every board of the protocol.
 pub const WIDTH: u8 = 10;
@@ -43,6 +43,9 @@ pub enum UnsuitedRules {
         "the protocol is for pieces that turn on their way down: expected --rules guideline, or reach srs"
     )]
     Reach,
+    /// A step is a key.
+    #[error("the protocol has placements, and no keys: expected action_model placement")]
+    Keys,
     /// Another size.
     #[error(
         "the protocol has boards of {WIDTH} columns, {VISIBLE_ROWS} rows of them visible; the rules have {width} columns and {visible} visible rows"
@@ -64,6 +67,9 @@ pub enum UnsuitedRules {
 /// [`UnsuitedRules`] for the first thing that bots could not know.
 pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     let visible = rules.visible_rows();
+    if rules.action_model != ActionModel::Placement {
+        return Err(UnsuitedRules::Keys);
+    }
     if !rules.names_spots() {
         return Err(UnsuitedRules::Reach);
     }

@@ -50,7 +50,7 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
     if let Some(files) = files {
         let written = games.iter().try_for_each(|game| recordings::write(&files.of(game), &game.recording));
         written?;
-        say(format_args!("{} recordings: {}", games.len(), files.path.display()));
+        say(format_args!("recorded in {}", files.path.display()));
     }
     if let Some(code) = interrupt.exit_code() {
         say(format_args!("stopped; {} of {} games had ended", games.len(), hosting.games));

@@ -99,7 +99,8 @@ impl<'a> Report<'a> {
             think => format!(", {think} ms to think"),
         };
         let (pieces, rules) = (grouped(*max_pieces as f64), in_words(self.preset, rules));
-        format!("{name}: {games} games of at most {pieces} pieces, {rules}, seed {seed}{think}\n")
+        let noun = if self.hosting.games == 1 { "game" } else { "games" };
+        format!("{name}: {games} {noun} of at most {pieces} pieces, {rules}, seed {seed}{think}\n")
     }
 
     /// The games that were lost, and why.

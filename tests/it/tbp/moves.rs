@@ -163,6 +163,8 @@ fn rules_without_words_for_them_are_refused() {
     assert_eq!(check_rules(&guideline()), Ok(()));
     assert_eq!(check_rules(&Rules { height: 24, rows_above: 4, ..guideline() }), Ok(()));
     check(Rules::default(), "expected --rules guideline");
+    let keys = Rules { action_model: tetrion::engine::ActionModel::Keypress, ..guideline() };
+    check(keys, "expected action_model placement");
     check(Rules { width: 9, ..guideline() }, "the rules have 9 columns and 20 visible rows");
     check(Rules { height: 30, ..guideline() }, "the rules have 10 columns and 10 visible rows");
     check(Rules { spins: tetrion::engine::SpinRule::AllSpins, ..guideline() }, "the rules have all_spins");
