@@ -22,8 +22,10 @@ type Stack = (Vec<u32>, u8);
 struct Search {
     rules: Rules,
     /// Where the placements of a piece lead, as far as they have been found: queues meet the same stacks again and again.
-    ways: RefCell<HashMap<(Stack, Tetromino), Rc<Vec<Stack>>>>,
+    ways: RefCell<Ways>,
 }
+
+type Ways = HashMap<(Stack, Tetromino), Rc<Vec<Stack>>>;
 
 impl Search {
     /// Every way to place a piece within the rows that are left.
