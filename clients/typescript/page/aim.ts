@@ -69,15 +69,14 @@ export class Aim {
     this.middle = 2 * (Number.isFinite(next) ? next : column) + width(cells);
   }
 
-  /** Turns it to the right by so many quarters, or further to where it has a placement. */
+  /** Turns it to the right by so many quarters, and as many again until it has a placement; half a turn may lead nowhere else. */
   turn(quarters: 1 | 2 | 3, kind: number): void {
     this.depth = 0;
     const shapes = numShapes(kind);
     const order = shapes < 4 ? [...Array(shapes).keys()] : (ORDERS[this.rules.orientationTable ?? 0] ?? USUAL_ORDER);
-    // Half a turn that leads nowhere leaves it where it is; quarters go on.
-    for (let step = 1; step <= 4; step++) {
-      const turns = quarters === 2 ? 2 * step : quarters * step;
-      this.orientation = order[(order.indexOf(this.orientation) + turns) % order.length]!;
+    // It has placements as it is now, and after so many turns it is that way round again.
+    for (let turns = 0; turns < order.length; turns++) {
+      this.orientation = order[(order.indexOf(this.orientation) + quarters) % order.length]!;
       if (this.ofOrientation().length > 0) {
         return;
       }

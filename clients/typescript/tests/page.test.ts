@@ -7,10 +7,10 @@ import { Aim, type Place, placesOf } from "../page/aim.js";
 import { App, type Weighing, ofLanding } from "../page/app.js";
 import { actOf } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
-import { type Hand, Pieces, choosing, handOf } from "../page/pieces.js";
+import { type Hand, Pieces, choosing, handOf, placed } from "../page/pieces.js";
 import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../page/rules.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
-import { LETTERS, turned } from "../page/tetromino.js";
+import { DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { placementOf, tensor } from "../src/index.js";
 import { AutoresetMode, ExpectationTerms, HalfTurns, type Rules } from "../src/protocol.js";
 import { Running } from "./support.js";
@@ -137,6 +137,83 @@ test("turns go round as they are called, by every table of orientations", async 
       }
     }
   }
+});
+
+/** Places of a piece in these orientations, each lying in the middle of the floor. */
+function lying(orientations: readonly number[]): Place[] {
+  const cells = [[0, 3], [0, 4], [0, 5], [1, 4]] as const;
+  return orientations.map((orientation, at) => ({ at, orientation, column: 3, row: 0, spin: 0, hold: false, cells }));
+}
+
+test("a turn skips orientations without a placement, and never stops on one", async () => {
+  const T = LETTERS.indexOf("T");
+  for (const [preset, has, quarters, way] of [
+    ["guideline", [2], 1, [2, 2]],
+    ["guideline", [2], 2, [2, 2]],
+    ["guideline", [2], 3, [2, 2]],
+    // Without 1, a quarter to the right leads to 2 and one to the left from there to 0.
+    ["guideline", [0, 2, 3], 1, [2, 3, 0, 2]],
+    ["guideline", [0, 2, 3], 3, [3, 2, 0, 3]],
+    ["guideline", [0, 2, 3], 2, [2, 0, 2]],
+    // Half a turn to where there is nothing leaves it as it is.
+    ["guideline", [0, 1, 3], 2, [0, 0]],
+    // Counter-clockwise numbers: 0 3 2 1 by quarters to the right.
+    ["simplified", [0, 2, 3], 1, [3, 2, 0, 3]],
+    ["simplified", [0, 2, 3], 3, [2, 3, 0, 2]],
+    // 0 1 3 2.
+    ["genetic", [0, 2, 3], 1, [3, 2, 0, 3]],
+    ["genetic", [1], 3, [1, 1]],
+  ] as const) {
+    const aim = new Aim(await rulesOf(preset), lying(has));
+    const turned = way.map(() => {
+      aim.turn(quarters, T);
+      return aim.place.orientation;
+    });
+    assert.deepEqual(turned, way, `${preset}, placements in ${has}, ${quarters} quarters`);
+  }
+});
+
+test("keys never lead to where there is no placement, up to the end of a game", async () => {
+  const random = numbers(29);
+  let fewer = 0;
+  for (const [preset, height] of [["genetic", 6], ["nes", 6], ["guideline", 5]] as const) {
+    const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), height };
+    const envSeeds = Array.from({ length: 20 }, (_, seed) => BigInt(seed));
+    const session = await running.server.session({ ...configOf(app.info, chosen), envSeeds, numEnvs: envSeeds.length, autoresetMode: AutoresetMode.NEXT_STEP });
+    const rules = session.description.config!.rules!;
+    let { observations } = await session.reset();
+    for (let piece = 0; piece < 60; piece++) {
+      const found = await session.placements({ includeCells: true });
+      const actions = envSeeds.map((seed, env) => {
+        const places = placesOf(rules, found, env);
+        if (places.length === 0) {
+          return 0; // the game is over, and another one begins
+        }
+        const hand = handOf(observations, rules, env);
+        const aim = new Aim(rules, places);
+        for (let press = 0; press < 12; press++) {
+          const deed = Math.floor(random() * 7);
+          const words = `${preset}, seed ${seed}, piece ${piece}, key ${press}`;
+          if (deed < 3) {
+            aim.turn(([1, 2, 3] as const)[deed]!, placed(hand, aim.place.hold));
+          } else if (deed < 5) {
+            aim.shift(deed === 3);
+          } else if (deed === 5) {
+            aim.deepen();
+          } else {
+            aim.swap();
+          }
+          assert.equal(places[aim.place.at - found.offsets[env]!], aim.place, words);
+        }
+        const ways = new Set(places.filter(({ hold }) => !hold).map(({ orientation }) => orientation)).size;
+        fewer += ways < new Set([0, 1, 2, 3].map((turns) => turned(DRAWINGS[hand.current]!, turns).map(String).sort().join())).size ? 1 : 0;
+        return found.actions[aim.place.at]!;
+      });
+      ({ observations } = await session.step(actions));
+    }
+    await session.delete();
+  }
+  assert.ok(fewer > 50, `${fewer} pieces could not be placed in every orientation`);
 });
 
 /** A controller that likes clears by their kind, which are features of the landing. */
