@@ -1,4 +1,4 @@
-// What every call takes.
+// What calls have in common; each adds options of its own. Knows no call.
 
 /** What any call takes. */
 export interface CallOptions {
