@@ -111,27 +111,66 @@ export interface Placement {
   readonly hold: boolean;
 }
 
-/** What numbers are made of, by rules with every field, as `session.description.config.rules` has them. */
-function bases({ width = 10, height = 20, rowsAbove = 0, reach, spins }: Rules): { width: number; rows: number; labels: number; all: number } {
-  const isSpot = reach === Reach.SRS;
-  const rows = isSpot ? Math.min(height + 1, height - rowsAbove + 4) : 1;
-  const labels = isSpot && spins !== SpinRule.OFF ? 3 : 1;
-  return { width, rows, labels, all: 4 * width * rows * labels };
-}
-
-/** What the number of a placement says under these rules, which have every field. */
+/**
+ * What the number of a placement says under these rules, which have every field, as `session.description.config.rules` has them.
+ *
+ * @throws TypeError if a field is missing from the rules, or if they have no such number.
+ */
 export function placementOf(rules: Rules, number: number): Placement {
-  const { width, rows, labels, all } = bases(rules);
+  const { width, rows, labels, hands, namesSpots } = basesOf(rules);
+  const all = 4 * width * rows * labels;
+  check("placement", number, hands * all);
   const spot = number % all;
   const row = Math.floor(spot / labels) % rows;
   const place = Math.floor(spot / (labels * rows));
-  return { orientation: Math.floor(place / width), column: place % width, row: rules.reach === Reach.SRS ? row : undefined, spin: spot % labels, hold: number >= all };
+  return { orientation: Math.floor(place / width), column: place % width, row: namesSpots ? row : undefined, spin: spot % labels, hold: number >= all };
 }
 
-/** The number of a placement under these rules, which have every field; whether it exists is another question. */
-export function actionOf(rules: Rules, { orientation, column, row = 0, spin, hold }: Placement): number {
-  const { width, rows, labels, all } = bases(rules);
-  return ((orientation * width + column) * rows + row) * labels + spin + (hold ? all : 0);
+/**
+ * The number of a placement under these rules, which have every field; whether it exists is another question.
+ *
+ * @throws TypeError if a field is missing from the rules, or if one of the placement is out of their range.
+ */
+export function actionOf(rules: Rules, { orientation, column, row, spin, hold }: Placement): number {
+  const { width, rows, labels, hands, namesSpots } = basesOf(rules);
+  check("orientation", orientation, 4);
+  check("column", column, width);
+  if (namesSpots) {
+    check("row", row, rows);
+  } else if (row !== undefined) {
+    throw new TypeError(`row is ${row}, expected undefined: under these rules a piece drops, and the column says where it lands`);
+  }
+  check("spin", spin, labels);
+  if (typeof hold !== "boolean" || (hold && hands === 1)) {
+    throw new TypeError(`hold is ${hold}, expected ${hands === 1 ? "false: these rules have no hold" : "true or false"}`);
+  }
+  return ((((hold ? 4 : 0) + orientation) * width + column) * rows + (row ?? 0)) * labels + spin;
+}
+
+/** What numbers are made of: columns, rows in which a piece can come to rest, what it can count as, pieces to choose between. */
+function basesOf(rules: Rules): { width: number; rows: number; labels: number; hands: number; namesSpots: boolean } {
+  const [width, height, rowsAbove] = [fieldOf(rules, "width"), fieldOf(rules, "height"), fieldOf(rules, "rowsAbove")];
+  const namesSpots = fieldOf(rules, "reach") === Reach.SRS;
+  const tellsSpins = fieldOf(rules, "spins") !== SpinRule.OFF;
+  const hands = fieldOf(rules, "hold") ? 2 : 1;
+  return { width, rows: namesSpots ? Math.min(height + 1, height - rowsAbove + 4) : 1, labels: namesSpots && tellsSpins ? 3 : 1, hands, namesSpots };
+}
+
+/** A field that rules must have: the preset's number in place of a missing one would be a number of another game. */
+function fieldOf<Name extends "width" | "height" | "rowsAbove" | "reach" | "spins" | "hold">(rules: Rules, name: Name): NonNullable<Rules[Name]> {
+  const value = rules[name];
+  // An enum's 0 says nothing either.
+  if (value === undefined || ((name === "reach" || name === "spins") && value === 0)) {
+    throw new TypeError(`rules.${name} is ${value}, expected rules with every field, as session.description.config.rules has them`);
+  }
+  return value;
+}
+
+/** Checks that a number is one of so many, from 0. */
+function check(name: string, value: number | undefined, count: number): void {
+  if (value === undefined || !Number.isInteger(value) || value < 0 || value >= count) {
+    throw new TypeError(`${name} is ${value}, expected ${count === 1 ? 0 : `an integer from 0 to ${count - 1}`}`);
+  }
 }
 
 /** Whose placements are asked for. */

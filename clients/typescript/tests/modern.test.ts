@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 
+import { create } from "@bufbuild/protobuf";
+
 import { type Placements, KEYS, actionOf, connect, keysOf, placementOf } from "../src/index.js";
-import type { Rules } from "../src/protocol.js";
+import { Reach, type Rules, RulesSchema, SpinRule } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
@@ -59,6 +61,65 @@ test("the numbers of other choices of the rules", () => {
   const low = { ...rules, width: 5, height: 6, rowsAbove: 2 };
   assert.deepEqual(placementOf(low, ((3 * 5 + 4) * 7 + 6) * 3 + 1), { orientation: 3, column: 4, row: 6, spin: 1, hold: false });
   assert.equal(actionOf({ ...low, spins: 1 }, { orientation: 3, column: 4, row: 6, spin: 0, hold: true }), (3 * 5 + 4) * 7 + 6 + 4 * 5 * 7);
+});
+
+test("numbers that rules do not have are refused, on both sides of each bound", async () => {
+  const { rulesPresets } = await running.server.info();
+  const simplified = rulesPresets[0]!.rules!;
+  // 4 orientations, 10 columns, 24 rows, 3 spins, 2 pieces; 4 orientations and 10 columns.
+  for (const [of, most] of [[rules, 5759], [{ ...rules, hold: false }, 2879], [{ ...rules, hold: false, spins: SpinRule.OFF }, 959], [simplified, 39]] as const) {
+    for (const number of [0, most]) {
+      assert.equal(actionOf(of, placementOf(of, number)), number);
+    }
+    for (const number of [-1, most + 1, 0.5, NaN, Infinity]) {
+      assert.throws(() => placementOf(of, number), new TypeError(`placement is ${number}, expected an integer from 0 to ${most}`));
+    }
+  }
+  const corner = { orientation: 3, column: 9, row: 23, spin: 2, hold: true };
+  assert.equal(actionOf(rules, corner), 5759);
+  for (const [part, message] of [
+    [{ orientation: 4 }, "orientation is 4, expected an integer from 0 to 3"],
+    [{ orientation: -1 }, "orientation is -1, expected an integer from 0 to 3"],
+    [{ column: 10 }, "column is 10, expected an integer from 0 to 9"],
+    [{ column: -1 }, "column is -1, expected an integer from 0 to 9"],
+    [{ column: 1.5 }, "column is 1.5, expected an integer from 0 to 9"],
+    [{ row: 24 }, "row is 24, expected an integer from 0 to 23"],
+    [{ row: -1 }, "row is -1, expected an integer from 0 to 23"],
+    [{ row: undefined }, "row is undefined, expected an integer from 0 to 23"],
+    [{ spin: 3 }, "spin is 3, expected an integer from 0 to 2"],
+    [{ spin: -1 }, "spin is -1, expected an integer from 0 to 2"],
+    [{ hold: undefined as unknown as boolean }, "hold is undefined, expected true or false"],
+  ] as const) {
+    assert.throws(() => actionOf(rules, { ...corner, ...part }), new TypeError(message));
+  }
+  const plain = { orientation: 3, column: 9, row: undefined, spin: 0, hold: false };
+  assert.equal(actionOf(simplified, plain), 39);
+  for (const [part, message] of [
+    [{ row: 0 }, "row is 0, expected undefined: under these rules a piece drops, and the column says where it lands"],
+    [{ spin: 1 }, "spin is 1, expected 0"],
+    [{ hold: true }, "hold is true, expected false: these rules have no hold"],
+  ] as const) {
+    assert.throws(() => actionOf(simplified, { ...plain, ...part }), new TypeError(message));
+  }
+});
+
+test("rules without every field are refused, not taken for others", () => {
+  for (const [part, found] of [
+    [{ width: undefined }, "width is undefined"],
+    [{ height: undefined }, "height is undefined"],
+    [{ rowsAbove: undefined }, "rowsAbove is undefined"],
+    [{ reach: undefined }, "reach is undefined"],
+    [{ reach: Reach.UNSPECIFIED }, "reach is 0"],
+    [{ spins: undefined }, "spins is undefined"],
+    [{ spins: SpinRule.UNSPECIFIED }, "spins is 0"],
+    [{ hold: undefined }, "hold is undefined"],
+  ] as const) {
+    const lacking = { ...rules, ...part } as Rules;
+    const message = `rules.${found}, expected rules with every field, as session.description.config.rules has them`;
+    assert.throws(() => placementOf(lacking, 0), new TypeError(message));
+    assert.throws(() => actionOf(lacking, TSPIN_DOUBLE), new TypeError(message));
+  }
+  assert.throws(() => placementOf(create(RulesSchema, { preset: "guideline" }), 0), /rules.width is undefined/);
 });
 
 test("the keys to each placement, or to a chosen one", async () => {
