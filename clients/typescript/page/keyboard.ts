@@ -9,7 +9,7 @@ export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" |
 
 const KEYS: Record<string, Act> = {
   ArrowLeft: "left", a: "left", ArrowRight: "right", d: "right", ArrowUp: "turn", w: "turn", x: "turn", z: "turnLeft", y: "turnLeft",
-  ArrowDown: "down", s: "down", " ": "drop", Enter: "drop", c: "hold", Shift: "hold", h: "hint", u: "undo", Backspace: "undo", n: "new",
+  ArrowDown: "down", s: "down", " ": "drop", Enter: "drop", c: "hold", h: "hint", u: "undo", Backspace: "undo", n: "new",
 };
 
 /** Whether a piece can be turned by 180 degrees at once. */
@@ -17,8 +17,43 @@ export function hasHalfTurns({ halfTurns = HalfTurns.OFF }: Rules): boolean {
   return halfTurns !== HalfTurns.OFF;
 }
 
-/** What a key does under these rules. */
-export function actOf({ key, repeat }: Pick<KeyboardEvent, "key" | "repeat">, rules: Rules): Act | undefined {
+/** What is looked at of an event. */
+type Press = Pick<KeyboardEvent, "key" | "repeat" | "ctrlKey" | "metaKey" | "altKey">;
+
+/** The keys of a person, one event after the other. */
+export class Keyboard {
+  /** Whether shift has gone down and nothing has been pressed since. */
+  private shiftAlone = false;
+
+  /** What a key that goes down does under these rules; shift does nothing yet, since shift and tab go to the control before. */
+  down(press: Press, rules: Rules): Act | undefined {
+    const { key, repeat, ctrlKey, metaKey, altKey } = press;
+    const withOthers = ctrlKey || metaKey || altKey;
+    if (key === "Shift") {
+      this.shiftAlone = !withOthers && (!repeat || this.shiftAlone);
+      return undefined;
+    }
+    this.shiftAlone = false;
+    return withOthers ? undefined : actOf(press, rules);
+  }
+
+  /** What a key that is let go does: shift alone holds. */
+  up({ key }: Pick<Press, "key">, rules: Rules): Act | undefined {
+    if (key !== "Shift" || !this.shiftAlone) {
+      return undefined;
+    }
+    this.shiftAlone = false;
+    return rules.hold === true ? "hold" : undefined;
+  }
+
+  /** Something else has been done meanwhile, with the pointer, say. */
+  interrupt(): void {
+    this.shiftAlone = false;
+  }
+}
+
+/** What a key by itself does under these rules. */
+function actOf({ key, repeat }: Press, rules: Rules): Act | undefined {
   const name = key.length === 1 ? key.toLowerCase() : key;
   if (name === "a" && hasHalfTurns(rules)) {
     return "turnHalf";

@@ -12,7 +12,7 @@ import { Board, Side } from "./board.js";
 import { Turns, button, field, grouped, h, options, select, short } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
-import { type Act, actOf, legend } from "./keyboard.js";
+import { type Act, Keyboard, legend } from "./keyboard.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
 import { ABOVE, type Chosen, chosenOf, configOf, presetOf } from "./rules.js";
@@ -57,6 +57,7 @@ export class Play implements View {
   private readonly gravity = h("input", { type: "checkbox", id: "gravity", checked: true });
   private readonly gravityField = h("div", { class: "check" }, this.gravity, h("label", { for: "gravity" }, "Pieces fall by themselves"));
   private readonly legend = h("div");
+  private readonly keyboard = new Keyboard();
   private readonly turns = new Turns();
   private session: Session | undefined;
   private field = new Field(10, 20);
@@ -97,6 +98,8 @@ export class Play implements View {
   enter(): void {
     this.shown = true;
     document.addEventListener("keydown", this.keys);
+    document.addEventListener("keyup", this.keys);
+    document.addEventListener("pointerdown", this.interrupt);
     this.timer = setInterval(() => this.fall(), GRAVITY);
     if (this.session === undefined) {
       void this.begin();
@@ -106,20 +109,25 @@ export class Play implements View {
   leave(): void {
     this.shown = false;
     document.removeEventListener("keydown", this.keys);
+    document.removeEventListener("keyup", this.keys);
+    document.removeEventListener("pointerdown", this.interrupt);
+    this.interrupt();
     clearInterval(this.timer);
     this.app.notice(undefined);
   }
 
   private readonly keys = (event: KeyboardEvent): void => {
     const inControl = event.target instanceof HTMLElement && event.target.closest("input, select, dialog") !== null;
-    const onButton = event.target instanceof HTMLElement && event.target.closest("button, a, summary") !== null && [" ", "Enter", "Shift"].includes(event.key);
-    const act = actOf(event, this.rules);
-    if (act === undefined || inControl || onButton || event.ctrlKey || event.metaKey || event.altKey) {
+    const onButton = event.target instanceof HTMLElement && event.target.closest("button, a, summary") !== null && [" ", "Enter"].includes(event.key);
+    const act = event.type === "keyup" ? this.keyboard.up(event, this.rules) : this.keyboard.down(event, this.rules);
+    if (act === undefined || inControl || onButton) {
       return;
     }
     event.preventDefault();
     this.act(act);
   };
+
+  private readonly interrupt = (): void => this.keyboard.interrupt();
 
   private get isKeypress(): boolean {
     return this.rules.actionModel === ActionModel.KEYPRESS;

@@ -5,7 +5,7 @@ import test, { after, before } from "node:test";
 
 import { Aim, type Place, placesOf } from "../page/aim.js";
 import { App, type Weighing, ofLanding } from "../page/app.js";
-import { actOf } from "../page/keyboard.js";
+import { Keyboard } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf, placed } from "../page/pieces.js";
 import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../page/rules.js";
@@ -305,18 +305,57 @@ test("what is shown once a piece is held", () => {
   assert.deepEqual(choosing({ ...hand, held: 6 }, true), { current: 6, next: [0, 1, 3], held: 2 });
 });
 
+/** A key without others, pressed once. */
+const ALONE = { repeat: false, ctrlKey: false, metaKey: false, altKey: false };
+
+test("shift alone holds when it is let go, and does nothing to the piece with another key", async () => {
+  const [simplified, guideline] = [await rulesOf("simplified"), await rulesOf("guideline")];
+  // `+` goes down, `-` is let go, `=` repeats, `*` is a click.
+  for (const [events, acts] of [
+    ["+Shift -Shift", ["hold"]],
+    ["+Shift =Shift =Shift -Shift", ["hold"]],
+    ["+Shift -Shift +Shift -Shift", ["hold", "hold"]],
+    ["+Shift +Tab -Tab -Shift", []],
+    ["+Shift +Tab -Shift -Tab", []],
+    ["+Shift +Tab -Tab =Shift -Shift", []],
+    ["+Shift +Tab -Tab -Shift +Shift -Shift", ["hold"]],
+    ["+Shift +H -H -Shift", ["hint"]],
+    ["+Shift +ArrowLeft -ArrowLeft -Shift", ["left"]],
+    ["+ArrowLeft +Shift -ArrowLeft -Shift", ["left", "hold"]],
+    ["+Shift * -Shift", []],
+    ["+Shift +Control -Control -Shift", []],
+    ["-Shift", []],
+  ] as const) {
+    const keyboard = new Keyboard();
+    const done = events.split(" ").map((event) => {
+      const [way, key] = [event.charAt(0), event.slice(1)];
+      if (way === "*") {
+        return keyboard.interrupt();
+      }
+      return way === "-" ? keyboard.up({ key }, guideline) : keyboard.down({ ...ALONE, key, repeat: way === "=" }, guideline);
+    });
+    assert.deepEqual(done.filter((act) => act !== undefined), acts, events);
+  }
+  const keyboard = new Keyboard();
+  keyboard.down({ ...ALONE, key: "Shift", ctrlKey: true }, guideline);
+  assert.equal(keyboard.up({ key: "Shift" }, guideline), undefined, "control and shift are another pair");
+  keyboard.down({ ...ALONE, key: "Shift" }, simplified);
+  assert.equal(keyboard.up({ key: "Shift" }, simplified), undefined, "there is no hold");
+});
+
 test("keys by the rules", async () => {
   const [simplified, guideline, turning] = [await rulesOf("simplified"), await rulesOf("guideline"), await rulesOf("guideline", { halfTurns: HalfTurns.COBRA })];
   for (const [key, plain, modern, halves] of [
     ["ArrowUp", "turn", "turn", "turn"], ["X", "turn", "turn", "turn"], ["z", "turnLeft", "turnLeft", "turnLeft"],
-    ["a", "left", "left", "turnHalf"], ["c", undefined, "hold", "hold"], ["Shift", undefined, "hold", "hold"], [" ", "drop", "drop", "drop"], ["ArrowDown", "down", "down", "down"], ["q", undefined, undefined, undefined],
+    ["a", "left", "left", "turnHalf"], ["c", undefined, "hold", "hold"], ["C", undefined, "hold", "hold"], [" ", "drop", "drop", "drop"], ["ArrowDown", "down", "down", "down"], ["q", undefined, undefined, undefined], ["Tab", undefined, undefined, undefined],
   ] as const) {
     for (const [rules, act] of [[simplified, plain], [guideline, modern], [turning, halves]] as const) {
-      assert.equal(actOf({ key, repeat: false }, rules), act, key);
+      assert.equal(new Keyboard().down({ ...ALONE, key }, rules), act, key);
+      assert.equal(new Keyboard().down({ ...ALONE, key, ctrlKey: true }, rules), undefined, `control ${key}`);
     }
   }
-  assert.equal(actOf({ key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
-  assert.equal(actOf({ key: "ArrowLeft", repeat: true }, guideline), "left");
+  assert.equal(new Keyboard().down({ ...ALONE, key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
+  assert.equal(new Keyboard().down({ ...ALONE, key: "ArrowLeft", repeat: true }, guideline), "left");
 });
 
 test("the rules of a form", async () => {

@@ -473,6 +473,24 @@ test("a controller plays beside a person with keys", async () => {
   });
 });
 
+test("shift alone holds, and shift with tab goes back to the control before", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    await page.getByLabel("Rules").selectOption("guideline");
+    const held = () => page.locator(".beside .side canvas.held").getAttribute("aria-label");
+    await until(async () => (await held()) === "No piece is held" || held(), "a game");
+    await page.locator("main").focus();
+    await page.keyboard.press("Shift+Tab");
+    assert.notEqual(await page.evaluate(() => document.activeElement.id), "main");
+    await page.keyboard.press("Shift+Tab");
+    await page.waitForTimeout(300);
+    assert.equal(await held(), "No piece is held");
+    // On a button, where space is the button's, it holds too.
+    await page.getByRole("button", { name: "Hint" }).focus();
+    await page.keyboard.press("Shift");
+    await until(async () => /^Held: [IOTZSJL]$/.test(await held()) || held(), "a piece is held");
+  });
+});
+
 test("every preset can be played", async () => {
   await on("/#play", DESKTOP, async (page) => {
     const pieces = page.locator(".beside .fact output").nth(1);
