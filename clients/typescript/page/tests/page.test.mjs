@@ -494,7 +494,7 @@ test("shift alone holds, and shift with tab goes back to the control before", as
 test("every preset can be played", async () => {
   await on("/#play", DESKTOP, async (page) => {
     const pieces = page.locator(".beside .fact output").nth(1);
-    for (const preset of ["simplified", "lab", "survey", "genetic", "leiden", "guideline"]) {
+    for (const preset of ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes"]) {
       await page.getByLabel("Rules").selectOption(preset);
       await page.getByLabel("Preview").fill("3");
       await page.getByLabel("Preview").press("Enter");
