@@ -3,7 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 
-import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, HalfTurns, Reach, type Rules, type RulesPreset, type RulesSchema } from "../src/protocol.js";
+import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, HalfTurns, Reach, type Rules, type RulesPreset, type RulesSchema, SpinRule } from "../src/protocol.js";
 
 /** Rows that are drawn above a playfield: for the piece in play, and for what sticks out of the visible field. */
 export const ABOVE = 4;
@@ -44,7 +44,7 @@ export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: 
   const held = preset?.hold === true ? ["held"] : [];
   const falling = preset?.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
   const clears = preset !== undefined && countsClears(preset) ? ["attack", "combo", "back_to_back"] : [];
-  const spin = preset?.reach === Reach.SRS ? ["spin"] : [];
+  const spin = preset !== undefined && tellsSpins(preset) ? ["spin"] : [];
   return {
     rules: rulesOf(info, chosen),
     observationFields: ["board", "current", ...queue, ...held, ...falling],
@@ -60,6 +60,11 @@ export function visibleRows({ height = 20, rowsAbove = 0 }: Rules): number {
 /** Whether lines are sent, and clears in a row and difficult ones are told apart. */
 export function countsClears({ clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): boolean {
   return clearPoints !== ClearPoints.LINES || attack !== AttackTable.OFF;
+}
+
+/** Whether spins are told apart. */
+function tellsSpins({ spins = SpinRule.OFF }: Rules): boolean {
+  return spins !== SpinRule.OFF;
 }
 
 /** Whether a piece can come to rest in more than one row of a column. */

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 
+import { create } from "@bufbuild/protobuf";
+
 import { Aim, type Place, placesOf } from "../page/aim.js";
 import { App, type Weighing, ofLanding } from "../page/app.js";
 import { Keyboard } from "../page/keyboard.js";
@@ -12,7 +14,7 @@ import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../pa
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { placementOf, tensor } from "../src/index.js";
-import { AutoresetMode, ExpectationTerms, HalfTurns, Randomizer, type Rules } from "../src/protocol.js";
+import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, type Rules, RulesPresetSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
 let running: Running;
@@ -360,6 +362,27 @@ test("keys by the rules", async () => {
   }
   assert.equal(new Keyboard().down({ ...ALONE, key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
   assert.equal(new Keyboard().down({ ...ALONE, key: "ArrowLeft", repeat: true }, guideline), "left");
+});
+
+test("a session is asked for what the server has of these rules, and for no more", async () => {
+  const common = ["lines", "pieces", "episode_return"];
+  const clears = ["attack", "combo", "back_to_back"];
+  for (const [part, infoFields] of [
+    [{}, [...common, ...clears, "spin"]],
+    [{ spins: SpinRule.OFF }, [...common, ...clears]],
+    [{ clearPoints: ClearPoints.LINES }, [...common, ...clears, "spin"]],
+    [{ attack: AttackTable.OFF }, [...common, ...clears, "spin"]],
+    [{ attack: AttackTable.OFF, clearPoints: ClearPoints.LINES }, [...common, "spin"]],
+    [{ attack: AttackTable.OFF, clearPoints: ClearPoints.LINES, spins: SpinRule.OFF }, common],
+  ] as const) {
+    // A preset of a server to come, which this one can play too.
+    const { name, rules, source } = app.info.rulesPresets.find(({ name }) => name === "guideline")!;
+    const info = { ...app.info, rulesPresets: [create(RulesPresetSchema, { name, source, rules: { ...rules!, ...part } })] };
+    const config = configOf(info, chosenOf(info.rulesPresets[0]!));
+    assert.deepEqual(config.infoFields, infoFields);
+    const session = await running.server.session({ ...config, rules: { ...config.rules, ...part } });
+    await session.delete();
+  }
 });
 
 test("the rules of a form", async () => {
