@@ -8,7 +8,7 @@ import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { button, field, grouped, h, options, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
-import { chosenOf, countsClears, presetOf, rulesOf } from "./rules.js";
+import { type Measure, chosenOf, measuresOf, presetOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement, seedOf } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
@@ -16,9 +16,6 @@ import { Sample } from "./statistics.js";
 const MOST = 6;
 /** Points of a line of the second chart. */
 const POINTS = 120;
-
-/** What is counted of a game. */
-type Measure = "lines" | "points" | "lines sent";
 
 interface Contestant {
   /** A controller's name, or `edited:A`. */
@@ -42,8 +39,10 @@ export class Evaluate implements View {
   private readonly means = new LineChart("Means with their 95 % interval, as games come in");
   private readonly counted = h("div");
   private readonly title = h("h2", {}, "Lines a game");
-  /** What is to be counted, where the rules have more than lines. */
+  /** What is to be counted, where the rules have it. */
   private wanted: Measure = "lines";
+  /** What is offered. */
+  private offered: readonly Measure[] = [];
   /** What the numbers that are shown count. */
   private shownMeasure: Measure = "lines";
   private readonly table = h("div", { class: "scroll" });
@@ -55,7 +54,6 @@ export class Evaluate implements View {
 
   constructor(private readonly app: App) {
     this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), isPlacement);
-    this.measures();
     const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
     const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
     this.contestants = names.slice(0, 3).map(fresh);
@@ -86,15 +84,27 @@ export class Evaluate implements View {
     this.app.notice(undefined);
   }
 
-  /** What is counted: nothing but lines where these are all that a game is for. */
-  private get measure(): Measure {
+  /** What can be counted under the rules that are chosen. */
+  private get measures(): Measure[] {
     const preset = presetOf(this.app.info, this.form.chosen.preset);
-    return preset !== undefined && countsClears(preset) ? this.wanted : "lines";
+    return preset === undefined ? ["lines"] : measuresOf(preset);
   }
 
-  /** Offers what can be counted. */
-  private measures(): void {
-    const choice = select((["lines", "points", "lines sent"] as const).map((measure) => [measure, measure] as const), this.wanted, (measure) => {
+  /** What is counted: lines where the rules do not have what is wanted. */
+  private get measure(): Measure {
+    return this.measures.includes(this.wanted) ? this.wanted : "lines";
+  }
+
+  /** Offers what can be counted, if that is more than lines. */
+  private offer(): void {
+    const { measures } = this;
+    this.counted.hidden = measures.length === 1;
+    // The same choice stays, and with it the keyboard's focus.
+    if (String(measures) === String(this.offered)) {
+      return;
+    }
+    this.offered = measures;
+    const choice = select(measures.map((measure) => [measure, measure] as const), this.measure, (measure) => {
       this.wanted = measure as Measure;
       // Numbers of something else say nothing any more.
       this.contestants = this.contestants.map(({ player }) => fresh(player));
@@ -127,8 +137,7 @@ export class Evaluate implements View {
 
   private draw(): void {
     const players = this.players();
-    const preset = presetOf(this.app.info, this.form.chosen.preset);
-    this.counted.hidden = preset === undefined || !countsClears(preset);
+    this.offer();
     for (const contestant of this.contestants) {
       if (!players.some(([value]) => value === contestant.player)) {
         Object.assign(contestant, fresh(players[0]![0]));
@@ -259,9 +268,9 @@ function fresh(player: string): Contestant {
   return { player, sample: new Sample(), cut: 0, course: [] };
 }
 
-function take(contestant: Contestant, lines: number, cut: boolean, every: number): void {
+function take(contestant: Contestant, value: number, cut: boolean, every: number): void {
   const { sample, course } = contestant;
-  sample.add(lines);
+  sample.add(value);
   contestant.cut += cut ? 1 : 0;
   if (sample.count % every === 0 || sample.count <= 2) {
     const { mean, halfWidth } = sample;

@@ -67,6 +67,16 @@ function tellsSpins({ spins = SpinRule.OFF }: Rules): boolean {
   return spins !== SpinRule.OFF;
 }
 
+/** What can be counted of a game. */
+export type Measure = "lines" | "points" | "lines sent";
+
+/** What is worth counting of a game by these rules: points where a point is not a line, lines sent where the rules count them. */
+export function measuresOf({ scoring, clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): Measure[] {
+  const { piece = 0, lines = [], gameEnd = 0 } = scoring ?? {};
+  const pointsAreLines = clearPoints === ClearPoints.LINES && piece === 0 && gameEnd === 0 && lines.every((points, at) => points === at + 1);
+  return ["lines", ...(pointsAreLines ? [] : ["points" as const]), ...(attack === AttackTable.OFF ? [] : ["lines sent" as const])];
+}
+
 /** Whether a piece can come to rest in more than one row of a column. */
 export function namesSpots({ reach }: Rules): boolean {
   return reach === Reach.SRS;

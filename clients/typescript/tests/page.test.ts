@@ -10,11 +10,12 @@ import { App, type Weighing, ofLanding } from "../page/app.js";
 import { Keyboard } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf, placed } from "../page/pieces.js";
-import { type Chosen, chosenOf, configOf, sizeInWords, visibleRows } from "../page/rules.js";
+import { type Chosen, chosenOf, configOf, measuresOf, sizeInWords, visibleRows } from "../page/rules.js";
+import { isPlacement } from "../page/rules_form.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { placementOf, tensor } from "../src/index.js";
-import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, type Rules, RulesPresetSchema, SpinRule } from "../src/protocol.js";
+import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, type Rules, RulesPresetSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
 let running: Running;
@@ -362,6 +363,31 @@ test("keys by the rules", async () => {
   }
   assert.equal(new Keyboard().down({ ...ALONE, key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
   assert.equal(new Keyboard().down({ ...ALONE, key: "ArrowLeft", repeat: true }, guideline), "left");
+});
+
+test("what can be counted of a game, by every preset that places pieces", async () => {
+  const measures: Record<string, readonly string[]> = {
+    simplified: ["lines"],
+    survey: ["lines"],
+    genetic: ["lines", "points"],
+    leiden: ["lines"],
+    guideline: ["lines", "points", "lines sent"],
+    nes: ["lines", "points"],
+  };
+  for (const { name, rules } of app.info.rulesPresets.filter(isPlacement)) {
+    assert.deepEqual(measuresOf(rules!), measures[name], name);
+  }
+  const guideline = await rulesOf("guideline");
+  for (const [part, expected] of [
+    [{ clearPoints: ClearPoints.LINES }, ["lines", "lines sent"]],
+    [{ attack: AttackTable.OFF }, ["lines", "points"]],
+    [{ clearPoints: ClearPoints.LINES, attack: AttackTable.OFF }, ["lines"]],
+    [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 0, lines: [1, 2, 3, 5], gameEnd: 0 }) }, ["lines", "points", "lines sent"]],
+    [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 0, lines: [1, 2, 3, 4], gameEnd: -1 }) }, ["lines", "points", "lines sent"]],
+    [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 1, lines: [1, 2, 3, 4], gameEnd: 0 }) }, ["lines", "points", "lines sent"]],
+  ] as const) {
+    assert.deepEqual(measuresOf({ ...guideline, ...part }), expected);
+  }
 });
 
 test("a session is asked for what the server has of these rules, and for no more", async () => {

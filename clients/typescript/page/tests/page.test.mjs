@@ -414,6 +414,36 @@ test("lines sent are counted where there are such", async () => {
   });
 });
 
+test("points are counted where a point is not a line", async () => {
+  const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
+    const games = await evaluated("--controller", name, "--rules", "nes", "--max-pieces", "500", "--games", "50", "--seed", "1");
+    return games.reduce((sum, { score }) => sum + score, 0) / games.length;
+  }));
+  await on("/#evaluate", DESKTOP, async (page) => {
+    const counted = page.getByLabel("Count", { exact: true });
+    await page.getByLabel("Rules").selectOption("guideline");
+    await counted.selectOption("lines sent");
+    await page.getByLabel("Rules").selectOption("nes");
+    assert.deepEqual(await counted.locator("option").allTextContents(), ["lines", "points"]);
+    assert.equal(await counted.inputValue(), "lines", "these rules send no lines");
+    await counted.selectOption("points");
+    await page.getByRole("heading", { name: "Points a game" }).waitFor();
+    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
+    await page.getByLabel("Games each").selectOption("50");
+    await page.getByLabel("Cut after").selectOption("500");
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
+    const spoken = await page.locator("canvas.strips").getAttribute("aria-label");
+    const means = [...spoken.matchAll(/mean ([\d,]+), plus/g)].map(([, mean]) => Number(mean.replaceAll(",", "")));
+    assert.deepEqual(means, scores.map(Math.round), spoken);
+    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ points a game/);
+    await page.getByLabel("Rules").selectOption("genetic");
+    assert.equal(await counted.inputValue(), "points");
+    await page.getByLabel("Rules").selectOption("leiden");
+    assert.equal(await counted.isVisible(), false);
+  });
+});
+
 test("an evaluation can be stopped", async () => {
   await on("/#evaluate", DESKTOP, async (page) => {
     await page.getByLabel("Games each").selectOption("5000");
