@@ -37,6 +37,8 @@ export interface Observations {
   readonly falling?: Uint8Array;
   /** `[B, 4, 2]`: row and column of its cells. */
   readonly falling_cells?: Int8Array;
+  /** `[B, 8]`, where keys steer the piece of modern Tetris: what its cells do not say, in the order of the protocol's description. */
+  readonly piece_state?: Uint8Array;
 }
 
 /** Infos by name, each of shape `[B]`; those that the session asked for. They count since the episode began. */

@@ -6,7 +6,7 @@ import test, { after, before } from "node:test";
 import { create } from "@bufbuild/protobuf";
 
 import { type Placements, KEYS, actionOf, connect, keysOf, placementOf } from "../src/index.js";
-import { Reach, type Rules, RulesSchema, SpinRule } from "../src/protocol.js";
+import { ActionModel, Reach, type Rules, RulesSchema, SpinRule } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
@@ -61,6 +61,17 @@ test("the numbers of other choices of the rules", () => {
   const low = { ...rules, width: 5, height: 6, rowsAbove: 2 };
   assert.deepEqual(placementOf(low, ((3 * 5 + 4) * 7 + 6) * 3 + 1), { orientation: 3, column: 4, row: 6, spin: 1, hold: false });
   assert.equal(actionOf({ ...low, spins: 1 }, { orientation: 3, column: 4, row: 6, spin: 0, hold: true }), (3 * 5 + 4) * 7 + 6 + 4 * 5 * 7);
+});
+
+test("a game key by key shows the state of the piece", async () => {
+  const session = await running.server.session({ rules: { preset: "guideline", actionModel: ActionModel.KEYPRESS, gravity: 40 }, numEnvs: 2 });
+  const { observations } = await session.reset();
+  assert.equal(observations.piece_state!.length, 16);
+  assert.deepEqual([...observations.piece_state!.subarray(8, 14)], [0, 0, 40, 30, 15, 15], "as it appears: steps until it falls and locks, resets and lifts");
+  const held = await session.step([9, 0]);
+  assert.deepEqual([held.observations.piece_state![7], held.observations.piece_state![15]], [1, 0], "another one was held for the first");
+  assert.equal(held.observations.piece_state![10], 39, "a step nearer to falling");
+  await session.delete();
 });
 
 test("numbers that rules do not have are refused, on both sides of each bound", async () => {
