@@ -138,8 +138,12 @@ fn players() -> impl Iterator<Item = Player> {
     // No next piece is shown here, and none of the two that some controllers weigh.
     let of_one_piece =
         |controller: &&Controller| controller.expectation.is_none_or(|own| own.pieces_shown() == 0);
+    // Those of modern Tetris live on spins and on holding pieces, and there are none here.
+    let of_drops =
+        |controller: &&Controller| Rules::preset(controller.preset).is_some_and(|rules| !rules.names_spots());
     let controllers = CONTROLLERS
         .iter()
+        .filter(of_drops)
         .filter(of_one_piece)
         .map(|controller| Player::Controller(controller, controller.expectation));
     let weighing = CONTROLLERS
