@@ -252,6 +252,18 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
 }
 
 #[test]
+fn controllers_of_modern_tetris_send_lines() {
+    let names = "tetrion-guideline-preview,tetrion-guideline,dt-10";
+    let rules = ["--rules", "guideline", "--height", "24", "--clear-points", "attack", "--seed", "3"];
+    let args = ["evaluate", "--controller", names, "--games", "20", "--max-pieces", "200", "--json"];
+    let output = tetrion(&[&args[..], &rules[..]].concat()).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sent = |i: usize| answer["results"][i]["score_per_piece"].as_f64().unwrap();
+    // Of 1,000 longer games they send 0.587, 0.489 and 0.061 lines a piece.
+    assert!(sent(0) > sent(1) && sent(1) > 0.42 && sent(2) < 0.1, "{answer}");
+}
+
+#[test]
 fn controllers_weigh_the_pieces_to_come() {
     let answer = json(&["--controller", "dt-10,random", "--expectation", "--expectation-placements", "4"]);
     let (result, random) = (&answer["results"][0], &answer["results"][1]);
