@@ -235,6 +235,37 @@ fn harmless(bytes: &[u8]) -> bool {
     true
 }
 
+/// Changes every byte of the first environment's snapshot: what is still read is played on by actions that exist, and every state
+/// on the way can be written and read.
+pub fn no_changed_byte_is_unsafe(batch: &EnvBatch, dice: &mut Dice) {
+    let bytes = batch.state(0).to_bytes();
+    let content = &bytes[..bytes.len() - 8];
+    let (mut taken, mut refused) = (0, 0);
+    for at in 0..content.len() {
+        for change in [1, 2, 4, 0x80, 0xff] {
+            let mut changed = content.to_vec();
+            changed[at] ^= change;
+            match EnvState::from_bytes(&with_checksum(changed)) {
+                Err(_) => refused += 1,
+                Ok(state) => {
+                    taken += 1;
+                    assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
+                    let config = EnvConfig { rules: *state.rules(), ..batch.config().clone() };
+                    let mut batch = EnvBatch::new(config, &Seeding::Session(8)).unwrap();
+                    batch.restore(None, Restored::States(&[state]), None).unwrap();
+                    for _ in 0..12 {
+                        let actions = super::random_actions(&batch, dice);
+                        batch.step(&actions, None).unwrap();
+                        let state = batch.state(0);
+                        assert_eq!(EnvState::from_bytes(&state.to_bytes()), Ok(state));
+                    }
+                }
+            }
+        }
+    }
+    assert!(taken > 100 && refused > 100, "{taken} taken, {refused} refused");
+}
+
 #[test]
 fn damage_is_found_by_the_checksum() {
     for snapshot in specimens() {
