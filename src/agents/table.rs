@@ -355,9 +355,18 @@ impl Agent {
     /// # Panics
     /// When the piece cannot come into play.
     pub fn decide(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Decision {
-        let mut thought = Thought::default();
+        self.think_to_the_end(kernel, sight, &mut Thought::default(), rng)
+    }
+
+    fn think_to_the_end(
+        &self,
+        kernel: Kernel,
+        sight: &Sight<'_>,
+        thought: &mut Thought,
+        rng: &mut AgentRng,
+    ) -> Decision {
         loop {
-            if let Some(decision) = self.think(kernel, sight, &mut thought, rng) {
+            if let Some(decision) = self.think(kernel, sight, thought, rng) {
                 return decision;
             }
         }
@@ -370,11 +379,7 @@ impl Agent {
     /// When the piece cannot come into play.
     pub fn preferences(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Vec<Placement> {
         let mut thought = Thought::default();
-        let decision = loop {
-            if let Some(decision) = self.think(kernel, sight, &mut thought, rng) {
-                break decision;
-            }
-        };
+        let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
         let Decision::Place(chosen) = decision else { return Vec::new() };
         let ranked = match self {
             Agent::Linear(agent) => agent.ranked(sight),
