@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Dealer, FallingPiece, HalfTurns, Hand, Key, Landed, MovingPiece, Odds, Placement,
-    Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
+    ActionModel, Chain, Dealer, FallingPiece, Hand, Key, Landed, MovingPiece, Odds, Placement, Playfield,
+    Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -286,26 +286,26 @@ impl Course {
     /// A key by which a piece is steered. Returns the lines of the landing, if it landed.
     fn steer(&mut self, piece: SteeredPiece, action: u16) -> Result<Option<u8>, ActionRefused> {
         let key = Key::ALL[usize::from(action)];
-        let other = piece.swapped(&self.rules, &self.playfield, self.held, self.next().next());
-        match (key, other) {
-            (Key::Hold, Some(other)) => {
-                self.hold();
-                self.visible[0] = other.tetromino;
-                self.falling = Some(other.into());
-            }
-            (Key::Hold, None) => self.play_invalid(action)?,
-            (Key::RotateHalf, _) if self.rules.half_turns == HalfTurns::Off => self.play_invalid(action)?,
-            _ => {
-                let steered = piece.step(&self.rules, &self.playfield, key);
-                self.falling = Some(steered.piece.into());
-                let land = |resting: Resting| {
-                    let Resting { row, column, spin, .. } = resting;
-                    self.land((piece.tetromino, spin), resting.shape(piece.tetromino), row, column)
-                };
-                return Ok(steered.resting.map(land));
-            }
+        let next = self.next().next();
+        if !piece.has_key(&self.rules, &self.playfield, key, self.held, next) {
+            self.play_invalid(action)?;
+            return Ok(None);
         }
-        Ok(None)
+        if key == Key::Hold {
+            let swapped = piece.swapped(&self.rules, &self.playfield, self.held, next);
+            let swapped = swapped.expect("a key that can be pressed");
+            self.hold();
+            self.visible[0] = swapped.tetromino;
+            self.falling = Some(swapped.into());
+            return Ok(None);
+        }
+        let steered = piece.step(&self.rules, &self.playfield, key);
+        self.falling = Some(steered.piece.into());
+        let land = |resting: Resting| {
+            let Resting { row, column, spin, .. } = resting;
+            self.land((piece.tetromino, spin), resting.shape(piece.tetromino), row, column)
+        };
+        Ok(steered.resting.map(land))
     }
 
     /// An action that does not exist.
