@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::found::Found;
+use super::found::{self, Found};
 use super::options::UsageError;
 use super::pilot::Pilot;
 use super::player::Player;
 use super::rules::RulesArgs;
-use crate::agents::{Agent, AgentRow, Controller, Expectation};
+use crate::agents::{Agent, Expectation};
 use crate::client::RulesChoice;
 use crate::engine::Rules;
 use crate::recording::Setup;
@@ -36,12 +36,10 @@ impl Contender {
     /// # Errors
     /// [`UsageError`] for a folder without a run, or a file of something else; a name that is unknown is an error of [`Contender::player`].
     pub fn new(name: &str) -> Result<Contender, UsageError> {
-        let is_known = AgentRow::named(name).is_some() || Controller::named(name).is_ok();
-        let path = Path::new(name);
-        if is_known || !(path.exists() || name.contains(std::path::is_separator)) {
+        if !found::is_place(name) {
             return Ok(Contender::Named(name.to_owned()));
         }
-        Ok(Contender::Run(Box::new(Run { found: Found::read(path)?, newer: None })))
+        Ok(Contender::Run(Box::new(Run { found: Found::read(Path::new(name))?, newer: None })))
     }
 
     /// The rules of flags, completed by those of the first run among these players, unless the flags name another preset.

@@ -15,7 +15,7 @@ use super::options::UsageError;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned, read_generations};
 use super::train::Purpose;
 use super::weights::{RulesNote, SeedsNote, Weights};
-use crate::agents::{Agent, Expectation, Kernel};
+use crate::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
 use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
 use crate::wire::evaluation;
@@ -150,6 +150,12 @@ impl Found {
     pub fn expectation(&self) -> Option<Expectation> {
         self.weights.expectation.map(|note| note.expectation())
     }
+}
+
+/// Whether a player is meant by where its weights are: a folder or a file, and not the name of an agent or a controller.
+pub fn is_place(player: &str) -> bool {
+    let is_known = AgentRow::named(player).is_some() || Controller::named(player).is_ok();
+    !is_known && (Path::new(player).exists() || player.contains(std::path::is_separator))
 }
 
 /// The agent that a server would play for the first of these policies.

@@ -6,7 +6,7 @@
 use crate::agents::{Agent, AgentRng, Kernel, Sight};
 use crate::engine::{Placement, Randomizer, Rules, Tetromino, is_blocked};
 
-use super::lines::shown;
+use super::lines::{SHOWN, shown};
 use super::messages::{
     BotMessage, FrontEndMessage, Info, Letter, Move, MoveInfo, RulesMessage, Suggestion, read,
 };
@@ -14,8 +14,6 @@ use super::position::Position;
 
 /// How many moves a suggestion has at most: the first is the choice, the others are for front ends by other rules.
 const MAX_MOVES: usize = 10;
-/// How much of a line that is wrong is shown.
-const SHOWN: usize = 120;
 /// The extensions that it knows.
 const FEATURES: [&str; 2] = ["randomizer", "move_info"];
 

@@ -9,16 +9,13 @@ use crate::engine::{Odds, Placement, Randomizer, Rules, Tetromino};
 use crate::recording::{Course, Ending, Recorder, Recording};
 
 use super::faults::{End, Fault};
-use super::lines::shown;
+use super::lines::{SHOWN, shown};
 use super::messages::{
     BotMessage, FrontEndMessage, Info, Letter, Message, Move, RandomizerState, RulesMessage, Start,
     Suggestion, read, write,
 };
 use super::process::{BotProcess, Broken};
 use super::{HEIGHT, WIDTH};
-
-/// How much of what a bot says is shown.
-const SHOWN: usize = 120;
 
 /// A game that a bot has played.
 #[derive(Clone, Debug, PartialEq)]

@@ -64,6 +64,9 @@ pub fn skip_line(stream: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
+/// How many bytes of what the other side says are shown.
+pub(super) const SHOWN: usize = 120;
+
 /// A text of a bot as it may be shown: without control characters, which would move the cursor or change colours, and at most
 /// this many bytes.
 ///

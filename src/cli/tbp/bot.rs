@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::args::TbpArgs;
 use super::rules::rules;
-use crate::agents::{Agent, AgentRow, Controller};
+use crate::agents::Agent;
 use crate::cli::evaluate::Terminal;
 use crate::cli::found::{self, Found};
 use crate::cli::options::UsageError;
@@ -56,13 +56,11 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
 /// The player of the flags, and its rules.
 fn setup(args: &TbpArgs) -> Result<BotSetup, UsageError> {
     let player = args.player.as_deref().expect("it is required");
-    let is_known = AgentRow::named(player).is_some() || Controller::named(player).is_ok();
-    let path = Path::new(player);
-    let (name, agent, rules) = if is_known || !(path.exists() || player.contains(std::path::is_separator)) {
+    let (name, agent, rules) = if !found::is_place(player) {
         let rules = rules(args, None)?.rules;
         (player.to_owned(), named(args, player, &rules)?, rules)
     } else {
-        let found = Found::read(path)?;
+        let found = Found::read(Path::new(player))?;
         let rules = rules(args, Some(found.rules()))?.rules;
         let wanted = args.expectation.note().map(|note| note.expectation());
         let noted = found.expectation().filter(|_| args.lookahead.is_none());
