@@ -97,15 +97,15 @@ impl ConnectionArgs {
 pub struct Connection {
     /// Calls all of the servers.
     pub client: Client,
-    /// The server of our own that it may have.
+    /// The server of our own that it may have: it plays the games, unless others do.
     pub own: Option<OwnServer>,
 }
 
 /// A server inside this process.
 #[derive(Debug)]
 pub struct OwnServer {
-    /// The address of its page.
-    pub page: String,
+    /// Where it listens.
+    address: String,
     /// The learning curve that its page shows.
     pub training: TrainingCurve,
     /// Stops it when the connection is dropped.
@@ -136,6 +136,26 @@ impl Connection {
             }
             return Ok(Connection { client, own: None });
         }
+        let own = OwnServer::start().await?;
+        let client = Client::connect(std::slice::from_ref(&own.address), options).await?;
+        Ok(Connection { client, own: Some(own) })
+    }
+
+    /// The same with a server of our own in any case: where others play the games, it shows the learning curve.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub async fn with_page(mut self) -> anyhow::Result<Connection> {
+        if self.own.is_none() {
+            self.own = Some(OwnServer::start().await?);
+        }
+        Ok(self)
+    }
+}
+
+impl OwnServer {
+    /// Starts it on a free port of this machine.
+    async fn start() -> anyhow::Result<OwnServer> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let training = TrainingCurve::default();
         let config = ServerConfig { listen, training: Some(training.clone()), ..ServerConfig::default() };
@@ -144,8 +164,11 @@ impl Connection {
         let stop = CancellationToken::new();
         // Its end is the end of this process; an error of its socket shows in the calls.
         tokio::spawn(server.run(stop.clone().cancelled_owned()));
-        let page = format!("http://{address}/");
-        let client = Client::connect(&[address], options).await?;
-        Ok(Connection { client, own: Some(OwnServer { page, training, _stop: stop.drop_guard() }) })
+        Ok(OwnServer { address, training, _stop: stop.drop_guard() })
+    }
+
+    /// The address of its page.
+    pub fn page(&self) -> String {
+        format!("http://{}/", self.address)
     }
 }

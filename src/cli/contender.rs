@@ -7,7 +7,8 @@ use super::options::UsageError;
 use super::pilot::Pilot;
 use super::player::Player;
 use super::rules::RulesArgs;
-use crate::agents::{Agent, Expectation};
+use super::thinking::ThinkingArgs;
+use crate::agents::Controller;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
 use crate::recording::Setup;
@@ -42,41 +43,46 @@ impl Contender {
         Ok(Contender::Run(Box::new(Run { found: Found::read(Path::new(name))?, newer: None })))
     }
 
-    /// The rules of flags, completed by those of the first run among these players, unless the flags name another preset.
+    /// The rules of flags, completed by those of the first run among these players, unless the flags name another preset; with as
+    /// many pieces shown as the players look at, unless the flags say how many.
     ///
     /// # Errors
     /// [`UsageError`] for a run whose rules this program does not know.
-    pub fn rules(contenders: &[Contender], flags: &RulesArgs) -> Result<RulesChoice, UsageError> {
+    pub fn rules(
+        contenders: &[Contender],
+        flags: &RulesArgs,
+        thinking: &ThinkingArgs,
+    ) -> Result<RulesChoice, UsageError> {
         let mut runs = contenders.iter().filter_map(|contender| match contender {
             Contender::Named(_) => None,
             Contender::Run(run) => Some(run.found.rules()),
         });
-        let Some(noted) = runs.next() else { return Ok(flags.choice(RulesChoice::default())) };
-        noted.changed_by(flags).map_err(|error| UsageError(error.to_string()))
+        let choice = match runs.next() {
+            None => flags.choice(RulesChoice::default()),
+            Some(noted) => noted.changed_by(flags).map_err(|error| UsageError(error.to_string()))?,
+        };
+        let own = contenders.iter().map(|contender| match contender {
+            Contender::Named(name) => Controller::named(name).ok()?.expectation,
+            Contender::Run(run) => run.found.expectation(),
+        });
+        let shown = own.map(|own| thinking.pieces_shown(own)).max().unwrap_or(0);
+        Ok(flags.choice_that_shows(shown, choice))
     }
 
-    /// The player at the beginning of a game, whose seed is that of its draws too; if it can weigh the pieces to come, by this
-    /// expectation.
+    /// The player at the beginning of a game, whose seed is that of its draws too.
     ///
     /// # Errors
     /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
-    pub fn player(
-        &self,
-        setup: &Setup,
-        expectation: Option<Expectation>,
-        seed: u64,
-    ) -> Result<Player, UsageError> {
-        let pilot = match self {
-            Contender::Named(name) => Pilot::named(name, &setup.rules, expectation, seed)?,
+    pub fn player(&self, setup: &Setup, thinking: &ThinkingArgs, seed: u64) -> Result<Player, UsageError> {
+        let (name, agent) = match self {
+            Contender::Named(name) => (thinking.title(name), thinking.agent(name, &setup.rules)?),
             Contender::Run(run) => {
-                let agent = run.found.agent(&setup.rules, expectation)?;
-                let weighs = matches!(agent, Agent::Expectation(_));
-                let name = run.found.name();
-                let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
-                Pilot::new(name, agent, seed)
+                let found = &run.found;
+                let name = thinking.title_of_weights(found.name(), found.expectation());
+                (name, thinking.agent_of(found, &setup.rules)?)
             }
         };
-        Player::new(pilot, setup)
+        Player::new(Pilot::new(name, agent, seed), setup)
     }
 
     /// How far its run was, in few words; nothing where there is no run.
@@ -105,11 +111,11 @@ impl Contender {
     ///
     /// # Errors
     /// Files that cannot be read any more, or that hold what cannot play by these rules; what there was stands.
-    pub fn look(&mut self, rules: &Rules, expectation: Option<Expectation>) -> Result<(), UsageError> {
+    pub fn look(&mut self, rules: &Rules, thinking: &ThinkingArgs) -> Result<(), UsageError> {
         let Contender::Run(run) = self else { return Ok(()) };
         let last = run.newer.as_ref().unwrap_or(&run.found);
         if let Some(newer) = last.read_newer()? {
-            newer.agent(rules, expectation)?;
+            thinking.agent_of(&newer, rules)?;
             run.newer = Some(newer);
         }
         Ok(())

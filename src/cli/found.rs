@@ -120,20 +120,12 @@ impl Found {
         &self.weights.rules
     }
 
-    /// The controller that a server would play, with its expectation or this one.
+    /// The controller that a server would play: how it values the end of a game, how far it looks ahead, and how it weighs what is
+    /// to come are its own choices only if the caller passes them on.
     ///
     /// # Errors
     /// [`UsageError`] if it cannot play by these rules.
-    pub fn agent(&self, rules: &Rules, expectation: Option<Expectation>) -> Result<Agent, UsageError> {
-        self.agent_that(rules, None, 0, expectation.or(self.expectation()))
-    }
-
-    /// The same with all that can be asked of it: how it values the end of a game, how far it looks ahead, and how it weighs what
-    /// is to come.
-    ///
-    /// # Errors
-    /// [`UsageError`] if it cannot play by these rules.
-    pub fn agent_that(
+    pub fn agent(
         &self,
         rules: &Rules,
         avoid_terminal: Option<bool>,

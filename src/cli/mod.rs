@@ -45,6 +45,7 @@ pub mod run_folder;
 pub mod screen;
 pub mod setting;
 pub mod shown;
+pub mod thinking;
 pub mod tls_files;
 pub mod token_file;
 pub mod weights;

@@ -3,12 +3,8 @@
 //! It does what the same agent does in an evaluation of the same game: `tests/it/watch.rs` compares the two.
 
 use super::options::UsageError;
-use crate::agents::{
-    AGENTS, Agent, AgentError, AgentRng, AgentRow, CONTROLLERS, Controller, Decision, Expectation, Kernel,
-    LinearAgent, MonteCarlo, Parameter, Parameters, Sight, TerminalPolicy, Thought,
-};
-use crate::engine::{ActionModel, MovingPiece, Placement, Rules, Tetromino};
-use crate::names::unknown;
+use crate::agents::{Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, Sight, Thought};
+use crate::engine::{MovingPiece, Placement, Rules, Tetromino};
 use crate::recording::Course;
 
 /// An agent that plays one game.
@@ -29,23 +25,6 @@ enum Turn {
 }
 
 impl Pilot {
-    /// The agent or the controller of this name, at the game with this seed; those that can weigh the pieces to come, by this
-    /// expectation.
-    ///
-    /// # Errors
-    /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
-    pub fn named(
-        name: &str,
-        rules: &Rules,
-        expectation: Option<Expectation>,
-        seed: u64,
-    ) -> Result<Pilot, UsageError> {
-        let agent = agent(name, rules, expectation)?;
-        let weighs = expectation.is_some() && matches!(agent, Agent::Expectation(_));
-        let name = if weighs { format!("{name} + expectation") } else { name.to_owned() };
-        Ok(Pilot::new(name, agent, seed))
-    }
-
     /// An agent that is called like this, at the game with this seed.
     pub fn new(name: String, agent: Agent, seed: u64) -> Pilot {
         let turn = Turn::Thinking(Thought::default());
@@ -117,59 +96,6 @@ impl Pilot {
     pub fn landed(&mut self) {
         self.turn = Turn::Thinking(Thought::default());
     }
-}
-
-/// The agent or the controller of a name, with the defaults of its parameters.
-fn agent(name: &str, rules: &Rules, expectation: Option<Expectation>) -> Result<Agent, UsageError> {
-    let refused = |problem: String| UsageError(problem);
-    if let Some(row) = AgentRow::named(name) {
-        let given = Parameters {
-            width: rules.width,
-            features: None,
-            weights: Vec::new(),
-            model: None,
-            lookahead: 0,
-            expectation: None,
-            terminal: TerminalPolicy::Avoid,
-            playouts: MonteCarlo::DEFAULT_PLAYOUTS,
-        };
-        let agent = (row.build)(given).map_err(|error| match error {
-            AgentError::Missing(_) => {
-                let needed: Vec<&str> = row.parameters.iter().copied().filter_map(needed).collect();
-                refused(format!(
-                    "{name} needs {}, expected an agent or a controller that needs nothing",
-                    needed.join(" and ")
-                ))
-            }
-            error => refused(error.to_string()),
-        })?;
-        if !agent.plays(rules) {
-            debug_assert_eq!(rules.action_model, ActionModel::Placement);
-            return Err(refused(format!("{name} presses keys: the rules have placements")));
-        }
-        return Ok(agent);
-    }
-    let Ok(controller) = Controller::named(name) else {
-        let agents = AGENTS.iter().map(|row| row.name);
-        let known = agents.chain(CONTROLLERS.iter().map(|controller| controller.name));
-        return Err(refused(unknown("agent or controller", name, known)));
-    };
-    let linear = controller.agent(rules.width).map_err(|error| refused(error.to_string()))?;
-    let expectation = expectation.or(controller.expectation);
-    if let Some(wanted) = expectation.filter(|wanted| wanted.pieces_shown() > rules.preview) {
-        let least = wanted.pieces_shown();
-        return Err(refused(format!(
-            "{name} looks at {} pieces after the current one: add --preview {least}",
-            wanted.pieces
-        )));
-    }
-    Ok(Agent::linear(linear, 0, expectation))
-}
-
-/// The name of a parameter without a default.
-fn needed(parameter: Parameter) -> Option<&'static str> {
-    let has_none = parameter.default_value().is_empty();
-    has_none.then(|| parameter.name())
 }
 
 /// The controller of a name, which explains itself: linear controllers do.

@@ -181,6 +181,19 @@ impl RulesArgs {
             lock_resets: lock_resets.or(others.lock_resets),
         }
     }
+
+    /// The same, with at least this many next pieces shown unless the flags say how many.
+    pub fn choice_that_shows(&self, least: u32, others: RulesChoice) -> RulesChoice {
+        let mut choice = self.choice(others);
+        if self.preview.is_none() {
+            let of_preset = Rules::preset(&choice.preset).unwrap_or_default().preview.into();
+            let shown = choice.preview.unwrap_or(of_preset);
+            if shown < least {
+                choice.preview = Some(least);
+            }
+        }
+        choice
+    }
 }
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.

@@ -210,7 +210,7 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
         echo.expectation = Some(expectation::encode(agent.expectation()));
     }
     if !agent.plays(rules) {
-        let problem = format!("is {name}, which presses keys: the rules have placements");
+        let problem = format!("{name} presses keys: the rules have placements");
         return Err(DecodeError::field("name", problem));
     }
     Ok((agent, echo))
@@ -230,7 +230,7 @@ fn decode_parameters(
     {
         if own.pieces_shown() > rules.preview {
             let problem = format!(
-                "is {}, which takes {} pieces after the current one into account, expected rules that show at least {} of them",
+                "{} takes {} pieces after the current one into account, expected rules that show at least {} of them",
                 message.name,
                 own.pieces,
                 own.pieces_shown()

@@ -284,7 +284,7 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
             let refusal = ask(status.client, asked(0, vec![named(name)])).await.unwrap_err();
             assert_eq!(
                 refusal.message(),
-                "agents[0].name: is tetrion-10x10-preview, which takes 2 pieces after the current one into account, expected \
+                "agents[0].name: tetrion-10x10-preview takes 2 pieces after the current one into account, expected \
                  rules that show at least 1 of them"
             );
         }

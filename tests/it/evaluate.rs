@@ -278,6 +278,11 @@ fn controllers_weigh_the_pieces_to_come() {
     let two =
         json(&["--controller", "dt-10", "--expectation", "--expectation-pieces", "2", "--max-pieces", "300"]);
     assert_eq!(two["rules_changes"]["preview"], 1, "{two}");
+    // Rules that show more go on showing it.
+    let modern = ["--controller", "dt-10", "--rules", "guideline", "--rows-above", "3", "--max-pieces", "5"];
+    let modern = json(&[&modern[..], &["--lookahead", "1"]].concat());
+    assert_eq!(modern["rules_changes"], serde_json::json!({"rows_above": 3}));
+    assert_eq!(modern["results"][0]["name"], "dt-10 + lookahead 1");
 }
 
 #[test]

@@ -201,11 +201,23 @@ fn pieces_have_the_colours_of_pictures() {
 
 #[test]
 fn a_training_shows_its_curve() {
-    let folder = empty_folder("page");
+    shows_its_curve("page", &[]);
+}
+
+/// The curve is that of the program that trains, wherever its games are played.
+#[test]
+fn a_training_on_servers_shows_its_curve() {
+    let process = Process::start(&["--no-page"]);
+    shows_its_curve("page_of_trainer", &["--server", &process.address.to_string()]);
+}
+
+fn shows_its_curve(test: &str, flags: &[&str]) {
+    let folder = empty_folder(test);
     let mut training =
         crate::evaluate::tetrion(&["train", "--height", "8", "--generations", "200", "--population", "8"])
             .args(["--games", "1", "--check-games", "2", "--max-pieces", "200", "--seed", "5", "--out"])
             .arg(&folder)
+            .args(flags)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -264,15 +276,11 @@ fn a_training_on_servers_says_where_their_pages_are() {
         stderr
     };
     let (one, other, hidden) = (Process::start(&[]), Process::start(&[]), Process::start(&["--no-page"]));
-    let folder = empty_folder("pages");
-    let text = said(&folder, format!("{},{},http://{}", one.address, hidden.address, other.address));
-    let expected = format!(
-        "it plays on http://{}/, http://{}/; no page there shows its learning curve, which grows in {}\n",
-        one.address,
-        other.address,
-        folder.join("curve.svg").display()
-    );
+    let text =
+        said(&empty_folder("pages"), format!("{},{},http://{}", one.address, hidden.address, other.address));
+    let expected =
+        format!("the pages of the servers that play: http://{}/, http://{}/\n", one.address, other.address);
     assert!(text.contains(&expected), "{text}");
     let text = said(&empty_folder("hidden"), hidden.address.to_string());
-    assert!(!text.contains("page") && !text.contains("it plays on"), "{text}");
+    assert!(!text.contains("the pages of"), "{text}");
 }

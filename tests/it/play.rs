@@ -193,6 +193,20 @@ fn a_game_that_is_over_can_be_taken_back_or_followed_by_another() {
 }
 
 #[test]
+fn the_other_player_chooses_as_it_is_asked_to() {
+    let against = ["--against", "tetrion-10x10-preview"];
+    let other = |flags: &[&str]| {
+        let play = play(&[&against[..], flags].concat());
+        (play.rival().unwrap().name().to_owned(), play.course().rules().preview)
+    };
+    assert_eq!(other(&[]), ("tetrion-10x10-preview".to_owned(), 1), "it looks at a next piece");
+    assert_eq!(other(&["--lookahead", "0"]), ("tetrion-10x10-preview (greedy)".to_owned(), 0));
+    assert_eq!(other(&["--lookahead", "2"]), ("tetrion-10x10-preview + lookahead 2".to_owned(), 2));
+    assert_eq!(other(&["--lookahead", "0", "--preview", "3"]).1, 3);
+    assert_eq!(other(&["--rules", "guideline", "--height", "24", "--lookahead", "1"]).1, 5);
+}
+
+#[test]
 fn what_cannot_be_played_is_refused() {
     #[track_caller]
     fn check(args: &[&str], why: &str) {
@@ -203,6 +217,8 @@ fn what_cannot_be_played_is_refused() {
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
     check(&["--against", "bcst"], "no agent or controller is called \"bcst\"");
+    check(&["--lookahead", "0"], "--against");
+    check(&["--expectation"], "--against");
     check(&["--speed", "101"], "expected a number from 0 to 100");
     check(&["--speed", "fast"], "expected a number from 0 to 100");
 }
@@ -242,6 +258,10 @@ fn modern_tetris_is_played_key_by_key() {
     assert!(screen(&play, 100, 30).contains("the piece cannot be held now"));
     press(&mut play, &[KeyCode::Char('r')]);
     assert!(screen(&play, 100, 30).contains("these rules have no half turns"));
+    assert!(screen(&play, 100, 30).contains("c hold") && !screen(&play, 100, 30).contains("r half turn"));
+    let others = self::play(&[&flags[..], &["--half-turns", "tetrio", "--hold", "false"]].concat());
+    let keys = screen(&others, 100, 30);
+    assert!(keys.contains("r half turn") && !keys.contains("c hold"), "{keys}");
     // Down by a row, to the ground, and locked only by time or a drop.
     press(&mut play, &[KeyCode::Down]);
     assert_eq!(low(&play), 18);

@@ -97,6 +97,14 @@ fn games_are_those_of_evaluations() {
     check("bcts", &small, Agent::Linear(linear("bcts")), rules);
     let expectation = Agent::linear(linear("lab-uniform"), 0, Some(Expectation::default()));
     check("lab-uniform", &[&small[..], &["--expectation"]].concat(), expectation, rules);
+    // How a controller chooses by itself can be changed, and as many pieces are shown as it looks at.
+    let own = Controller::named("tetrion-10x10-expectation").unwrap();
+    let weights = || own.agent(10).unwrap();
+    check(own.name, &small, Agent::linear(weights(), 0, own.expectation), rules);
+    check(own.name, &[&small[..], &["--lookahead", "0"]].concat(), Agent::Linear(weights()), rules);
+    let shown = Rules { preview: 1, ..rules };
+    let ahead = Agent::linear(linear("lab-uniform"), 1, None);
+    check("lab-uniform", &[&small[..], &["--lookahead", "1"]].concat(), ahead, shown);
     check("random", &small, Agent::Random, rules);
     let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
     let tiny = ["--width", "4", "--height", "5"];
@@ -281,6 +289,8 @@ fn what_cannot_be_watched_is_refused() {
     check(&["bdu", "--width", "12"], "it plays width 10 only");
     check(&["dt-10", "--height", "41"], "height is 41, expected 4..=40");
     check(&["dt-10", "--speed", "0"], "0 is not in 1..=1000000");
+    check(&["dt-10", "--lookahead", "3"], "dt-10: lookahead: is 3, expected at most 2");
+    check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: lookahead: is 1");
     check(&["dt-10", "--palette", "red"], "colour-blind");
 }
 

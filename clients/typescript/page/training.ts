@@ -61,7 +61,7 @@ export class Training implements View {
     this.app.notice(undefined);
     if (answer.status !== 200) {
       this.found.hidden = true;
-      this.remark.textContent = "No training runs in this server's process. `tetrion train` says the address of its own page when it starts; with --server its curve is in the folder of the run. The sessions of other learners are under Sessions.";
+      this.remark.textContent = "No training runs in this server's process. `tetrion train` says the address of its own page when it starts, wherever its games are played. The sessions of other learners are under Sessions.";
       return;
     }
     this.show((await answer.json()) as Curve);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::cli::connection::ConnectionArgs;
-use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
+use crate::cli::thinking::ThinkingArgs;
 
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
@@ -33,19 +33,9 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub playouts: Option<u32>,
 
-    /// Next pieces that linear controllers take into account; 0: they are greedy, whatever expectation is their own [default: 0,
-    /// unless the controller or the weights.json has an expectation]
-    #[arg(long, value_name = "N", conflicts_with = "expectation")]
-    pub lookahead: Option<u32>,
-
-    /// Whether and how they weigh what the next pieces can reach.
+    /// How they choose.
     #[command(flatten)]
-    pub expectation: ExpectationArgs,
-
-    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`,
-    /// less than any other [default: as the weights.json or the controller says; avoid for plain numbers]
-    #[arg(long, value_name = "HOW")]
-    pub terminal: Option<Terminal>,
+    pub thinking: ThinkingArgs,
 
     /// Under which rules.
     #[command(flatten)]
@@ -83,20 +73,4 @@ pub struct EvaluateArgs {
     /// Which servers play.
     #[command(flatten)]
     pub connection: ConnectionArgs,
-}
-
-/// What a placement that ends the game is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Terminal {
-    /// What its features say.
-    Score,
-    /// Less than any other.
-    Avoid,
-}
-
-impl EvaluateArgs {
-    /// What it says about placements that end the game, if it does.
-    pub fn avoid_terminal(&self) -> Option<bool> {
-        self.terminal.map(|terminal| terminal == Terminal::Avoid)
-    }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::args::EvaluateArgs;
-use crate::agents::{AgentRow, CONTROLLER_PARAMETERS, Controller, Parameter};
+use crate::agents::{Controller, Parameter};
 use crate::cli::options::{UsageError, read_text};
+use crate::cli::thinking::takes;
 use crate::cli::weights::{RulesNote, Weights, plain_numbers};
-use crate::client::{Expectation, Features, NamedPolicy, Policies, RulesChoice};
+use crate::client::{Features, NamedPolicy, Policies, RulesChoice};
 use crate::wire::limits::MAX_GAMES;
 
 /// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good
@@ -62,44 +63,16 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
-    let own = args.controller.iter().filter_map(|name| own_expectation(name, args));
-    let weighed = expectation(args).into_iter().chain(own).map(|one| one.pieces_shown().into()).max();
-    let shown = args.lookahead.max(weighed).unwrap_or(0);
-    if shown > 0 {
-        others.preview = Some(shown);
-    }
-    Ok((contestants, args.rules.choice(others)))
-}
-
-/// The expectation that a controller plays with unless it is asked to look ahead, or not to.
-fn own_expectation(name: &str, args: &EvaluateArgs) -> Option<Expectation> {
-    Controller::named(name).ok()?.expectation.filter(|_| args.lookahead.is_none())
-}
-
-/// How a controller is called in the results: with its class, if it is not greedy.
-fn titled(name: String, expectation: Option<&Expectation>) -> String {
-    if expectation.is_some() { format!("{name} + expectation") } else { name }
+    let own = args.controller.iter().map(|name| Controller::named(name).ok()?.expectation);
+    let shown = own.chain([None]).map(|own| args.thinking.pieces_shown(own)).max().unwrap_or(0);
+    Ok((contestants, args.rules.choice_that_shows(shown, others)))
 }
 
 /// The contestant of this name, with those of the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
-    let policy = NamedPolicy {
-        name: name.to_owned(),
-        playouts: args.playouts.filter(|_| takes(name, Parameter::Playouts)),
-        lookahead: args.lookahead.filter(|_| takes(name, Parameter::Lookahead)),
-        expectation: expectation(args).filter(|_| takes(name, Parameter::Expectation)),
-        avoid_terminal: args.avoid_terminal().filter(|_| takes(name, Parameter::Terminal)),
-    };
-    let has_own = Controller::named(name).is_ok_and(|controller| controller.expectation.is_some());
-    let title = match args.lookahead {
-        Some(0) if has_own => format!("{name} (greedy)"),
-        _ => titled(name.to_owned(), policy.expectation.as_ref()),
-    };
-    Contestant { name: title, policies: Policies::Named(vec![policy]) }
-}
-
-fn expectation(args: &EvaluateArgs) -> Option<Expectation> {
-    args.expectation.note().map(|note| note.expectation())
+    let playouts = args.playouts.filter(|_| takes(name, Parameter::Playouts));
+    let policy = NamedPolicy { playouts, ..args.thinking.policy(name) };
+    Contestant { name: args.thinking.title(name), policies: Policies::Named(vec![policy]) }
 }
 
 /// Refuses parameters that none of the contestants takes.
@@ -112,9 +85,9 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
             Parameter::Playouts,
             "the agents monte_carlo and monte_carlo_coded; name one with --controller",
         ),
-        ("--lookahead", args.lookahead.is_some(), Parameter::Lookahead, linear),
-        ("--expectation", args.expectation.expectation, Parameter::Expectation, linear),
-        ("--terminal", args.terminal.is_some(), Parameter::Terminal, linear),
+        ("--lookahead", args.thinking.lookahead.is_some(), Parameter::Lookahead, linear),
+        ("--expectation", args.thinking.expectation.expectation, Parameter::Expectation, linear),
+        ("--terminal", args.thinking.terminal.is_some(), Parameter::Terminal, linear),
     ] {
         let of_weights = !args.weights.is_empty() && parameter != Parameter::Playouts;
         if given && !of_weights && !args.controller.iter().any(|name| takes(name, parameter)) {
@@ -124,24 +97,19 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Whether an agent takes a parameter; a name that is not an agent's is a controller's.
-fn takes(name: &str, parameter: Parameter) -> bool {
-    let row = AgentRow::named(name);
-    row.map_or(CONTROLLER_PARAMETERS, |row| row.parameters).contains(&parameter)
-}
-
 /// A controller from a file: `weights.json`, or numbers between spaces, commas, lines or brackets.
 fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant, Option<RulesNote>)> {
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let lookahead = args.lookahead.unwrap_or(0);
+    let thinking = &args.thinking;
+    let lookahead = thinking.lookahead.unwrap_or(0);
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
         // The way of playing that the weights were found for, unless the flags ask for another one.
-        let noted = weights.expectation.filter(|_| args.lookahead.is_none()).map(|note| note.expectation());
-        let expectation = expectation(args).or(noted);
-        let name = titled(name, expectation.as_ref());
-        let policies = weights.policies(args.avoid_terminal(), lookahead, expectation)?;
+        let own = weights.expectation.map(|note| note.expectation());
+        let name = thinking.title_of_weights(&name, own);
+        let policies =
+            weights.policies(thinking.avoid_terminal(), lookahead, thinking.expectation_or(own))?;
         return Ok((Contestant { name, policies }, Some(weights.rules)));
     }
     let Some(features) = &args.features else {
@@ -150,9 +118,9 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
         return Err(UsageError(problem.to_owned()).into());
     };
     let rows = vec![plain_numbers(&text)?];
-    let avoid_terminal = args.avoid_terminal().unwrap_or(true);
-    let (features, expectation) = (Features::parse(features), expectation(args));
-    let name = titled(name, expectation.as_ref());
+    let avoid_terminal = thinking.avoid_terminal().unwrap_or(true);
+    let (features, expectation) = (Features::parse(features), thinking.expectation());
+    let name = thinking.title_of_weights(&name, None);
     let policies = Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead, expectation };
     Ok((Contestant { name, policies }, None))
 }

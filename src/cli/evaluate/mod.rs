@@ -9,7 +9,7 @@ mod record;
 mod report;
 mod score;
 
-pub use args::{EvaluateArgs, Terminal};
+pub use args::EvaluateArgs;
 pub use record::best_game;
 pub use report::{interval, number};
 use score::Difference;

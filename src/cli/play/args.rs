@@ -1,10 +1,14 @@
 //! The options of `tetrion play`.
 
 use crate::cli::shown::ShownArgs;
+use crate::cli::thinking::ThinkingArgs;
 
 /// The options of `tetrion play`.
 #[derive(Debug, clap::Args)]
 #[command(
+    mut_arg("lookahead", |arg| arg.requires("against")),
+    mut_arg("expectation", |arg| arg.requires("against")),
+    mut_arg("terminal", |arg| arg.requires("against")),
     mut_arg("rules", |arg| arg.help("The rules preset; under lab, keys move pieces that fall [default: that of a run of --against, else simplified]")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
@@ -15,6 +19,10 @@ pub struct PlayArgs {
     /// yours, on the same pieces
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
+
+    /// How it chooses.
+    #[command(flatten)]
+    pub thinking: ThinkingArgs,
 
     /// The controller that gives hints
     #[arg(long, value_name = "NAME", default_value = "dt-10")]

@@ -17,7 +17,8 @@ use crate::cli::reasons::Reasons;
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
 use crate::cli::setting::{Setting, result};
-use crate::engine::{ActionModel, Key};
+use crate::cli::thinking::ThinkingArgs;
+use crate::engine::{ActionModel, HalfTurns, Key, Rules};
 use crate::recording::{
     ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
 };
@@ -27,6 +28,8 @@ const WORK: u64 = 1 << 16;
 /// The most rows that a piece falls between two pictures: a terminal that was stopped for a while does not end the game.
 const MOST_ROWS: f64 = 4.0;
 
+const HOLD: &str = "c hold";
+const HALF_TURN: &str = "r half turn";
 const KEYS_OF_PLACEMENTS: [&str; 7] =
     ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
 /// Where pieces move on their way down, or can be held.
@@ -34,7 +37,7 @@ const MODERN_KEYS: [&str; 9] = [
     "left/right move",
     "up/z turn",
     "down deeper",
-    "c hold",
+    HOLD,
     "space drop",
     "h hint",
     "u undo",
@@ -57,11 +60,11 @@ const KEYS_OF_KEYS: [&str; 9] = [
 const KEYS_OF_STEERING: [&str; 12] = [
     "left/right move",
     "up/z turn",
-    "r half turn",
+    HALF_TURN,
     "down soft drop",
     "f sonic drop",
     "space drop",
-    "c hold",
+    HOLD,
     "p pause",
     "h hint",
     "u undo",
@@ -80,6 +83,7 @@ pub struct Play {
     /// What the person points at, where a step is a placement.
     aim: Option<Aim>,
     against: Option<Contender>,
+    thinking: ThinkingArgs,
     rival: Option<Player>,
     adviser: LinearAgent,
     adviser_name: String,
@@ -100,8 +104,11 @@ impl Play {
     pub fn new(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
         let against: Vec<Contender> =
             args.against.iter().map(|name| Contender::new(name)).collect::<Result<_, _>>()?;
-        let setting =
-            Setting::new(&Contender::rules(&against, &args.shown.rules)?, seed, args.shown.palette)?;
+        let setting = Setting::new(
+            &Contender::rules(&against, &args.shown.rules, &args.thinking)?,
+            seed,
+            args.shown.palette,
+        )?;
         let mut play = Play {
             setting,
             game: args.shown.game,
@@ -109,6 +116,7 @@ impl Play {
             landings: Vec::new(),
             aim: None,
             against: against.into_iter().next(),
+            thinking: args.thinking.clone(),
             rival: None,
             adviser: pilot::controller(&args.hint, &setting.rules)?,
             adviser_name: args.hint.clone(),
@@ -126,7 +134,7 @@ impl Play {
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
-        let rival = self.against.as_ref().map(|contender| contender.player(&setup, None, seed));
+        let rival = self.against.as_ref().map(|contender| contender.player(&setup, &self.thinking, seed));
         self.rival = rival.transpose()?;
         self.recorder = recorder(&self.setting, game)?;
         self.game = game;
@@ -138,7 +146,7 @@ impl Play {
     /// Begins the next game, against what a run has found by now.
     fn begin_next(&mut self) {
         let rules = self.setting.rules;
-        let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, None));
+        let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, &self.thinking));
         self.against.iter_mut().for_each(Contender::take_up);
         self.begin(self.game + 1).expect("a game by the same rules");
         if let Err(error) = looked {
@@ -306,6 +314,22 @@ impl Play {
     }
 }
 
+/// The keys that do something under these rules, and what.
+fn keys(rules: &Rules) -> Vec<&'static str> {
+    let all: &[&str] = match rules.action_model {
+        ActionModel::Keypress if rules.steers() => &KEYS_OF_STEERING,
+        ActionModel::Keypress => &KEYS_OF_KEYS,
+        ActionModel::Placement if rules.names_spots() || rules.hold => &MODERN_KEYS,
+        ActionModel::Placement => &KEYS_OF_PLACEMENTS,
+    };
+    let exists = |key: &&str| match *key {
+        HOLD => rules.hold,
+        HALF_TURN => rules.half_turns != HalfTurns::Off,
+        _ => true,
+    };
+    all.iter().copied().filter(exists).collect()
+}
+
 fn recorder(setting: &Setting, game: u64) -> Result<Recorder, UsageError> {
     Recorder::new(setting.setup(game)).map_err(|error: RecordingError| UsageError(error.to_string()))
 }
@@ -333,12 +357,7 @@ impl Program for Play {
             rules: &self.setting.rules,
             reasons: self.hint.as_ref().map(|hint| (hint, yours)),
             words: self.words(),
-            keys: match &self.setting.rules {
-                rules if rules.steers() => &KEYS_OF_STEERING,
-                _ if self.is_by_keys() => &KEYS_OF_KEYS,
-                rules if rules.names_spots() || rules.hold => &MODERN_KEYS,
-                _ => &KEYS_OF_PLACEMENTS,
-            },
+            keys: &keys(&self.setting.rules),
             palette: self.setting.palette,
         }
         .render(buffer);

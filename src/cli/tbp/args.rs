@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::evaluate::Terminal;
-use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
+use crate::cli::thinking::ThinkingArgs;
 use crate::wire::limits::MAX_RECORDED_STEPS;
 
 /// The most games that are played at a time: each has a process of its own and some threads here.
@@ -17,7 +16,9 @@ const MAX_JOBS: i64 = 256;
 #[command(
     override_usage = "tetrion tbp [OPTIONS] <NAME>\n       tetrion tbp --host [OPTIONS] -- <PROGRAM> [ARGUMENTS]...",
     mut_arg("rules", |arg| arg.help("The rules preset [default: guideline, or that of a run under guideline]")),
+    mut_arg("lookahead", |arg| arg.conflicts_with("host")),
     mut_arg("expectation", |arg| arg.conflicts_with("host")),
+    mut_arg("terminal", |arg| arg.conflicts_with("host")),
     mut_arg("width", |arg| arg.help("Columns of the playfield: 10, as every bot takes for granted")),
     mut_arg("height", |arg| arg.help("Rows of the playfield, 20 of them visible [default: the run's, else 40]")),
 )]
@@ -26,18 +27,9 @@ pub struct TbpArgs {
     #[arg(required_unless_present = "host", value_name = "NAME", conflicts_with = "host")]
     pub player: Option<String>,
 
-    /// Next pieces that a linear controller takes into account; 0: it is greedy, whatever expectation is its own [default: 0, unless
-    /// the controller or the weights have an expectation]
-    #[arg(long, value_name = "N", conflicts_with_all = ["expectation", "host"])]
-    pub lookahead: Option<u32>,
-
-    /// Whether and how it weighs what the next pieces can reach.
+    /// How it chooses.
     #[command(flatten)]
-    pub expectation: ExpectationArgs,
-
-    /// What a placement that ends the game is worth to a linear controller [default: as the weights or the controller say]
-    #[arg(long, value_name = "HOW", conflicts_with = "host")]
-    pub terminal: Option<Terminal>,
+    pub thinking: ThinkingArgs,
 
     /// Play another bot: the program and its arguments stand behind --. The exit code is 1 if it lost a game otherwise than by
     /// topping out

@@ -7,13 +7,9 @@ use anyhow::Context;
 
 use super::args::TbpArgs;
 use super::rules::rules;
-use crate::agents::Agent;
-use crate::cli::evaluate::Terminal;
 use crate::cli::found::{self, Found};
 use crate::cli::options::UsageError;
 use crate::cli::output::{print, say};
-use crate::client::{NamedPolicy, Policies};
-use crate::engine::Rules;
 use crate::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
 use crate::tbp::messages::write;
 use crate::tbp::{Bot, BotSetup, Heard};
@@ -56,37 +52,15 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
 /// The player of the flags, and its rules.
 fn setup(args: &TbpArgs) -> Result<BotSetup, UsageError> {
     let player = args.player.as_deref().expect("it is required");
+    let thinking = &args.thinking;
     let (name, agent, rules) = if !found::is_place(player) {
         let rules = rules(args, None)?.rules;
-        (player.to_owned(), named(args, player, &rules)?, rules)
+        (thinking.title(player), thinking.agent(player, &rules)?, rules)
     } else {
         let found = Found::read(Path::new(player))?;
         let rules = rules(args, Some(found.rules()))?.rules;
-        let wanted = args.expectation.note().map(|note| note.expectation());
-        let noted = found.expectation().filter(|_| args.lookahead.is_none());
-        let lookahead = args.lookahead.unwrap_or(0);
-        let agent = found.agent_that(&rules, avoid_terminal(args), lookahead, wanted.or(noted))?;
-        (found.name().to_owned(), agent, rules)
+        let name = thinking.title_of_weights(found.name(), found.expectation());
+        (name, thinking.agent_of(&found, &rules)?, rules)
     };
-    let how = match &agent {
-        Agent::Lookahead(agent) => format!(" + lookahead {}", agent.pieces()),
-        Agent::Expectation(_) => " + expectation".to_owned(),
-        _ => String::new(),
-    };
-    Ok(BotSetup::new(name + &how, agent, rules, args.seed))
-}
-
-fn named(args: &TbpArgs, name: &str, rules: &Rules) -> Result<Agent, UsageError> {
-    let policy = NamedPolicy {
-        name: name.to_owned(),
-        playouts: None,
-        lookahead: args.lookahead,
-        expectation: args.expectation.note().map(|note| note.expectation()),
-        avoid_terminal: avoid_terminal(args),
-    };
-    found::agent(Policies::Named(vec![policy]), rules)
-}
-
-fn avoid_terminal(args: &TbpArgs) -> Option<bool> {
-    args.terminal.map(|terminal| terminal == Terminal::Avoid)
+    Ok(BotSetup::new(name, agent, rules, args.seed))
 }

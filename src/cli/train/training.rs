@@ -19,7 +19,7 @@ use crate::cli::interrupt::INTERRUPTED;
 use crate::cli::numbers::grouped;
 use crate::cli::output::{print, say};
 use crate::cli::plot::Chart;
-use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, RunFolder, WEIGHTS};
+use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
 use crate::cli::weights::ScoreNote;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
 use crate::summary::Statistics;
@@ -49,18 +49,14 @@ pub async fn follow(
         (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
         (Some(_), generations) => format!("going on with {folder} after generation {generations}"),
     });
-    match &connection.own {
-        Some(own) => training.display().say(&format!("its learning curve grows at {}#training", own.page)),
-        None => {
-            let pages = connection.client.pages().await;
-            if !pages.is_empty() {
-                let curve = training.folder().folder().join(CURVE);
-                let (pages, curve) = (pages.join(", "), curve.display());
-                // Evaluations are calls like any other: a server does not know what they are for.
-                training.display().say(&format!(
-                    "it plays on {pages}; no page there shows its learning curve, which grows in {curve}"
-                ));
-            }
+    if let Some(own) = &connection.own {
+        training.display().say(&format!("its learning curve grows at {}#training", own.page()));
+    }
+    if !args.connection.server.is_empty() {
+        // Evaluations are calls like any other: a server does not know what they are for, and shows no curve of them.
+        let pages = connection.client.pages().await;
+        if !pages.is_empty() {
+            training.display().say(&format!("the pages of the servers that play: {}", pages.join(", ")));
         }
     }
     let winner = tokio::select! {

@@ -2,6 +2,7 @@
 
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::shown::ShownArgs;
+use crate::cli::thinking::ThinkingArgs;
 
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "expectation", "speed", "seed", "game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "lookahead", "expectation", "terminal", "speed", "seed", "game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 
@@ -41,9 +42,9 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub envs: Vec<u32>,
 
-    /// Let controllers weigh what the next piece can reach, as `evaluate --expectation` does
-    #[arg(long)]
-    pub expectation: bool,
+    /// How controllers choose.
+    #[command(flatten)]
+    pub thinking: ThinkingArgs,
 
     /// Steps a second; keys on the screen change it [default: 4, or 12 where keys move the pieces]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

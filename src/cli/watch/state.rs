@@ -7,7 +7,6 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::args::WatchArgs;
-use crate::agents::Expectation;
 use crate::cli::contender::Contender;
 use crate::cli::numbers::grouped;
 use crate::cli::options::UsageError;
@@ -16,6 +15,7 @@ use crate::cli::reasons::Reasons;
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
 use crate::cli::setting::{Setting, result};
+use crate::cli::thinking::ThinkingArgs;
 use crate::engine::ActionModel;
 use crate::recording::Recording;
 
@@ -48,7 +48,7 @@ const KEYS: [&str; 9] = [
 pub struct Watch {
     setting: Setting,
     contenders: Vec<Contender>,
-    expectation: Option<Expectation>,
+    thinking: ThinkingArgs,
     game: u64,
     players: Vec<Player>,
     /// The step that all of them are at, or are going to.
@@ -83,13 +83,16 @@ impl Watch {
         let contenders =
             args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
         let seed = args.shown.seed.expect("it has a default");
-        let setting =
-            Setting::new(&Contender::rules(&contenders, &args.shown.rules)?, seed, args.shown.palette)?;
+        let setting = Setting::new(
+            &Contender::rules(&contenders, &args.shown.rules, &args.thinking)?,
+            seed,
+            args.shown.palette,
+        )?;
         let by_keys = setting.rules.action_model == ActionModel::Keypress;
         let mut watch = Watch {
             setting,
             contenders,
-            expectation: args.expectation.then(Expectation::default),
+            thinking: args.thinking.clone(),
             game: args.shown.game,
             players: Vec::new(),
             step: 0,
@@ -110,7 +113,7 @@ impl Watch {
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
-        let player = |contender: &Contender| contender.player(&setup, self.expectation, seed);
+        let player = |contender: &Contender| contender.player(&setup, &self.thinking, seed);
         self.players = self.contenders.iter().map(player).collect::<Result<_, _>>()?;
         (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
         self.work();
@@ -127,8 +130,8 @@ impl Watch {
     /// Looks whether the runs have gone on.
     fn look(&mut self) {
         self.since_look = Duration::ZERO;
-        let (rules, expectation) = (self.setting.rules, self.expectation);
-        let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, expectation));
+        let (rules, thinking) = (self.setting.rules, &self.thinking);
+        let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, thinking));
         self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
 

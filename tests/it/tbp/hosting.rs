@@ -308,8 +308,8 @@ fn flags_that_make_no_sense_are_refused() {
     for (args, problem) in [
         (vec![], "<NAME>"),
         (vec!["dt-10", "--games", "3"], "--host"),
-        (vec!["dt-11"], "name: no agent or controller is called \"dt-11\", did you mean \"dt-10\"?"),
-        (vec!["dt-10", "--lookahead", "3"], "error: lookahead: is 3, expected at most 2"),
+        (vec!["dt-11"], "error: no agent or controller is called \"dt-11\", did you mean \"dt-10\"?"),
+        (vec!["dt-10", "--lookahead", "3"], "error: dt-10: lookahead: is 3, expected at most 2"),
         (vec!["dt-10", "--rules", "simplified"], "rules: the protocol is for pieces that turn on their way"),
         (vec!["dt-10", "--width", "9"], "boards of 10 columns, 20 rows of them visible; the rules have 9"),
         (vec!["--host"], "<PROGRAM>"),
