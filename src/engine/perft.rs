@@ -42,10 +42,10 @@ pub struct Perft {
 
 /// How far a count is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct Progress<C = Perft> {
     /// What has been counted so far.
-    pub counted: Perft,
-    /// The part of the pass that is done, as if all subtrees of a node were of one size.
+    pub counted: C,
+    /// The part of the tree that is done, or of this pass over it, as if all subtrees of a node were of one size.
     pub share: f64,
 }
 

@@ -189,7 +189,7 @@ impl Playing {
 
 /// Counts that other threads may read while an evaluation runs.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct Counters {
     /// Pieces placed so far.
     pub pieces: AtomicU64,
     /// Lines cleared so far.
@@ -204,7 +204,7 @@ struct Shared<F> {
     /// When this few games are left to begin, all of them begin.
     last_games: u64,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<Counters>,
     record: bool,
     sink: F,
 }
@@ -229,7 +229,7 @@ pub fn spawn<F>(
     evaluation: Arc<Evaluation>,
     parallelism: usize,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<Counters>,
     sink: F,
 ) where
     F: Fn(GameResult, Next) + Send + Sync + 'static,
@@ -244,7 +244,7 @@ pub fn spawn_recorded<F>(
     evaluation: Arc<Evaluation>,
     parallelism: usize,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<Counters>,
     sink: F,
 ) where
     F: Fn(Finished, Next) + Send + Sync + 'static,
@@ -257,7 +257,7 @@ fn spawn_finished<F>(
     evaluation: Arc<Evaluation>,
     parallelism: usize,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<Counters>,
     record: bool,
     sink: F,
 ) where

@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 use crate::pool::Lane;
-use crate::rollout::{self, Actions, Evaluation, Finished, GameResult, Next, Progress};
+use crate::rollout::{self, Actions, Counters, Evaluation, Finished, GameResult, Next};
 use crate::summary::{GameTable, summarize};
 use crate::wire::evaluation::encode_summary;
 use crate::wire::{duration, pb};
@@ -39,7 +39,7 @@ pub enum Keep {
 pub struct RunningGames {
     shared: Arc<Shared>,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    progress: Arc<Counters>,
     num_games: u64,
 }
 
@@ -129,7 +129,7 @@ impl RunningGames {
             ended: false,
         };
         let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new() });
-        let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Progress>::default());
+        let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let end = EndOfGames(shared.clone());
         let (stopped, counted) = (stop.clone(), progress.clone());
         if keep == Keep::Actions {

@@ -24,7 +24,7 @@ pub use bot::{Bot, BotSetup, Heard};
 pub use faults::{End, Fault};
 pub use hosted::HostedGame;
 pub use process::Program;
-pub use tournament::{CannotStart, Hosting, Progress, play};
+pub use tournament::{CannotStart, Hosting, HostingProgress, play};
 
 use crate::engine::{ActionModel, NamedChoice, Rules, SpinRule};
 

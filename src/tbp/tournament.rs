@@ -43,7 +43,7 @@ pub struct Hosting {
 
 /// How far the games are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct HostingProgress {
     /// Games that have ended.
     pub games: u32,
     /// Pieces placed in all games.
@@ -65,7 +65,7 @@ pub struct CannotStart {
 /// [`CannotStart`] if the program cannot be started.
 pub fn play(
     hosting: &Hosting,
-    mut report: impl FnMut(Progress) -> bool,
+    mut report: impl FnMut(HostingProgress) -> bool,
 ) -> Result<Vec<HostedGame>, CannotStart> {
     let (stop, next, pieces) = (AtomicBool::new(false), AtomicU32::new(0), AtomicU64::new(0));
     let hall = Hall { hosting, stop: &stop, next: &next, pieces: &pieces };
@@ -88,7 +88,8 @@ pub fn play(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let progress = Progress { games: games.len() as u32, pieces: pieces.load(Ordering::Relaxed) };
+            let progress =
+                HostingProgress { games: games.len() as u32, pieces: pieces.load(Ordering::Relaxed) };
             if !report(progress) {
                 stop.store(true, Ordering::Relaxed);
             }

@@ -14,7 +14,7 @@ use tetrion::engine::{
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
-use tetrion::rollout::{Bounds, Deal, Episode, Evaluation, GameResult, Next, Progress, spawn};
+use tetrion::rollout::{Bounds, Counters, Deal, Episode, Evaluation, GameResult, Next, spawn};
 
 use crate::twin::{self, Losing, TwinPlacement, TwinPlayfield, uniform_tetromino};
 
@@ -548,7 +548,7 @@ fn run(threads: usize, evaluation: &Evaluation) -> Vec<GameResult> {
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Counters::default());
     spawn(&pool, Arc::new(evaluation.clone()), 0, Arc::default(), progress, sink);
     let mut results: Vec<GameResult> = receiver.iter().collect();
     results.sort_by_key(|result| result.game);

@@ -11,7 +11,7 @@ use tetrion::engine::{
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
-use tetrion::rollout::{Bounds, Deal, Episode, Evaluation, GameResult, Next, Progress, SLICE, spawn};
+use tetrion::rollout::{Bounds, Counters, Deal, Episode, Evaluation, GameResult, Next, SLICE, spawn};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -42,7 +42,7 @@ fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameRe
     let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Counters::default());
     let sink = move |result, next: Next| {
         sender.lock().unwrap().send(result).unwrap();
         next();
@@ -213,7 +213,7 @@ fn endless() -> Evaluation {
 fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
     let pool = Pool::new(2).unwrap().lane(Party::Own);
     let stop = Arc::new(AtomicBool::new(false));
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Counters::default());
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);
     let sink = move |_, _: Next| sender.lock().unwrap().send(()).unwrap();
@@ -232,7 +232,7 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
 fn a_short_evaluation_does_not_wait_for_a_long_one() {
     let pool = Pool::new(1).unwrap().lane(Party::Own);
     let stop = Arc::new(AtomicBool::new(false));
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Counters::default());
     let long = Evaluation { deal: Deal::Common((0..100).collect()), ..endless() };
     spawn(&pool, Arc::new(long), 0, stop.clone(), progress.clone(), |_, next: Next| next());
     while progress.pieces.load(Ordering::Relaxed) == 0 {
@@ -258,7 +258,7 @@ fn the_last_games_share_the_threads() {
     // The thread is busy until all jobs have been handed in.
     let (begin, busy) = mpsc::channel::<()>();
     pool.spawn(move || busy.recv().unwrap());
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Counters::default());
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let seen = progress.clone();

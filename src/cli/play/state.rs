@@ -10,13 +10,13 @@ use super::aim::Aim;
 use super::args::{MAX_SPEED, PlayArgs};
 use crate::agents::LinearAgent;
 use crate::cli::contender::Contender;
+use crate::cli::game_series::{GameSeries, result};
 use crate::cli::options::UsageError;
 use crate::cli::pilot;
 use crate::cli::player::Player;
 use crate::cli::reasons::Reasons;
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
-use crate::cli::setting::{Setting, result};
 use crate::cli::thinking::ThinkingArgs;
 use crate::engine::{ActionModel, HalfTurns, Key, Rules};
 use crate::recording::{
@@ -75,7 +75,7 @@ const KEYS_OF_STEERING: [&str; 12] = [
 /// A person's game.
 #[derive(Clone, Debug)]
 pub struct Play {
-    setting: Setting,
+    series: GameSeries,
     game: u64,
     recorder: Recorder,
     /// The step after each of its landings.
@@ -104,25 +104,25 @@ impl Play {
     pub fn new(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
         let against: Vec<Contender> =
             args.against.iter().map(|name| Contender::new(name)).collect::<Result<_, _>>()?;
-        let setting = Setting::new(
+        let series = GameSeries::new(
             &Contender::rules(&against, &args.shown.rules, &args.thinking)?,
             seed,
             args.shown.palette,
         )?;
         let mut play = Play {
-            setting,
+            series,
             game: args.shown.game,
-            recorder: recorder(&setting, args.shown.game)?,
+            recorder: recorder(&series, args.shown.game)?,
             landings: Vec::new(),
             aim: None,
             against: against.into_iter().next(),
             thinking: args.thinking.clone(),
             rival: None,
-            adviser: pilot::controller(&args.hint, &setting.rules)?,
+            adviser: pilot::controller(&args.hint, &series.rules)?,
             adviser_name: args.hint.clone(),
             hint: None,
             // A row a second is level 1, and gives the time to move a piece that is on the ground.
-            speed: args.speed.unwrap_or(if setting.rules.steers() { 1.0 } else { 2.0 }),
+            speed: args.speed.unwrap_or(if series.rules.steers() { 1.0 } else { 2.0 }),
             due: 0.0,
             is_paused: false,
             message: String::new(),
@@ -133,10 +133,10 @@ impl Play {
 
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
-        let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
+        let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let rival = self.against.as_ref().map(|contender| contender.player(&setup, &self.thinking, seed));
         self.rival = rival.transpose()?;
-        self.recorder = recorder(&self.setting, game)?;
+        self.recorder = recorder(&self.series, game)?;
         self.game = game;
         self.landings.clear();
         self.appear();
@@ -145,7 +145,7 @@ impl Play {
 
     /// Begins the next game, against what a run has found by now.
     fn begin_next(&mut self) {
-        let rules = self.setting.rules;
+        let rules = self.series.rules;
         let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, &self.thinking));
         self.against.iter_mut().for_each(Contender::take_up);
         self.begin(self.game + 1).expect("a game by the same rules");
@@ -171,7 +171,7 @@ impl Play {
 
     /// The person's game, to be written down.
     pub fn recording(&self) -> Recording {
-        self.recorder.recording("a person", &self.setting.origin(self.game))
+        self.recorder.recording("a person", &self.series.origin(self.game))
     }
 
     /// How the games stand, in lines.
@@ -179,12 +179,12 @@ impl Play {
         let rival = self.against.as_ref().zip(self.rival.as_ref());
         let rival = rival.map(|(who, rival)| result(&who.title(rival), &rival.course().outcome()));
         let you = result("you", &self.course().outcome());
-        format!("{}\n{you}{}", self.setting.game_in_words(self.game), rival.unwrap_or_default())
+        format!("{}\n{you}{}", self.series.game_in_words(self.game), rival.unwrap_or_default())
     }
 
     /// Whether keys move a piece that falls.
     fn is_by_keys(&self) -> bool {
-        self.setting.rules.action_model == ActionModel::Keypress
+        self.series.rules.action_model == ActionModel::Keypress
     }
 
     /// Another piece is in play, or none.
@@ -241,7 +241,7 @@ impl Play {
 
     /// A key that moves the piece.
     fn steer(&mut self, code: KeyCode) {
-        let is_steered = self.setting.rules.steers();
+        let is_steered = self.series.rules.steers();
         let key = match code {
             KeyCode::Left | KeyCode::Char('a') => Key::Left,
             KeyCode::Right | KeyCode::Char('d') => Key::Right,
@@ -267,7 +267,7 @@ impl Play {
             (Some(aim), Key::RotateRight) => aim.turn(course, true),
             (Some(aim), Key::RotateLeft) => aim.turn(course, false),
             (Some(aim), Key::Drop) => {
-                let action = aim.placement(course).action(&self.setting.rules);
+                let action = aim.placement(course).action(&self.series.rules);
                 self.play(action as u16);
             }
             // There is nothing to wait for, but there may be a place further down.
@@ -309,7 +309,7 @@ impl Play {
             words.push(format!("{} rows/s", self.speed));
         }
         words.push(format!("game {}", self.game));
-        words.push(format!("seed {}", self.setting.seed));
+        words.push(format!("seed {}", self.series.seed));
         words
     }
 }
@@ -330,8 +330,8 @@ fn keys(rules: &Rules) -> Vec<&'static str> {
     all.iter().copied().filter(exists).collect()
 }
 
-fn recorder(setting: &Setting, game: u64) -> Result<Recorder, UsageError> {
-    Recorder::new(setting.setup(game)).map_err(|error: RecordingError| UsageError(error.to_string()))
+fn recorder(series: &GameSeries, game: u64) -> Result<Recorder, UsageError> {
+    Recorder::new(series.setup(game)).map_err(|error: RecordingError| UsageError(error.to_string()))
 }
 
 impl Program for Play {
@@ -354,11 +354,11 @@ impl Program for Play {
         let yours = self.aim.as_ref().map(|aim| aim.placement(self.course()));
         Show {
             seats,
-            rules: &self.setting.rules,
+            rules: &self.series.rules,
             reasons: self.hint.as_ref().map(|hint| (hint, yours)),
             words: self.words(),
-            keys: &keys(&self.setting.rules),
-            palette: self.setting.palette,
+            keys: &keys(&self.series.rules),
+            palette: self.series.palette,
         }
         .render(buffer);
     }
@@ -370,9 +370,9 @@ impl Program for Play {
             KeyCode::Char('n') => self.begin_next(),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
             KeyCode::Char('h' | '?') => self.toggle_hint(),
-            KeyCode::Char('c') if !self.setting.rules.steers() => {
+            KeyCode::Char('c') if !self.series.rules.steers() => {
                 let course = self.recorder.course();
-                if self.aim.as_mut().is_some_and(|aim| !aim.swap(course)) && self.setting.rules.hold {
+                if self.aim.as_mut().is_some_and(|aim| !aim.swap(course)) && self.series.rules.hold {
                     self.message = "there is nothing to swap it for".to_owned();
                 }
             }
@@ -392,7 +392,7 @@ impl Program for Play {
             return;
         }
         // A step is a row where a piece falls with every key.
-        let steps_of_a_row = self.setting.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
+        let steps_of_a_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
         self.due =
             (self.due + time.as_secs_f64() * self.speed * steps_of_a_row).min(MOST_ROWS * steps_of_a_row);
         while self.due >= 1.0 && self.course().piece().is_some() {

@@ -16,7 +16,7 @@ use crate::cli::output::{print, say};
 use crate::cli::progress::GamesProgress;
 use crate::cli::recordings;
 use crate::client::EvaluationProgress;
-use crate::tbp::{End, HostedGame, Hosting, Program, Progress, play};
+use crate::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
 
 /// Plays the games, and prints how they went.
 ///
@@ -38,7 +38,7 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
     let files = args.record.as_deref().map(|path| Files::new(path, args.games)).transpose()?;
     let interrupt = Interrupt::watch_with_sigterm()?;
     let mut progress = GamesProgress::new(&Path::new(path).file_name().unwrap_or(path).to_string_lossy());
-    let games = play(&hosting, |Progress { games, pieces }| {
+    let games = play(&hosting, |HostingProgress { games, pieces }| {
         let (games, num_games) = (games.into(), hosting.games.into());
         progress.show(EvaluationProgress { games, num_games, pieces });
         !interrupt.is_pressed()

@@ -8,13 +8,13 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::args::WatchArgs;
 use crate::cli::contender::Contender;
+use crate::cli::game_series::{GameSeries, result};
 use crate::cli::numbers::grouped;
 use crate::cli::options::UsageError;
 use crate::cli::player::Player;
 use crate::cli::reasons::Reasons;
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
-use crate::cli::setting::{Setting, result};
 use crate::cli::thinking::ThinkingArgs;
 use crate::engine::ActionModel;
 use crate::recording::Recording;
@@ -46,7 +46,7 @@ const KEYS: [&str; 9] = [
 /// Games that are watched.
 #[derive(Debug)]
 pub struct Watch {
-    setting: Setting,
+    series: GameSeries,
     contenders: Vec<Contender>,
     thinking: ThinkingArgs,
     game: u64,
@@ -83,14 +83,14 @@ impl Watch {
         let contenders =
             args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
         let seed = args.shown.seed.expect("it has a default");
-        let setting = Setting::new(
+        let series = GameSeries::new(
             &Contender::rules(&contenders, &args.shown.rules, &args.thinking)?,
             seed,
             args.shown.palette,
         )?;
-        let by_keys = setting.rules.action_model == ActionModel::Keypress;
+        let by_keys = series.rules.action_model == ActionModel::Keypress;
         let mut watch = Watch {
-            setting,
+            series,
             contenders,
             thinking: args.thinking.clone(),
             game: args.shown.game,
@@ -112,7 +112,7 @@ impl Watch {
 
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
-        let (setup, seed) = (self.setting.setup(game), self.setting.episode_seed(game));
+        let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let player = |contender: &Contender| contender.player(&setup, &self.thinking, seed);
         self.players = self.contenders.iter().map(player).collect::<Result<_, _>>()?;
         (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
@@ -130,7 +130,7 @@ impl Watch {
     /// Looks whether the runs have gone on.
     fn look(&mut self) {
         self.since_look = Duration::ZERO;
-        let (rules, thinking) = (self.setting.rules, &self.thinking);
+        let (rules, thinking) = (self.series.rules, &self.thinking);
         let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, thinking));
         self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
@@ -147,7 +147,7 @@ impl Watch {
 
     /// The game of the first player, to be written down.
     pub fn recording(&self) -> Recording {
-        self.players[0].recorder().recording(&self.title(0), &self.setting.origin(self.game))
+        self.players[0].recorder().recording(&self.title(0), &self.series.origin(self.game))
     }
 
     /// What a player is called in full.
@@ -159,7 +159,7 @@ impl Watch {
     pub fn report(&self) -> String {
         let players = self.players.iter().enumerate();
         let games = players.map(|(at, player)| result(&self.title(at), &player.course().outcome()));
-        format!("{}\n{}", self.setting.game_in_words(self.game), games.collect::<String>())
+        format!("{}\n{}", self.series.game_in_words(self.game), games.collect::<String>())
     }
 
     /// Lets the players go where they should be, and think about what is next, for a while.
@@ -274,15 +274,15 @@ impl Program for Watch {
             self.contenders[self.focus].stage_in_words().unwrap_or_default(),
             self.problem.clone().unwrap_or_default(),
             format!("game {}", self.game),
-            format!("seed {}", self.setting.seed),
+            format!("seed {}", self.series.seed),
         ];
         Show {
             seats: seats.collect(),
-            rules: &self.setting.rules,
+            rules: &self.series.rules,
             reasons: self.reasons.as_ref().map(|reasons| (reasons, None)),
             words,
             keys: &KEYS,
-            palette: self.setting.palette,
+            palette: self.series.palette,
         }
         .render(buffer);
     }

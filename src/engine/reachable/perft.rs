@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use super::super::column::Column;
-use super::super::perft::MAX_PIECES;
+use super::super::perft::{MAX_PIECES, Progress};
 use super::super::playfield::{CompactPlayfield, Playfield, PlayfieldOf};
 use super::super::rules::TopOut;
 use super::super::tetromino::Tetromino;
@@ -24,15 +24,6 @@ pub struct Count {
     pub positions: u64,
 }
 
-/// How far a count is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// What has been counted so far.
-    pub counted: Count,
-    /// The part of the tree that is done, as if all subtrees of a node were of one size.
-    pub share: f64,
-}
-
 /// Plays every sequence of placements of the given pieces, from a playfield on.
 ///
 /// `look` is called every few milliseconds and may stop the count; the result is then the count so far.
@@ -43,7 +34,7 @@ pub fn perft(
     movement: &Movement,
     start: &Playfield,
     pieces: &[Tetromino],
-    look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    look: &mut dyn FnMut(Progress<Count>) -> ControlFlow<()>,
 ) -> Count {
     assert!(pieces.len() <= MAX_PIECES, "{} pieces, expected at most {MAX_PIECES}", pieces.len());
     let mut walk = Walk { movement, look, count: Count::default(), until_look: LOOK, lists: Vec::new() };
@@ -61,7 +52,7 @@ pub fn perft(
 
 struct Walk<'a> {
     movement: &'a Movement,
-    look: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    look: &'a mut dyn FnMut(Progress<Count>) -> ControlFlow<()>,
     count: Count,
     until_look: u64,
     /// One for each piece that is still to come.

@@ -12,7 +12,7 @@ use crate::wire::rules::ResolvedRules;
 
 /// Rules, a seed and colours.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct GameSeries {
     /// The preset that the rules began with.
     pub preset: &'static str,
     /// The rules.
@@ -23,15 +23,15 @@ pub struct Setting {
     pub palette: Palette,
 }
 
-impl Setting {
+impl GameSeries {
     /// Rules, a seed, and the colours that were asked for, if any were.
     ///
     /// # Errors
     /// [`UsageError`] for rules that cannot be played.
-    pub fn new(rules: &RulesChoice, seed: u64, palette: Option<Palette>) -> Result<Setting, UsageError> {
+    pub fn new(rules: &RulesChoice, seed: u64, palette: Option<Palette>) -> Result<GameSeries, UsageError> {
         let resolved = ResolvedRules::try_from(rules);
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
-        Ok(Setting { preset, rules, seed, palette: Palette::wanted(palette, is_without_colours()) })
+        Ok(GameSeries { preset, rules, seed, palette: Palette::wanted(palette, is_without_colours()) })
     }
 
     /// The seed of the episode that a game is: that of the same game in an evaluation.
