@@ -6,7 +6,7 @@ import type { App, Weighing } from "./app.js";
 import { field, h, select, short } from "./dom.js";
 import { wayOf, weigh } from "./outlook.js";
 import { type Pieces, placed } from "./pieces.js";
-import { namesSpots } from "./rules.js";
+import { namesSpots, steers } from "./rules.js";
 import { LETTERS } from "./tetromino.js";
 import { cellsOf, parts } from "./weighing.js";
 
@@ -64,7 +64,7 @@ export class Advice {
     const columns = cellsOf(placements, best).map(([, column]) => column + 1);
     const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
-    const keys = namesSpots(rules) && app.can("keys") ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
+    const keys = namesSpots(rules) && !steers(rules) && app.can("keys") ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),

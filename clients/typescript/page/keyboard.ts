@@ -2,10 +2,10 @@
 
 import { ActionModel, HalfTurns, type Rules } from "../src/protocol.js";
 import { h } from "./dom.js";
-import { namesSpots } from "./rules.js";
+import { namesSpots, steers } from "./rules.js";
 
 /** What a person can do. */
-export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" | "drop" | "hold" | "hint" | "undo" | "new";
+export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" | "bottom" | "drop" | "hold" | "hint" | "undo" | "new";
 
 const KEYS: Record<string, Act> = {
   ArrowLeft: "left", a: "left", ArrowRight: "right", d: "right", ArrowUp: "turn", w: "turn", x: "turn", z: "turnLeft", y: "turnLeft",
@@ -58,6 +58,9 @@ function actOf({ key, repeat }: Press, rules: Rules): Act | undefined {
   if (name === "a" && hasHalfTurns(rules)) {
     return "turnHalf";
   }
+  if (name === "f" && steers(rules)) {
+    return "bottom";
+  }
   const act = KEYS[name];
   // A key that is held down holds a piece once.
   return act === "hold" && (repeat || rules.hold !== true) ? undefined : act;
@@ -73,7 +76,8 @@ export function legend(rules: Rules): HTMLElement {
     hasHalfTurns(rules) && ["A", "half a turn"],
     ["space", "drop"],
     isKeypress && ["↓", "down by a row"],
-    namesSpots(rules) && ["↓", "next place below, under what is in the way"],
+    steers(rules) && ["F", "down to what is in the way, without locking"],
+    namesSpots(rules) && !isKeypress && ["↓", "next place below, under what is in the way"],
     rules.hold === true && ["C  shift", "hold"],
     ["H", "hint"],
     ["U", "undo"],

@@ -46,10 +46,11 @@ export class Pieces {
     this.hand = hand;
   }
 
-  /** The same after a landing: one of them is new, or two where the first piece was held. */
-  go(hand: Hand): void {
-    const fresh = this.hand.held < 0 && hand.held >= 0 ? 2 : 1;
-    [hand.current, ...hand.next].slice(-fresh).forEach((kind) => this.count(kind));
+  /** The same after a step: of those shown one is new if a piece has landed, and one more where the first piece was held. */
+  go(hand: Hand, hasLanded = true): void {
+    const fresh = Number(hasLanded) + Number(this.hand.held < 0 && hand.held >= 0);
+    const shown = [hand.current, ...hand.next];
+    shown.slice(shown.length - fresh).forEach((kind) => this.count(kind));
     this.hand = hand;
   }
 

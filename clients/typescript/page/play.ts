@@ -15,18 +15,19 @@ import { Field } from "./field.js";
 import { type Act, Keyboard, legend } from "./keyboard.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
-import { ABOVE, type Chosen, chosenOf, configOf, presetOf } from "./rules.js";
-import { RulesForm, drawnSeed, seedOf } from "./rules_form.js";
+import { ABOVE, type Chosen, chosenOf, configOf, presetOf, steers } from "./rules.js";
+import { RulesForm, drawnSeed, isAny, seedOf } from "./rules_form.js";
 import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
 /** Positions that one can go back to. */
 const MEMORY = 1000;
-/** Milliseconds in which a piece falls one row, where the rules have key presses. */
-const GRAVITY = 700;
-/** The keys of the rules with key presses. */
+/** Milliseconds of a step in which time passes: where pieces fall a row with every key, and where keys steer them. */
+const STEP = { falling: 700, steered: 100 } as const;
+/** The keys of rules with key presses: those of all, and those that steer pieces. */
 const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as const;
+const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
 
 /** What a position looks like. */
 interface Position {
@@ -68,13 +69,17 @@ export class Play implements View {
   /** What the person points at, where a step is a placement. */
   private aim: Aim | undefined;
   private falling: Cell[] = [];
+  /** Which actions exist. */
+  private mask: Uint8Array | undefined;
   private over: string | undefined;
   private hinted: { row: number; kind: number } | undefined;
   private shown = false;
   private timer: ReturnType<typeof setInterval> | undefined;
+  /** Whether a step in which time passes is under way. */
+  private isFalling = false;
 
   constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, chosenOf(app.info.rulesPresets[0]!), () => void this.begin());
+    this.form = new RulesForm(app.info, chosenOf(app.info.rulesPresets[0]!), () => void this.begin(), isAny, true);
     this.rival = new Rival(app);
     this.advice = new Advice(app);
     this.root.append(
@@ -100,7 +105,7 @@ export class Play implements View {
     document.addEventListener("keydown", this.keys);
     document.addEventListener("keyup", this.keys);
     document.addEventListener("pointerdown", this.interrupt);
-    this.timer = setInterval(() => this.fall(), GRAVITY);
+    this.wind();
     if (this.session === undefined) {
       void this.begin();
     }
@@ -127,10 +132,20 @@ export class Play implements View {
     this.act(act);
   };
 
+  /** Winds the clock of the game that is played. */
+  private wind(): void {
+    clearInterval(this.timer);
+    this.timer = this.shown ? setInterval(() => this.fall(), this.steers ? STEP.steered : STEP.falling) : undefined;
+  }
+
   private readonly interrupt = (): void => this.keyboard.interrupt();
 
   private get isKeypress(): boolean {
     return this.rules.actionModel === ActionModel.KEYPRESS;
+  }
+
+  private get steers(): boolean {
+    return steers(this.rules);
   }
 
   /** Those of the session, with every field; before there is one, those of the preset. */
@@ -150,23 +165,38 @@ export class Play implements View {
         if (act === "hint") {
           await this.showHint();
         } else if (this.isKeypress) {
-          const key = KEY[act === "down" ? "idle" : act as keyof typeof KEY] as number | undefined;
-          if (key !== undefined) {
-            await this.step(key);
-          }
+          await this.press(act);
         } else if (this.aim !== undefined && act === "drop") {
           await this.step(this.placements!.actions[this.aim.place.at]!);
-        } else if (this.aim !== undefined && act !== "drop") {
+        } else if (this.aim !== undefined && act !== "drop" && act !== "bottom") {
           this.steer(act, this.aim);
         }
       }
     });
   }
 
-  /** Time passes, where the rules have key presses. */
+  /** Presses the key for what a person wants, if the rules have one. */
+  private async press(act: Act): Promise<void> {
+    const keys: Partial<Record<Act, number>> = this.steers ? STEERING : { ...KEY, down: KEY.idle };
+    const key = keys[act];
+    if (key === undefined) {
+      return;
+    }
+    if (this.mask?.[key] === 0) {
+      this.say("The piece cannot be held now");
+      return;
+    }
+    await this.step(key);
+    if (act === "hold" && this.over === undefined) {
+      this.say(`Now ${LETTERS[this.pieces.hand.current]}`);
+    }
+  }
+
+  /** Time passes, where the rules have key presses; not faster than the server answers. */
   private fall(): void {
-    if (this.isKeypress && this.gravity.checked && this.over === undefined && this.shown && !document.hidden && document.querySelector("dialog") === null && this.session !== undefined) {
-      void this.guarded(() => this.step(KEY.idle));
+    if (!this.isFalling && this.isKeypress && this.gravity.checked && this.over === undefined && this.shown && !document.hidden && document.querySelector("dialog") === null && this.session !== undefined) {
+      this.isFalling = true;
+      void this.guarded(() => this.step(KEY.idle)).finally(() => (this.isFalling = false));
     }
   }
 
@@ -192,6 +222,7 @@ export class Play implements View {
     this.over = undefined;
     this.placements = undefined;
     this.gravityField.hidden = !this.isKeypress;
+    this.wind();
     this.side.begin(rules);
     this.next.hidden = this.side.element.hidden;
     this.holdButton.hidden = rules.hold !== true;
@@ -205,13 +236,15 @@ export class Play implements View {
 
   /** Begins a game beside, on the same pieces, up to where the person is; or ends it. */
   private challenge(): void {
-    const { against: controller, isKeypress } = this;
-    this.rival.begin(controller === "" ? undefined : { controller, isKeypress, chosen: this.form.chosen, seed: seedOf(this.seed.value) });
+    const { against: controller, isKeypress, steers } = this;
+    // It lands a piece for each of the person's, and needs no time: where keys steer, it plays by placements.
+    const chosen = { ...this.form.chosen, byKeys: false };
+    this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: seedOf(this.seed.value) });
   }
 
   /** A session of what is chosen. */
   private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
-    return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, ...more }, 1800);
+    return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more }, 1800);
   }
 
   /** Which controllers can give hints, and play beside. */
@@ -248,7 +281,8 @@ export class Play implements View {
   }
 
   /** Another position has come about. */
-  private async look({ observations, infos }: FirstStep): Promise<void> {
+  private async look({ observations, infos, actionMask }: FirstStep): Promise<void> {
+    this.mask = actionMask;
     this.field.agree(observations.board!);
     const cells = observations.falling_cells;
     this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
@@ -269,7 +303,7 @@ export class Play implements View {
   }
 
   /** Moves, turns or swaps what is aimed at. */
-  private steer(act: Exclude<Act, "drop" | "hint" | "undo" | "new">, aim: Aim): void {
+  private steer(act: Exclude<Act, "drop" | "bottom" | "hint" | "undo" | "new">, aim: Aim): void {
     const kind = this.kindOf(aim.place);
     if (act === "hold") {
       if (!aim.swap()) {
@@ -338,6 +372,12 @@ export class Play implements View {
       this.tally = { ...after, deed: deed || tally.deed };
       this.pieces.go(handOf(step.observations, this.rules));
       this.rival.follow(Number(this.tally.pieces));
+    }
+    const hand = handOf(step.observations, this.rules);
+    if (!hasLanded && hand.held !== this.pieces.hand.held) {
+      // A piece was held: another one is in play.
+      this.pieces.go(hand, false);
+      this.placements = undefined;
     }
     if (step.terminated[0] === 1 || step.truncated[0] === 1) {
       this.over = `The game is over\n${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces`;

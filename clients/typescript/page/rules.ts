@@ -17,12 +17,17 @@ export interface Chosen {
   /** Next pieces shown. */
   readonly preview: number;
   readonly halfTurns: HalfTurns;
+  /** Whether keys steer the pieces in time, where the preset has placements that name their spots. */
+  readonly byKeys: boolean;
 }
+
+/** How time passes where keys steer pieces: level 1 in steps of a tenth of a second, so that a step is not a picture. */
+export const TIMING = { gravity: 10, lockDelay: 5, lockResets: 15 } as const;
 
 /** What a preset plays unless something is changed. */
 export function chosenOf({ name, rules }: RulesPreset): Chosen {
   const { width = 10, preview = 0, halfTurns = HalfTurns.OFF } = rules ?? {};
-  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns };
+  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns, byKeys: false };
 }
 
 /** The rules of a preset that the server has. */
@@ -31,9 +36,10 @@ export function presetOf(info: GetServerInfoResponse, name: string): Rules | und
 }
 
 /** The message. */
-export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, halfTurns }: Chosen): MessageInitShape<typeof RulesSchema> {
+export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, halfTurns, byKeys }: Chosen): MessageInitShape<typeof RulesSchema> {
   const rowsAbove = Math.min(presetOf(info, preset)?.rowsAbove ?? 0, info.limits!.maxHeight - height);
-  const more = { ...(rowsAbove > 0 && { rowsAbove }), ...(halfTurns !== HalfTurns.OFF && { halfTurns }) };
+  const keys = byKeys && { actionModel: ActionModel.KEYPRESS, ...TIMING };
+  const more = { ...(rowsAbove > 0 && { rowsAbove }), ...(halfTurns !== HalfTurns.OFF && { halfTurns }), ...keys };
   return { preset, width, height: height + rowsAbove, preview, ...more };
 }
 
@@ -42,7 +48,7 @@ export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: 
   const preset = presetOf(info, chosen.preset);
   const queue = chosen.preview > 0 ? ["queue"] : [];
   const held = preset?.hold === true ? ["held"] : [];
-  const falling = preset?.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
+  const falling = chosen.byKeys || preset?.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
   const clears = preset !== undefined && countsClears(preset) ? ["attack", "combo", "back_to_back"] : [];
   const spin = preset !== undefined && tellsSpins(preset) ? ["spin"] : [];
   return {
@@ -80,6 +86,11 @@ export function measuresOf({ scoring, clearPoints = ClearPoints.LINES, attack = 
 /** Whether a piece can come to rest in more than one row of a column. */
 export function namesSpots({ reach }: Rules): boolean {
   return reach === Reach.SRS;
+}
+
+/** Whether keys steer pieces in time, with kicks: a step is a key. */
+export function steers(rules: Rules): boolean {
+  return namesSpots(rules) && rules.actionModel === ActionModel.KEYPRESS;
 }
 
 /** The size of the visible field, as people say it. */

@@ -13,7 +13,9 @@ export class RulesForm {
     private readonly info: GetServerInfoResponse,
     public chosen: Chosen,
     private readonly change: (chosen: Chosen) => void,
-    private readonly wanted: (preset: RulesPreset) => boolean = () => true,
+    private readonly wanted: (preset: RulesPreset) => boolean = isAny,
+    /** Whether a person may choose to steer pieces by keys. */
+    private readonly offersKeys = false,
   ) {
     this.presets = info.rulesPresets.filter(this.wanted);
     this.draw();
@@ -39,14 +41,22 @@ export class RulesForm {
     const { rules, source } = this.presets.find(({ name }) => name === chosen.preset)!;
     const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
     const turns = select([[String(HalfTurns.OFF), "off"], [String(HalfTurns.TETRIO), "tetrio"], [String(HalfTurns.COBRA), "cobra"]], String(chosen.halfTurns), (halfTurns) => set({ halfTurns: Number(halfTurns) }));
+    const control = select([["placements", "placements"], ["keys", "keys, in time"]], chosen.byKeys ? "keys" : "placements", (control) => set({ byKeys: control === "keys" }));
+    const isModern = rules !== undefined && namesSpots(rules);
     this.element.replaceChildren(
       field("Rules", preset, source),
       field("Width", number(chosen.width, limits.minWidth, limits.maxWidth, (width) => set({ width })), "Columns of the playfield"),
       field("Height", number(chosen.height, limits.minHeight, limits.maxHeight - above, (height) => set({ height })), above > 0 ? "Rows of the visible field" : "Rows of the playfield"),
       field("Preview", number(chosen.preview, rules?.hold === true ? 1 : 0, limits.maxPreview, (preview) => set({ preview })), "Next pieces shown"),
-      ...(rules !== undefined && namesSpots(rules) ? [field("Half turns", turns, "Turns by 180 degrees; their kicks have the names of their sources")] : []),
+      ...(isModern && this.offersKeys ? [field("Control", control, "Whether you choose where a piece rests, or steer it while it falls")] : []),
+      ...(isModern ? [field("Half turns", turns, "Turns by 180 degrees; their kicks have the names of their sources")] : []),
     );
   }
+}
+
+/** Whether a preset is one at all. */
+export function isAny(): boolean {
+  return true;
 }
 
 /** Whether one step of a preset is one piece. */

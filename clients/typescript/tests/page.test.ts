@@ -285,6 +285,19 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
   assert.ok(held > 50 && followed > 300, `${held} held, ${followed} followed`);
 });
 
+test("what is left in the bag is known where a piece is held without a landing", () => {
+  const pieces = new Pieces(Randomizer.BAG7);
+  const [I, O, T, Z, S, J, L] = [0, 1, 2, 3, 4, 5, 6];
+  pieces.begin({ current: L, next: [I, O, S, T, Z], held: -1 });
+  assert.deepEqual(pieces.odds, [0, 0, 0, 0, 0, 1, 0], "only J is left");
+  pieces.go({ current: I, next: [O, S, T, Z, J], held: L }, false);
+  assert.deepEqual(pieces.odds, [1, 1, 1, 1, 1, 1, 1], "a new bag");
+  pieces.go({ current: O, next: [S, T, Z, J, T], held: L });
+  assert.deepEqual(pieces.odds, [1, 1, 0, 1, 1, 1, 1]);
+  pieces.go({ current: L, next: [S, T, Z, J, T], held: O }, false);
+  assert.deepEqual(pieces.odds, [1, 1, 0, 1, 1, 1, 1], "a swap deals nothing");
+});
+
 test("a landing in words", () => {
   const [before, after] = [{ ...NOTHING, sent: 2n }, { ...NOTHING, sent: 2n }];
   const [T, S] = [LETTERS.indexOf("T"), LETTERS.indexOf("S")];

@@ -15,7 +15,8 @@ export async function launch() {
     return await chromium.launch({ executablePath: named, args: ["--no-sandbox"] });
   }
   const { default: npm } = await import("@sparticuz/chromium");
-  return await chromium.launch({ executablePath: await npm.executablePath(), args: npm.args });
+  // Not with the arguments of that package: in a single process, as they want it, it ends with the first page that is closed.
+  return await chromium.launch({ executablePath: await npm.executablePath(), args: ["--no-sandbox"] });
 }
 
 /** A server on a free port, or on the port of one that was stopped. */

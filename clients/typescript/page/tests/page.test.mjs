@@ -483,6 +483,50 @@ test("pieces fall by themselves where the rules have key presses", async () => {
   });
 });
 
+test("modern Tetris is played by keys, in time", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    await page.getByLabel("Rules").selectOption("guideline");
+    await page.getByLabel("Control").selectOption("keys");
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await page.getByLabel("Against").selectOption("tetrion-guideline");
+    // Seed 7 deals L I O S T Z.
+    await page.getByLabel("Seed").fill("7");
+    await page.getByLabel("Seed").press("Enter");
+    const pieces = page.locator(".beside .fact output").nth(1);
+    const label = (kind) => page.locator(`.beside .side canvas.${kind}`).getAttribute("aria-label");
+    const says = async (text) => await until(async () => (await page.locator("p[aria-live]").textContent()).includes(text) || page.locator("p[aria-live]").textContent(), text);
+    await until(async () => (await label("pieces")) === "Next: I, O, S, T, Z" || label("pieces"), "the next pieces");
+    assert.ok((await page.locator("dl.keys").textContent()).includes("without locking"));
+    await page.locator("main").focus();
+    await page.keyboard.press("c");
+    await says("Now I");
+    assert.deepEqual([await label("held"), await label("pieces")], ["Held: L", "Next: O, S, T, Z, J"]);
+    await page.keyboard.press("c");
+    await says("The piece cannot be held now");
+    // Down to the ground, where it can still be moved: from the column in the middle to the left wall.
+    for (const key of ["ArrowUp", "f", ...Array(6).fill("ArrowLeft")]) {
+      await page.keyboard.press(key);
+    }
+    assert.equal(await count(pieces), 0);
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "it has landed");
+    await shows(page, { column: 0, columns: 10, rows: 24 }, Array(4).fill("#2fc6e0"));
+    await until(async () => (await standing(page, ".rival"))[1] === 1 || standing(page, ".rival"), "one piece there too");
+    await page.keyboard.press("h");
+    await page.locator(".why table").waitFor();
+    // On the ground it locks by itself after half a second.
+    await page.getByLabel("Pieces fall by themselves").check();
+    await page.locator("main").focus();
+    await page.keyboard.press("f");
+    await until(async () => (await count(pieces)) >= 2 || count(pieces), "it locks by itself");
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await page.locator("main").focus();
+    const landed = await count(pieces);
+    await page.keyboard.press("u");
+    await until(async () => (await count(pieces)) === landed - 1 || count(pieces), "undo takes a piece back");
+  });
+});
+
 test("a controller plays beside a person with keys", async () => {
   await on("/#play", DESKTOP, async (page) => {
     await page.getByLabel("Rules").selectOption("lab");
