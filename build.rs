@@ -22,7 +22,7 @@ const ROOTS: [&str; 4] = [
 ];
 
 /// What is read and written as JSON: a message of files, and what it is made of.
-const AS_JSON: [&str; 17] = [
+const AS_JSON: [&str; 18] = [
     ".tetrion.v1.Recording",
     ".tetrion.v1.RecordedOutcome",
     ".tetrion.v1.RecordedEnd",
@@ -30,6 +30,7 @@ const AS_JSON: [&str; 17] = [
     ".tetrion.v1.Drawing",
     ".tetrion.v1.Rules",
     ".tetrion.v1.Scoring",
+    ".tetrion.v1.Garbage",
     ".tetrion.v1.Randomizer",
     ".tetrion.v1.ActionModel",
     ".tetrion.v1.TopOut",

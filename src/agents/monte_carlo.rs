@@ -14,7 +14,8 @@
 //! still holds is not for a player to see. Each of its pieces takes one word of the agent's random numbers. For a piece that is shown,
 //! the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For another one it chooses the
 //! piece as well: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w * 7) mod 2^64, chooses among the
-//! placements as w did before. Playouts follow each other, and placements in ascending action order. No playout holds a piece.
+//! placements as w did before. Playouts follow each other, and placements in ascending action order. No playout holds a piece, and
+//! none has garbage rise: what waits is seen, but what is dealt is chance.
 
 pub use super::worth::Tally;
 use super::worth::Worth;

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
 use crate::engine::{
-    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
-    Reach, RotationSystem, Rules, Scoring, SpinRule, Timing, TopOut,
+    ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, OrientationTable, PRESETS,
+    Randomizer, Reach, RotationSystem, Rules, Scoring, SpinRule, Timing, TopOut,
 };
 
 /// The options for the rules: a preset, and the changes to it.
@@ -116,6 +116,18 @@ pub struct RulesArgs {
     /// How often a step or a turn on the ground lets that delay begin anew, 0 to 255 [default: the rules']
     #[arg(long, value_name = "N")]
     pub lock_resets: Option<u32>,
+
+    /// Rows of garbage that rise a piece, on average, 0 to 4 [default: the rules']
+    #[arg(long, value_name = "LINES")]
+    pub garbage: Option<f64>,
+
+    /// The chance that the hole of a row of garbage is in another column than the one before [default: 0.05]
+    #[arg(long, value_name = "CHANCE")]
+    pub garbage_hole_moves: Option<f64>,
+
+    /// How many more pieces land before dealt lines may rise, 0 to 7 [default: 1]
+    #[arg(long, value_name = "PIECES")]
+    pub garbage_delay: Option<u32>,
 }
 
 impl RulesArgs {
@@ -155,6 +167,9 @@ impl RulesArgs {
             gravity,
             lock_delay,
             lock_resets,
+            garbage,
+            garbage_hole_moves,
+            garbage_delay,
         } = self.clone();
         RulesChoice {
             preset: rules.unwrap_or(others.preset),
@@ -179,6 +194,9 @@ impl RulesArgs {
             gravity: gravity.or(others.gravity),
             lock_delay: lock_delay.or(others.lock_delay),
             lock_resets: lock_resets.or(others.lock_resets),
+            garbage_lines: garbage.or(others.garbage_lines),
+            garbage_hole_moves: garbage_hole_moves.or(others.garbage_hole_moves),
+            garbage_delay: garbage_delay.or(others.garbage_delay),
         }
     }
 
@@ -198,7 +216,7 @@ impl RulesArgs {
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 19] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 22] {
         let Rules {
             width: _,
             height: _,
@@ -217,8 +235,10 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             attack,
             preview,
             timing,
+            garbage,
         } = *rules;
         let part = |part: fn(&Timing) -> u8| json!(timing.as_ref().map(part));
+        let dealt = |part: fn(&Garbage) -> Value| garbage.as_ref().map_or(Value::Null, part);
         let Scoring { piece, lines, game_end } = scoring;
         [
             (Randomizer::FIELD, json!(randomizer.name())),
@@ -240,6 +260,9 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             ("gravity", part(|timing| timing.gravity)),
             ("lock_delay", part(|timing| timing.lock_delay)),
             ("lock_resets", part(|timing| timing.lock_resets)),
+            ("garbage", dealt(|garbage| json!(garbage.lines_per_piece))),
+            ("garbage_hole_moves", dealt(|garbage| json!(garbage.hole_moves))),
+            ("garbage_delay", dealt(|garbage| json!(garbage.delay))),
         ]
     }
     let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };

@@ -12,7 +12,7 @@ use super::model::ModelNote;
 use super::options::UsageError;
 use super::rules::RulesArgs;
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
-use crate::engine::{NamedChoice, Rules, Scoring, Timing};
+use crate::engine::{Garbage, NamedChoice, Rules, Scoring, Timing};
 use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
@@ -82,6 +82,9 @@ pub struct RulesNote {
     /// What is more than in the games of the literature, if anything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modern: Option<ModernNote>,
+    /// The garbage, if there is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub garbage: Option<GarbageNote>,
     /// Next pieces shown.
     pub preview: u32,
     /// Points for a piece.
@@ -130,6 +133,24 @@ pub struct TimingNote {
 impl From<Timing> for TimingNote {
     fn from(Timing { gravity, lock_delay, lock_resets }: Timing) -> TimingNote {
         TimingNote { gravity, lock_delay, lock_resets }
+    }
+}
+
+/// The garbage of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GarbageNote {
+    /// Lines dealt a piece, on average.
+    pub lines_per_piece: f64,
+    /// The chance that the hole of a row is in another column than that of the row before.
+    pub hole_moves: f64,
+    /// How many more pieces land before dealt lines may rise.
+    pub delay: u8,
+}
+
+impl From<Garbage> for GarbageNote {
+    fn from(Garbage { lines_per_piece, hole_moves, delay }: Garbage) -> GarbageNote {
+        GarbageNote { lines_per_piece, hole_moves, delay }
     }
 }
 
@@ -228,6 +249,7 @@ impl RulesNote {
             attack,
             preview,
             timing,
+            garbage,
         } = *rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesNote {
@@ -250,6 +272,7 @@ impl RulesNote {
                 attack: attack.name().to_owned(),
                 timing: timing.map(TimingNote::from),
             }),
+            garbage: garbage.map(GarbageNote::from),
             preview: preview.into(),
             piece_points: piece,
             line_points: lines,
@@ -279,6 +302,9 @@ impl RulesNote {
             scoring_lines: self.line_points.to_vec(),
             scoring_game_end: Some(self.game_end_points),
             preview: Some(self.preview),
+            garbage_lines: self.garbage.map(|garbage| garbage.lines_per_piece),
+            garbage_hole_moves: self.garbage.map(|garbage| garbage.hole_moves),
+            garbage_delay: self.garbage.map(|garbage| garbage.delay.into()),
             ..RulesChoice::default()
         };
         if let Some(modern) = &self.modern {

@@ -16,10 +16,13 @@
 //! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' table of actions hold
 //! shapes and columns instead, and drop them: they serve rules of straight drops, and walks along the top.
 //!
-//! A piece that is held stays outside of all this: the code that lets a player hold pieces says which one is placed.
+//! A piece that is held stays outside of all this: the code that lets a player hold pieces says which one is placed. So does
+//! garbage, which waits beside a [`Game`]: [`Game::rise`] lets it rise after a landing, and [`Landed::counted`] has the same
+//! where a landing and the next piece are counted together.
 
 use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
+use super::incoming::Incoming;
 use super::keypress::FallingPiece;
 use super::placement::Placement;
 use super::playfield::{Landed, Landing, PlayfieldOf};
@@ -45,6 +48,17 @@ pub struct Game<C: Column, const N: usize> {
     pub chain: Chain,
     /// How it ended, once it has.
     pub end: Option<End>,
+}
+
+/// A landing with all that follows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counted {
+    /// It, and whether the game is over with the next piece.
+    pub landed: Landed,
+    /// Points.
+    pub points: f64,
+    /// Lines sent.
+    pub sent: u32,
 }
 
 /// How a game ended.
@@ -81,37 +95,47 @@ impl<C: Column, const N: usize> Game<C, N> {
         None
     }
 
-    /// Places the piece that has been dealt.
+    /// Places the piece that has been dealt. Returns the landing, and the lines that it sends.
     ///
     /// # Panics
     /// When the piece has no such placement.
     #[inline(always)]
-    pub fn place(&mut self, rules: &Rules, piece: Tetromino, placement: Placement) {
+    pub fn place(&mut self, rules: &Rules, piece: Tetromino, placement: Placement) -> (Landed, u32) {
         let landed = place(rules, &mut self.playfield, piece, placement);
-        self.count(rules, landed, placement.spin());
+        self.count(rules, landed, placement.spin())
     }
 
-    /// Lets the piece that has been dealt settle where it fell.
+    /// Lets the piece that has been dealt settle where it fell. Returns the same.
     #[inline(always)]
-    pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) {
+    pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) -> (Landed, u32) {
         let landed = settle(rules, &mut self.playfield, fallen);
-        self.count(rules, landed, Spin::None);
+        self.count(rules, landed, Spin::None)
     }
 
-    /// Lets the piece that has been dealt come to rest where keys have steered it.
-    pub fn rest(&mut self, rules: &Rules, piece: Tetromino, resting: Resting) {
+    /// Lets the piece that has been dealt come to rest where keys have steered it. Returns the same.
+    pub fn rest(&mut self, rules: &Rules, piece: Tetromino, resting: Resting) -> (Landed, u32) {
         let Resting { row, column, spin, .. } = resting;
         let landed = lock(rules, &mut self.playfield, resting.shape(piece), row, column);
-        self.count(rules, landed, spin);
+        self.count(rules, landed, spin)
     }
 
     #[inline(always)]
-    fn count(&mut self, rules: &Rules, landed: Landed, spin: Spin) {
+    fn count(&mut self, rules: &Rules, landed: Landed, spin: Spin) -> (Landed, u32) {
         self.lines += u64::from(landed.lines);
         self.pieces += 1;
-        let (points, _) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
+        let (points, sent) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
         self.score += points;
         if landed.terminal {
+            self.end = Some(End::ToppedOut);
+        }
+        (landed, sent)
+    }
+
+    /// What garbage does after the landing of the last piece, in an episode of this seed.
+    pub fn rise(&mut self, rules: &Rules, seed: u64, landed: (Landed, u32), incoming: &mut Incoming) {
+        let after = incoming.follow(rules, (seed, self.pieces - 1), landed, &mut self.playfield);
+        if after.terminal && self.end.is_none() {
+            self.score += rules.scoring.game_end;
             self.end = Some(End::ToppedOut);
         }
     }
@@ -237,6 +261,25 @@ impl Landed {
     ) -> Landed {
         let is_blocked = next.is_some_and(|next| is_blocked(rules, playfield, next));
         Landed { terminal: self.terminal || is_blocked, ..self }
+    }
+
+    /// All that follows a landing which led to this playfield: points and lines sent, by this spin and after these clears; then
+    /// what garbage does after the piece of this seed and number; then the next piece, if there is one.
+    pub fn counted<C: Column, const N: usize>(
+        self,
+        rules: &Rules,
+        playfield: &mut PlayfieldOf<C, N>,
+        (spin, chain): (Spin, &mut Chain),
+        incoming: &mut Incoming,
+        piece: (u64, u64),
+        next: Option<Tetromino>,
+    ) -> Counted {
+        let (points, sent) = self.worth(rules, playfield, spin, chain);
+        let risen = incoming.follow(rules, piece, (self, sent), playfield);
+        let landed = risen.followed_by(rules, playfield, next);
+        let is_over_now = landed.terminal && !self.terminal;
+        let points = if is_over_now { points + rules.scoring.game_end } else { points };
+        Counted { landed, points, sent }
     }
 
     /// The points for it, and the lines that it sends: on this playfield, which it led to, by this spin, after these clears.

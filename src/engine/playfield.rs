@@ -329,6 +329,26 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         }
     }
 
+    /// Lets a row rise from below, full but for one cell: everything moves up by one. Cells at or above the height are cut off.
+    ///
+    /// Returns whether it cut any off.
+    ///
+    /// ```
+    /// use tetrion::engine::Playfield;
+    /// let mut playfield = Playfield::from_drawing(5, 4, ".#...\n##.##").unwrap();
+    /// assert!(!playfield.raise(3));
+    /// assert_eq!(playfield.to_string(), ".....\n.#...\n##.##\n###.#");
+    /// ```
+    pub fn raise(&mut self, hole: u8) -> bool {
+        let inside = C::below(self.height.into());
+        let is_cut_off = self.occupied_rows().top() == u32::from(self.height);
+        for (index, column) in self.columns[..usize::from(self.width)].iter_mut().enumerate() {
+            let cell = if index == usize::from(hole) { C::EMPTY } else { C::from_u64(1) };
+            *column = (*column << 1 | cell) & inside;
+        }
+        is_cut_off
+    }
+
     /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
     ///
     /// [`PlayfieldOf::land`] returns more about the same landing.

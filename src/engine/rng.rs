@@ -33,6 +33,10 @@ pub enum Tag {
     Agent = 4,
     /// Other futures for a restored state, from the seed given with it.
     Reseed = 5,
+    /// How much garbage the pieces of an episode bring, from the episode's seed.
+    Garbage = 6,
+    /// Where the holes of its rows are, from the same seed.
+    Hole = 7,
 }
 
 /// SplitMix64's finaliser: a bijection on 64-bit words that spreads every input bit over the output.

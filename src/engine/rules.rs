@@ -2,6 +2,7 @@
 
 use super::choice::choice;
 use super::clears::{AttackTable, ClearPoints};
+use super::garbage::Garbage;
 use super::key::Key;
 use super::randomizer::Randomizer;
 use super::rotation::{HalfTurns, RotationSystem};
@@ -141,6 +142,8 @@ pub struct Rules {
     pub preview: u8,
     /// How time passes where keys [steer](Rules::steers) pieces; none elsewhere.
     pub timing: Option<Timing>,
+    /// The rows that rise from below, if any do.
+    pub garbage: Option<Garbage>,
 }
 
 /// A rule set with a name.
@@ -172,6 +175,7 @@ const SIMPLIFIED: Rules = Rules {
     attack: AttackTable::Off,
     preview: 0,
     timing: None,
+    garbage: None,
 };
 
 /// Every rule set with a name, the default first.
@@ -292,6 +296,16 @@ pub enum RulesError {
         /// What may be given.
         expected: &'static str,
     },
+    /// A part of [`Garbage`] that is out of range.
+    #[error("{field} is {value}, expected {expected}")]
+    Garbage {
+        /// Which part.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+        /// What may be given.
+        expected: &'static str,
+    },
     /// Two choices that cannot go together.
     #[error("{0}")]
     Contradiction(&'static str),
@@ -352,6 +366,9 @@ impl Rules {
         }
         if let Some(field) = self.timing.and_then(Timing::zero) {
             return Err(RulesError::Timing { field, value: 0, expected: Timing::STEPS });
+        }
+        if let Some((field, value, expected)) = self.garbage.and_then(Garbage::out_of_range) {
+            return Err(RulesError::Garbage { field, value, expected });
         }
         self.check_together().map_err(RulesError::Contradiction)
     }
@@ -432,8 +449,8 @@ impl Rules {
     /// Rows in which the lowest cell of a piece can come to rest, where placements name that row: those of the visible field
     /// and 4 more, as far as there are any, and the one on top of all.
     ///
-    /// A game that ends when a piece rests wholly above the field has no stack that reaches higher. On one that was drawn so,
-    /// what lies higher is no placement.
+    /// A game that ends when a piece rests wholly above the field has no stack that reaches higher, unless rows rise from below.
+    /// On one that does, what lies higher is no placement; it would end such a game.
     #[inline]
     pub const fn spot_rows(&self) -> u8 {
         let (rows, most) = (self.visible_rows() + 4, self.height + 1);

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Placement, PlayfieldOf, Resting, Rules, Shape,
-    Spin, SteeredPiece, Tetromino, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Incoming, Placement, PlayfieldOf, Resting, Rules,
+    Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -180,6 +180,8 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub held: Vec<Option<Tetromino>>,
     /// The clears just made and the lines sent in the episode; empty where the rules do not ask for them.
     pub chains: Vec<(Chain, u64)>,
+    /// The garbage; empty where the rules have none.
+    pub incoming: Vec<Incoming>,
     pub dealers: Vec<Dealer>,
     pub phases: Vec<Phase>,
     pub episodes: Vec<EpisodeIndex>,
@@ -236,7 +238,7 @@ one_size!(Compact, Envs<u32, 16>);
 one_size!(General, Envs<u64, 32>);
 
 impl<C: Column, const N: usize> Envs<C, N> {
-    /// Bytes of one environment in all columns.
+    /// Bytes of one environment in all columns but that of garbage.
     pub const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
@@ -260,6 +262,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             steered: Vec::new(),
             held: Vec::new(),
             chains: Vec::new(),
+            incoming: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
             phases: vec![Phase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
@@ -290,6 +293,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if config.rules.keeps_chain() {
             envs.chains = vec![Default::default(); num_envs];
         }
+        if config.rules.garbage.is_some() {
+            envs.incoming = vec![Incoming::default(); num_envs];
+        }
         envs
     }
 
@@ -302,6 +308,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.steered.clear();
         self.held.clear();
         self.chains.clear();
+        self.incoming.clear();
         self.dealers.clear();
         self.phases.clear();
         self.episodes.clear();
@@ -318,6 +325,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.steered.extend(other.steered.get(i));
         self.held.extend(other.held.get(i));
         self.chains.extend(other.chains.get(i));
+        self.incoming.extend(other.incoming.get(i));
         self.dealers.push(other.dealers[i].clone());
         self.phases.push(other.phases[i]);
         self.episodes.push(other.episodes[i]);
@@ -355,6 +363,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.chains.get(i).copied().unwrap_or_default()
     }
 
+    /// The garbage of an environment: none where the rules have none.
+    #[inline]
+    pub fn incoming(&self, i: usize) -> Incoming {
+        self.incoming.get(i).copied().unwrap_or_default()
+    }
+
     /// The pieces that can be placed in an environment; none where there is no piece.
     #[inline]
     pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
@@ -377,6 +391,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.steered)
             + bytes(&self.held)
             + bytes(&self.chains)
+            + bytes(&self.incoming)
             + bytes(&self.dealers)
             + bytes(&self.phases)
             + bytes(&self.episodes)
@@ -428,6 +443,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         if let Some(chain) = self.chains.get_mut(i) {
             *chain = Default::default();
+        }
+        if let Some(incoming) = self.incoming.get_mut(i) {
+            *incoming = Incoming::default();
         }
         self.appear(config, i);
         self.appear_steered(config, i);

@@ -48,6 +48,8 @@ pub enum Field {
     FallingCells,
     /// What the cells of a piece that keys steer do not say.
     PieceState,
+    /// The lines of garbage that wait.
+    Garbage,
     /// Which actions exist.
     ActionMask,
     /// Lines cleared in this episode.
@@ -74,6 +76,8 @@ pub enum Field {
     Combo,
     /// Whether the last clear was difficult.
     BackToBack,
+    /// Rows of garbage that have risen in this episode.
+    GarbageRows,
 }
 
 /// What is true of a field whatever the rules are.
@@ -90,7 +94,7 @@ pub struct FieldInfo {
 }
 
 /// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 23] = [
+pub static FIELDS: [FieldInfo; 25] = [
     FieldInfo {
         field: Field::Board,
         name: "board",
@@ -155,6 +159,13 @@ pub static FIELDS: [FieldInfo; 23] = [
                       was turned, 2 if by a kick that makes a T-spin full; steps in the air until it falls; steps on the \
                       ground until it locks; how often its delay can begin anew; how often kicks can lift it; the lowest row \
                       that it has been in; 1 if the piece before it was held for it",
+    },
+    FieldInfo {
+        field: Field::Garbage,
+        name: "garbage",
+        layout: "uint8 [delay + 1]",
+        description: "with garbage only: lines that wait; element k has those that may rise when the k-th piece from now lands, \
+                      the current one being the 0th",
     },
     FieldInfo {
         field: Field::ActionMask,
@@ -236,6 +247,12 @@ pub static FIELDS: [FieldInfo; 23] = [
         layout: "bool",
         description: "with clear_points or attack only: whether the last clear was of four lines or by a spin",
     },
+    FieldInfo {
+        field: Field::GarbageRows,
+        name: "garbage_rows",
+        layout: "uint64",
+        description: "with garbage only: rows of garbage that have risen in this episode",
+    },
 ];
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
@@ -257,7 +274,7 @@ pub struct FieldSpec {
 
 impl Field {
     /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 10] = [
+    pub const OBSERVATIONS: [Field; 11] = [
         Field::Board,
         Field::BoardBits,
         Field::Current,
@@ -268,10 +285,11 @@ impl Field {
         Field::Falling,
         Field::FallingCells,
         Field::PieceState,
+        Field::Garbage,
     ];
 
     /// What the caller sees beside it.
-    pub const INFOS: [Field; 12] = [
+    pub const INFOS: [Field; 13] = [
         Field::Lines,
         Field::Pieces,
         Field::Length,
@@ -284,6 +302,7 @@ impl Field {
         Field::Attack,
         Field::Combo,
         Field::BackToBack,
+        Field::GarbageRows,
     ];
 
     /// Whether it has anything to show under some rules.
@@ -292,6 +311,7 @@ impl Field {
             Field::Falling | Field::FallingCells => rules.action_model == ActionModel::Keypress,
             Field::PieceState => rules.steers(),
             Field::Held => rules.hold,
+            Field::Garbage | Field::GarbageRows => rules.garbage.is_some(),
             Field::Spin => rules.spin_labels() > 1,
             Field::Attack | Field::Combo | Field::BackToBack => rules.keeps_chain(),
             _ => true,
@@ -329,6 +349,10 @@ impl Field {
                 (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + above).max(width - 1))))
             }
             Field::PieceState => (Uint8, vec![PIECE_STATE as u32], Some(0.0), Some(255.0)),
+            Field::Garbage => {
+                let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay) + 1);
+                (Uint8, vec![places], Some(0.0), Some(f64::from(height)))
+            }
             Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
             Field::Spin => (Uint8, vec![], Some(0.0), Some(2.0)),
             Field::Combo => (Uint16, vec![], Some(0.0), None),
@@ -338,7 +362,8 @@ impl Field {
             | Field::Length
             | Field::Seed
             | Field::InvalidActions
-            | Field::Attack => (Uint64, vec![], Some(0.0), None),
+            | Field::Attack
+            | Field::GarbageRows => (Uint64, vec![], Some(0.0), None),
             Field::EpisodeReturn => (Float64, vec![], None, None),
             Field::InvalidAction => (Bool, vec![], Some(0.0), Some(1.0)),
             Field::LandingRow => (Int8, vec![], Some(-1.0), Some(f64::from(height))),

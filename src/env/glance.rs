@@ -91,7 +91,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
             let (shape, row, column) = last.came_to_rest(&config.rules);
             let landing = land_at(&config.rules, &last.before, shape, row, column);
             let landed = Landed { lines: landing.lines, terminal: landing.terminal };
-            landed.followed_by(&config.rules, &self.playfields[i], self.visible[i].current()).terminal
+            let risen = u32::from(self.incoming(i).just_risen);
+            let is_pushed_out = landing.afterstate.occupied_rows().top() + risen > config.rules.height.into();
+            let playfield = &self.playfields[i];
+            risen > 0 && (is_pushed_out || playfield.is_topped_out(config.rules.top_out))
+                || landed.followed_by(&config.rules, playfield, self.visible[i].current()).terminal
         })
     }
 }

@@ -71,7 +71,7 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{Chain, CompactPlayfield, Hand, MovingPiece, Playfield, Rules, Tetromino};
+use crate::engine::{Chain, CompactPlayfield, Hand, Incoming, MovingPiece, Playfield, Rules, Tetromino};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -331,6 +331,11 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.chain(env_id as usize)).0
     }
 
+    /// The garbage that waits in an environment, where the rules have it.
+    pub fn incoming(&self, env_id: u32) -> Incoming {
+        each_size!(&self.envs, envs => envs.incoming(env_id as usize))
+    }
+
     /// The pieces that can be placed in an environment; none once its episode has ended.
     pub fn hand(&self, env_id: u32) -> Option<Hand> {
         let hand = each_size!(&self.envs, envs => envs.hand(&self.config.rules, env_id as usize));
@@ -354,11 +359,13 @@ impl EnvBatch {
 
     /// Bytes that one of these environments takes, its sequence of pieces not counted.
     pub fn env_bytes(rules: &Rules) -> usize {
-        if CompactPlayfield::fits(rules.width, rules.height) {
+        let incoming = if rules.garbage.is_some() { size_of::<Incoming>() } else { 0 };
+        let others = if CompactPlayfield::fits(rules.width, rules.height) {
             Envs::<u32, 16>::ENV_BYTES
         } else {
             Envs::<u64, 32>::ENV_BYTES
-        }
+        };
+        others + incoming
     }
 
     #[inline]

@@ -49,6 +49,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 out.extend(rows.envs().flat_map(|i| cells(i).map(|(row, column)| [row, column])).flatten());
             }
             Field::PieceState => out.extend(rows.envs().flat_map(|i| self.piece_state(config, i))),
+            Field::Garbage => {
+                rows.envs().for_each(|i| out.extend(self.incoming(i).seen(&config.rules)));
+            }
             Field::ActionMask => {
                 out.reserve(rows.len() * table.num_actions());
                 for i in rows.envs() {
@@ -80,6 +83,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 out.extend(rows.envs().map(|i| spin(&self.last_landings[i])));
             }
             Field::Attack => self.write_u64(rows, out, |i| self.chain(i).1),
+            Field::GarbageRows => self.write_u64(rows, out, |i| self.incoming(i).risen),
             Field::Combo => out.extend(rows.envs().flat_map(|i| self.chain(i).0.clears.to_le_bytes())),
             Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back))),
             Field::LandingRow => {

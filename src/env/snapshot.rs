@@ -4,26 +4,31 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1 to 4: the lowest that can hold the state
+//! format         u16, 1 to 5: the lowest that can hold the state
 //! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
 //!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
 //! modern         from format 3 on, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
 //!                spins, hold (0 or 1), clear points, attack
-//! timing         in format 4, for key presses under reach srs: u8 gravity, lock delay, lock resets
+//! timing         from format 4 on, for key presses under reach srs: u8 gravity, lock delay, lock resets
+//! garbage rules  in format 5, for rules with garbage: f64 lines a piece, chance that a hole moves; u8 delay
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
 //!                landed on it: by which action (u8; from format 3 on u16, less that of holding a piece), or with key presses
-//!                in which pose; in format 4 u8 orientation, column of the leftmost and row of the lowest cell, and spin; if 0,
-//!                the present playfield
+//!                in which pose; from format 4 on under reach srs u8 orientation, column of the leftmost and row of the lowest
+//!                cell, and spin; if 0, the present playfield
 //! playfield      u64 a column (this stands before piece and action)
+//! risen          in format 5, if a piece has landed: u8 how many rows of garbage rose after it, and for each of them, the highest
+//!                first, u8 the column of its hole
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
 //! held           from format 3 on, where a piece can be held: u8, 255 for none
 //! chain          from format 3 on, where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
-//!                its anchor; in format 4 also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
+//!                its anchor; under reach srs also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
 //!                full), whether the piece before it was held for it (0 or 1), steps in the air, steps on the ground, lock
 //!                resets, lifts, lowest row
+//! garbage        in format 5: u8 lines that wait, delay + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
+//!                column of the hole of the last one, 0 where none has risen
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
 //! invalid        in format 2, where actions of the episode did not exist, and always from format 3 on: u64 how many, u64 the
@@ -53,5 +58,7 @@ const SHORT_FORMAT: u16 = 2;
 /// For rules with hold, reach srs, or other points for clears.
 const MODERN_FORMAT: u16 = 3;
 /// For those in which keys steer pieces.
-const FORMAT: u16 = 4;
+const STEERED_FORMAT: u16 = 4;
+/// For those with garbage.
+const FORMAT: u16 = 5;
 const NO_PIECE: u8 = 255;

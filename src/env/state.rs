@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    Chain, Column, Dealer, FallingPiece, Hand, MovingPiece, Playfield, Rules, SteeredPiece, Tetromino,
-    is_blocked,
+    Chain, Column, Dealer, FallingPiece, Hand, Incoming, MovingPiece, Playfield, Rules, SteeredPiece,
+    Tetromino, is_blocked,
 };
 
 use super::columns::{
@@ -28,6 +28,7 @@ pub struct EnvState {
     pub(super) steered: Option<SteeredPiece>,
     pub(super) held: Option<Tetromino>,
     pub(super) chain: (Chain, u64),
+    pub(super) incoming: Incoming,
     pub(super) dealer: Dealer,
     pub(super) ended: bool,
     pub(super) episode: EpisodeIndex,
@@ -64,6 +65,11 @@ impl EnvState {
     /// The clears just made, where the rules ask for them.
     pub fn chain(&self) -> Chain {
         self.chain.0
+    }
+
+    /// The garbage that waits, where the rules have it.
+    pub fn incoming(&self) -> Incoming {
+        self.incoming
     }
 
     /// The pieces that can be placed; none once the episode has ended.
@@ -155,6 +161,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             steered: self.steered(i),
             held: self.held(i),
             chain: self.chain(i),
+            incoming: self.incoming(i),
             dealer: self.dealers[i].clone(),
             ended: self.phases[i] == Phase::Ended,
             episode: self.episodes[i],
@@ -200,6 +207,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
         if let Some(chain) = self.chains.get_mut(i) {
             *chain = state.chain;
+        }
+        if let Some(incoming) = self.incoming.get_mut(i) {
+            *incoming = state.incoming;
         }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };

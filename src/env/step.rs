@@ -5,7 +5,8 @@
 //! current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
-    ActionModel, Column, Key, Landed, Placement, Spin, Tetromino, comes_to_rest, lock, settle,
+    ActionModel, Chain, Column, Counted, Key, Landed, Placement, Rules, Spin, Tetromino, comes_to_rest, lock,
+    settle,
 };
 
 use super::action_table::ActionTable;
@@ -293,10 +294,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible[i].advance(&mut self.dealers[i], rules.preview);
         let next = self.visible[i].current();
         self.appear(config, i);
+        if !self.incoming.is_empty() {
+            let (points, landed) = self.counted_with_garbage(rules, i, (landed, spin), next);
+            self.count_piece(i, landed);
+            return self.count_step(config, i, points, landed.terminal);
+        }
         let landed = landed.followed_by(rules, &self.playfields[i], next);
-        let statistics = &mut self.statistics[i];
-        statistics.lines = (statistics.lines + u64::from(landed.lines)).min(MAX_COUNT);
-        statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
+        self.count_piece(i, landed);
         let points = match self.chains.get_mut(i) {
             None => rules.scoring.reward(landed.lines, landed.terminal),
             Some((chain, attack)) => {
@@ -306,6 +310,32 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         };
         self.count_step(config, i, points, landed.terminal)
+    }
+
+    #[inline]
+    fn count_piece(&mut self, i: usize, landed: Landed) {
+        let statistics = &mut self.statistics[i];
+        statistics.lines = (statistics.lines + u64::from(landed.lines)).min(MAX_COUNT);
+        statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
+    }
+
+    /// The points for a landing, and the same with what garbage and the next piece make of it.
+    #[cold] // it is not for the loop of straight drops
+    fn counted_with_garbage(
+        &mut self,
+        rules: &Rules,
+        i: usize,
+        (landed, spin): (Landed, Spin),
+        next: Option<Tetromino>,
+    ) -> (f64, Landed) {
+        let mut no_chain = (Chain::default(), 0);
+        let (chain, attack) = self.chains.get_mut(i).unwrap_or(&mut no_chain);
+        let piece = (self.dealers[i].seed().unwrap_or(0), self.statistics[i].pieces);
+        let playfield = &mut self.playfields[i];
+        let Counted { landed, points, sent } =
+            landed.counted(rules, playfield, (spin, chain), &mut self.incoming[i], piece, next);
+        *attack = (*attack + u64::from(sent)).min(MAX_COUNT);
+        (points, landed)
     }
 
     /// Counts a step, and returns whether it is the episode's last one.

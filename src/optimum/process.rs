@@ -295,6 +295,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         spins: _,
         timing: _,
         hold,
+        garbage,
     } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
     if action_model != ActionModel::Placement {
@@ -311,6 +312,9 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
     }
     if hold {
         return wrong("hold", "true", "false");
+    }
+    if garbage.is_some() {
+        return wrong("garbage", "on", "off");
     }
     if u32::from(width) * u32::from(height) > MAX_CELLS {
         return Err(OptimumError::Cells { width, height });

@@ -47,7 +47,7 @@ pub enum Ink {
 pub enum Hue {
     /// A tetromino, by its number.
     Tetromino(u8),
-    /// The position that the game began from.
+    /// No piece: the position that the game began from, or garbage.
     Given,
 }
 

@@ -64,6 +64,7 @@ pub enum Mark {
 /// Everything in the picture of a moment, and below it a line of words.
 pub fn draw(layout: &Layout, moment: &Moment, caption: &str) -> Vec<Mark> {
     let mut marks = ground(layout);
+    marks.extend(garbage(layout, &moment.scene));
     playfield(layout, moment, &mut marks);
     panel(layout, &moment.scene, &mut marks);
     if let Some(y) = layout.caption {
@@ -89,6 +90,15 @@ fn ground(layout: &Layout) -> Vec<Mark> {
     marks.extend((1..columns).map(|column| area(inset + column * cell, inset, 1, height, Ink::Grid)));
     marks.extend((1..rows).map(|row| area(inset, inset + row * cell, width, 1, Ink::Grid)));
     marks
+}
+
+/// Garbage that waits: a bar on the left of the frame, a row of cells high for each line.
+fn garbage(layout: &Layout, scene: &Scene) -> Option<Mark> {
+    let lines = scene.garbage.iter().map(|&lines| u32::from(lines)).sum::<u32>().min(layout.rows);
+    let Layout { cell, frame, inset, rows, .. } = *layout;
+    let (x, y) = (inset - frame, inset + (rows - lines) * cell);
+    let ink = Ink::Body(Tetromino::Z.into());
+    (lines > 0).then_some(Mark::Area { x, y, width: frame, height: lines * cell, ink })
 }
 
 fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut Vec<Mark>) {

@@ -13,7 +13,7 @@ pub enum Cell {
     Empty,
     /// A cell of a landed tetromino.
     Of(Tetromino),
-    /// It was full in the position that the game began from.
+    /// No piece left it there: it is of the position that the game began from, or of garbage.
     Given,
 }
 
@@ -80,6 +80,20 @@ impl Cells {
         }
     }
 
+    /// Everything moves up by as many rows as have risen from below: the lowest ones of this playfield.
+    pub fn rise(&mut self, playfield: &Playfield, rows: u8) {
+        let rows = rows.min(self.height);
+        let risen = self.index(rows, 0);
+        let stays = self.cells.len() - risen;
+        self.cells.copy_within(..stays, risen);
+        let width = usize::from(self.width);
+        for (index, cell) in self.cells[..risen].iter_mut().enumerate() {
+            let (row, column) = (index / width, index % width);
+            let is_full = playfield.is_full(row as u8, column as u8);
+            *cell = if is_full { Cell::Given } else { Cell::Empty };
+        }
+    }
+
     /// Makes full what is full in a playfield of this size, and nothing else. Cells that are full already keep where they came
     /// from; of the others that is not known.
     pub fn agree(&mut self, playfield: &Playfield) {
@@ -109,4 +123,10 @@ pub fn remaining(landed: &SceneCells, cleared_rows: u64, height: u8) -> Vec<(u8,
     let stays = |(row, _): &(u8, u8)| *row < height && cleared_rows >> row & 1 == 0;
     let below = |row: u8| (cleared_rows & ((1 << row) - 1)).count_ones() as u8;
     landed.iter().copied().filter(stays).map(|(row, column)| (row - below(row), column)).collect()
+}
+
+/// The same cells when as many rows have risen from below.
+pub fn risen(cells: &[(u8, u8)], rows: u8, height: u8) -> Vec<(u8, u8)> {
+    let cells = cells.iter().map(|&(row, column)| (row + rows, column));
+    cells.filter(|(row, _)| *row < height).collect()
 }

@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Dealer, FallingPiece, Hand, Key, Landed, MovingPiece, Odds, Placement, Playfield,
-    Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
+    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, Landed, MovingPiece, Odds,
+    Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
-use super::cells::{Cells, SceneCells, remaining};
+use super::cells::{Cells, SceneCells, remaining, risen};
 use super::record::{Ending, Outcome, RecordingError, Setup};
 use super::scene::{CurrentPiece, Scene};
 
@@ -69,6 +69,7 @@ pub struct Course {
     score: f64,
     attack: u64,
     chain: Chain,
+    incoming: Incoming,
     end: Option<Ending>,
 }
 
@@ -107,6 +108,7 @@ impl Course {
             score: 0.0,
             attack: 0,
             chain: Chain::default(),
+            incoming: Incoming::default(),
             end: None,
         };
         course.appear();
@@ -194,6 +196,11 @@ impl Course {
         self.attack
     }
 
+    /// The garbage that waits, where the rules have it.
+    pub fn incoming(&self) -> Incoming {
+        self.incoming
+    }
+
     /// What a viewer draws. The ghost is that of a dropped piece where keys move it; else there is none.
     pub fn scene(&self) -> Scene {
         Scene {
@@ -204,6 +211,7 @@ impl Course {
             ghost: self.dropped(),
             next: self.next().collect(),
             held: self.held,
+            garbage: self.incoming.seen(&self.rules).to_vec(),
             steps: self.steps,
             pieces: self.pieces,
             lines: self.lines,
@@ -352,12 +360,17 @@ impl Course {
         self.playfield = landing.afterstate;
         let next = self.visible.front().copied();
         let landed = Landed { lines: landing.lines, terminal: landing.terminal };
-        let landed = landed.followed_by(&rules, &self.playfield, next);
+        let number = (self.dealer.seed().unwrap_or(0), self.pieces);
+        let chained = (spin, &mut self.chain);
+        let Counted { landed, points, sent } =
+            landed.counted(&rules, &mut self.playfield, chained, &mut self.incoming, number, next);
+        let rows = self.incoming.just_risen;
+        self.cells.rise(&self.playfield, rows);
+        self.last = risen(&self.last, rows, rules.height);
         self.pieces += 1;
         self.lines += u64::from(landed.lines);
-        let (points, attack) = landed.worth(&rules, &self.playfield, spin, &mut self.chain);
         self.score += points;
-        self.attack += u64::from(attack);
+        self.attack += u64::from(sent);
         if landed.terminal {
             self.end = Some(Ending::ToppedOut);
         } else if next.is_none() {

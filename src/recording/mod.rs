@@ -20,7 +20,7 @@ mod replay;
 mod scene;
 mod timeline;
 
-pub use cells::{Cell, Cells, SceneCells, remaining};
+pub use cells::{Cell, Cells, SceneCells, remaining, risen};
 pub use course::{ActionRefused, Course};
 pub use record::{Ending, Outcome, Pieces, Recording, RecordingError, Setup};
 pub use recorder::Recorder;

@@ -22,6 +22,9 @@ pub struct Scene {
     pub next: Vec<Tetromino>,
     /// The piece that is held.
     pub held: Option<Tetromino>,
+    /// The lines of garbage that wait: those that may rise with the current piece, with the one after it, and so on. Empty where
+    /// the rules have none.
+    pub garbage: Vec<u8>,
     /// Actions so far.
     pub steps: u64,
     /// Pieces landed so far.

@@ -11,8 +11,8 @@ use super::actions::Actions;
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Key, Placement, PlayfieldOf, Rules, SteeredPiece,
-    Tetromino, TopOut,
+    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Placement, PlayfieldOf, Rules,
+    SteeredPiece, Tetromino, TopOut,
 };
 use crate::features::kernel::{
     Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
@@ -27,6 +27,8 @@ pub struct Episode {
     rng: AgentRng,
     /// The piece that is held.
     held: Option<Tetromino>,
+    /// The garbage that waits.
+    incoming: Incoming,
     /// The piece that has been dealt and has not landed yet, between two slices.
     turn: Option<Turn>,
     /// Steps taken so far: keys pressed where the rules have keys, else pieces.
@@ -58,7 +60,16 @@ enum Turn {
 impl Episode {
     /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
     pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
-        Episode { game: Game::new(rules), dealer, rng, held: None, turn: None, steps: 0, actions: None }
+        Episode {
+            game: Game::new(rules),
+            dealer,
+            rng,
+            held: None,
+            incoming: Incoming::default(),
+            turn: None,
+            steps: 0,
+            actions: None,
+        }
     }
 
     /// The same, with its actions recorded from here on.
@@ -163,7 +174,8 @@ impl Episode {
         match (decision, rules.action_model) {
             (Decision::Place(placement), ActionModel::Placement) => {
                 let placed = if placement.hold { self.hold(piece) } else { piece };
-                self.game.place(rules, placed, placement);
+                let landed = self.game.place(rules, placed, placement);
+                self.rise(rules, landed);
                 self.steps += 1;
                 self.note(placement.action(rules));
             }
@@ -184,6 +196,12 @@ impl Episode {
         self.held.replace(piece).unwrap_or_else(next)
     }
 
+    /// What garbage does after a landing. An explicit sequence has no seed: its garbage is that of seed 0.
+    fn rise(&mut self, rules: &Rules, landed: (Landed, u32)) {
+        let seed = self.dealer.seed().unwrap_or(0);
+        self.game.rise(rules, seed, landed, &mut self.incoming);
+    }
+
     #[inline(always)]
     fn note(&mut self, action: u32) {
         if let Some(actions) = &mut self.actions {
@@ -201,7 +219,8 @@ impl Episode {
         self.steps += 1;
         self.note(key as u32);
         if fall.rests {
-            self.game.settle(rules, fall.piece);
+            let landed = self.game.settle(rules, fall.piece);
+            self.rise(rules, landed);
         } else {
             self.turn = Some(Turn::Falling(fall.piece, decision));
         }
@@ -232,7 +251,10 @@ impl Episode {
         }
         let steered = piece.step(rules, &self.game.playfield, key);
         match steered.resting {
-            Some(resting) => self.game.rest(rules, piece.tetromino, resting),
+            Some(resting) => {
+                let landed = self.game.rest(rules, piece.tetromino, resting);
+                self.rise(rules, landed);
+            }
             None => self.turn = Some(Turn::Steered(steered.piece, decision)),
         }
     }
@@ -266,10 +288,10 @@ enum Fast<'a> {
 }
 
 impl Fast<'_> {
-    /// That of an agent, if the kernels know all that it looks at.
+    /// That of an agent, if the kernels know all that it looks at and all that happens. In slices no garbage rises.
     fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
         match agent {
-            _ if rules.action_model != ActionModel::Placement => None,
+            _ if rules.action_model != ActionModel::Placement || rules.garbage.is_some() => None,
             Agent::Linear(agent) => agent.scorer_under(rules).map(Fast::Linear),
             Agent::Expectation(agent) => {
                 let foreseeing = |scorer| Fast::Foreseeing(Foreseeing { agent, scorer });

@@ -90,12 +90,13 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 22] = [
+const CAPABILITIES: [&str; 23] = [
     "attack",
     "balanced",
     "dm_env_rpc",
     "evaluation",
     "expectation",
+    "garbage",
     "guideline",
     "gzip",
     "hold",

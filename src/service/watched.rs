@@ -146,6 +146,7 @@ impl WatchedEnv {
             let LandedPiece { tetromino, cells, cleared_rows } =
                 batch.last_landing(env_id).expect("a piece has landed");
             self.cells.land(tetromino, &cells, cleared_rows);
+            self.cells.rise(&batch.playfield(env_id), batch.incoming(env_id).just_risen);
         } else if !goes_on || pieces != self.pieces {
             if let Some(stepped) = stepped {
                 self.note_final(batch, stepped);

@@ -56,6 +56,9 @@ pub enum UnsuitedRules {
         /// Visible rows.
         visible: u8,
     },
+    /// Rows rise from below.
+    #[error("the protocol has no words for rows that rise: expected no garbage")]
+    Garbage,
     /// Spins of another kind.
     #[error("the protocol tells T-spins apart, expected spins t_spins or t_spins_strict; the rules have {}", .0.name())]
     Spins(SpinRule),
@@ -75,6 +78,9 @@ pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     }
     if rules.width != WIDTH || visible != VISIBLE_ROWS {
         return Err(UnsuitedRules::Size { width: rules.width, visible });
+    }
+    if rules.garbage.is_some() {
+        return Err(UnsuitedRules::Garbage);
     }
     match rules.spins {
         SpinRule::TSpins | SpinRule::TSpinsStrict => Ok(()),

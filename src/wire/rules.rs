@@ -5,8 +5,8 @@
 
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, PRESETS, Randomizer,
-    Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing, TopOut,
+    ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, OrientationTable, PRESETS,
+    Randomizer, Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing, TopOut,
 };
 use crate::names;
 
@@ -63,6 +63,12 @@ pub struct RulesChoice {
     pub lock_delay: Option<u32>,
     /// How often that delay begins anew.
     pub lock_resets: Option<u32>,
+    /// Lines of garbage a piece, on average; 0 for none.
+    pub garbage_lines: Option<f64>,
+    /// The chance that the hole of a row of garbage is in another column than that of the row before.
+    pub garbage_hole_moves: Option<f64>,
+    /// How many pieces dealt lines wait.
+    pub garbage_delay: Option<u32>,
 }
 
 /// Playable rules, and the preset that a caller named for them.
@@ -114,6 +120,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             gravity,
             lock_delay,
             lock_resets,
+            garbage,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -181,6 +188,9 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         if let Some(preview) = *preview {
             rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
         }
+        if let Some(message) = garbage {
+            rules.garbage = changed_garbage(rules.garbage, message)?;
+        }
         rules.timing = timing(&rules, [*gravity, *lock_delay, *lock_resets])?;
         rules.check()?;
         Ok(ResolvedRules { preset: preset.name, rules })
@@ -193,6 +203,11 @@ impl From<&RulesChoice> for pb::Rules {
             piece: rules.scoring_piece,
             lines: rules.scoring_lines.clone(),
             game_end: rules.scoring_game_end,
+        };
+        let garbage = pb::Garbage {
+            lines_per_piece: rules.garbage_lines,
+            hole_moves: rules.garbage_hole_moves,
+            delay: rules.garbage_delay,
         };
         pb::Rules {
             preset: rules.preset.clone(),
@@ -215,6 +230,7 @@ impl From<&RulesChoice> for pb::Rules {
             gravity: rules.gravity,
             lock_delay: rules.lock_delay,
             lock_resets: rules.lock_resets,
+            garbage: (garbage != pb::Garbage::default()).then_some(garbage),
         }
     }
 }
@@ -240,6 +256,7 @@ impl From<&ResolvedRules> for RulesChoice {
             attack,
             preview,
             timing,
+            garbage,
         } = rules;
         let Scoring { piece, lines, game_end } = scoring;
         RulesChoice {
@@ -265,6 +282,9 @@ impl From<&ResolvedRules> for RulesChoice {
             gravity: timing.map(|timing| timing.gravity.into()),
             lock_delay: timing.map(|timing| timing.lock_delay.into()),
             lock_resets: timing.map(|timing| timing.lock_resets.into()),
+            garbage_lines: garbage.map(|garbage| garbage.lines_per_piece),
+            garbage_hole_moves: garbage.map(|garbage| garbage.hole_moves),
+            garbage_delay: garbage.map(|garbage| garbage.delay.into()),
         }
     }
 }
@@ -305,6 +325,31 @@ fn timing(rules: &Rules, given: [Option<u32>; 3]) -> Result<Option<Timing>, Rule
     }
     let [gravity, lock_delay, lock_resets] = parts;
     Ok(rules.steers().then_some(Timing { gravity, lock_delay, lock_resets }))
+}
+
+/// Garbage with what a message changes of it. No lines are no garbage; then the other parts must say nothing.
+fn changed_garbage(before: Option<Garbage>, message: &pb::Garbage) -> Result<Option<Garbage>, RulesError> {
+    let pb::Garbage { lines_per_piece, hole_moves, delay } = *message;
+    let lines_per_piece = lines_per_piece.or(before.map(|garbage| garbage.lines_per_piece)).unwrap_or(0.0);
+    if lines_per_piece == 0.0 {
+        let parts = [("garbage.hole_moves", hole_moves), ("garbage.delay", delay.map(f64::from))];
+        let given =
+            parts.into_iter().find_map(|(field, value)| Some((field, value.filter(|&value| value != 0.0)?)));
+        return match given {
+            None => Ok(None),
+            Some((field, value)) => Err(RulesError::Garbage { field, value, expected: Garbage::NONE }),
+        };
+    }
+    let before = before.unwrap_or(Garbage { lines_per_piece, ..Garbage::DEFAULT });
+    let delay = match delay {
+        None => before.delay,
+        Some(delay) => u8::try_from(delay).map_err(|_| RulesError::Garbage {
+            field: "garbage.delay",
+            value: delay.into(),
+            expected: Garbage::DELAYS,
+        })?,
+    };
+    Ok(Some(Garbage { lines_per_piece, hole_moves: hole_moves.unwrap_or(before.hole_moves), delay }))
 }
 
 fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), DecodeError> {
@@ -354,9 +399,9 @@ impl From<RulesError> for DecodeError {
             RulesError::Height(_) => DecodeError::field("height", problem),
             RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
             RulesError::Preview(_) => DecodeError::field("preview", problem),
-            RulesError::Points { field, .. } | RulesError::Timing { field, .. } => {
-                DecodeError::field(field, problem)
-            }
+            RulesError::Points { field, .. }
+            | RulesError::Timing { field, .. }
+            | RulesError::Garbage { field, .. } => DecodeError::field(field, problem),
             RulesError::Contradiction(_) => DecodeError::invalid(Fault::Rules, "", problem),
         }
     }

@@ -79,6 +79,9 @@ pub fn decode(
         if rules.steers() {
             observations.push(Field::PieceState);
         }
+        if rules.garbage.is_some() {
+            observations.push(Field::Garbage);
+        }
     }
     let is_missing = |field: &&Field| !field.is_of(&rules);
     if let Some(i) = observations.iter().position(|field| is_missing(&field)) {
@@ -102,8 +105,8 @@ pub fn decode(
         return Err(not_of_these_rules(format!("info_fields[{i}]"), infos[i]));
     }
     if message.info_fields.is_empty() {
-        let of_clears = [Field::Attack, Field::Combo, Field::BackToBack, Field::Spin];
-        infos.extend(of_clears.into_iter().filter(|field| field.is_of(&rules)));
+        let of_rules = [Field::Attack, Field::Combo, Field::BackToBack, Field::Spin, Field::GarbageRows];
+        infos.extend(of_rules.into_iter().filter(|field| field.is_of(&rules)));
     }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = decode_seeding(message, num_envs, draw_seed)?;
@@ -121,6 +124,8 @@ fn not_of_these_rules(path: String, field: Field) -> DecodeError {
     let problem = match field {
         Field::Falling | Field::FallingCells => "is of key presses, but a step of these rules is a placement",
         Field::Held => "is of rules with hold, but these have none",
+        Field::PieceState => "is of key presses under reach srs, but these rules have none",
+        Field::Garbage | Field::GarbageRows => "is of rules with garbage, but these have none",
         Field::Spin => "is of rules that tell spins apart, but these do not",
         _ => "is of rules with clear_points or attack, but these have neither",
     };

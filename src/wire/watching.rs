@@ -2,9 +2,9 @@
 
 pub use crate::env::EpisodePhase;
 
-use crate::engine::{Rules, Tetromino, parse_sequence};
+use crate::engine::{Incoming, Rules, Tetromino, parse_sequence};
 use crate::env::EnvBatch;
-use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining};
+use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining, risen};
 
 use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
@@ -93,7 +93,10 @@ pub fn encode_env(
     });
     let ghost = falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id)));
     let last = batch.last_landing(env_id);
-    let last = last.map(|last| remaining(&last.cells, last.cleared_rows, rules.height));
+    let last = last.map(|last| {
+        let remaining = remaining(&last.cells, last.cleared_rows, rules.height);
+        risen(&remaining, batch.incoming(env_id).just_risen, rules.height)
+    });
     pb::WatchedEnv {
         env_id,
         phase: encode_phase(phase).into(),
@@ -111,6 +114,7 @@ pub fn encode_env(
         queue: pieces.iter().skip(1).map(|piece| piece.letter()).collect(),
         last_episode: last_episode.copied(),
         held: batch.held(env_id).map(|piece| piece.to_string()).unwrap_or_default(),
+        garbage: batch.incoming(env_id).seen(rules).iter().map(|&lines| lines.into()).collect(),
     }
 }
 
@@ -170,6 +174,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
             ghost: decode_four("ghost_cells", &env.ghost_cells)?,
             next: letters("queue", &env.queue)?,
             held: letters("held", &env.held)?.first().copied(),
+            garbage: decode_garbage(&env.garbage, rules)?,
             steps: env.length,
             pieces: env.pieces,
             lines: env.lines,
@@ -182,6 +187,18 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
             episode_return: episode.episode_return,
         }),
     })
+}
+
+/// Reads the lines of garbage that wait.
+fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> {
+    let places = Incoming::default().seen(rules).len();
+    if lines.len() != places {
+        let problem = format!("has {} numbers, expected {places}", lines.len());
+        return Err(DecodeError::field("garbage", problem));
+    }
+    let decode = |&lines: &u32| u8::try_from(lines).ok().filter(|&lines| lines <= rules.height);
+    let decoded: Option<Vec<u8>> = lines.iter().map(decode).collect();
+    decoded.ok_or_else(|| DecodeError::field("garbage", "has more lines than there are rows"))
 }
 
 /// Reads the cells of a playfield; none at all before the first episode.

@@ -69,7 +69,16 @@ fn drawing(shape: &Shape) -> String {
 
 #[test]
 fn the_words_of_seed_42_are_as_written() {
-    let tags = [Tag::Pieces, Tag::Environment, Tag::Episode, Tag::Game, Tag::Agent, Tag::Reseed];
+    let tags = [
+        Tag::Pieces,
+        Tag::Environment,
+        Tag::Episode,
+        Tag::Game,
+        Tag::Agent,
+        Tag::Reseed,
+        Tag::Garbage,
+        Tag::Hole,
+    ];
     let rows = table_under("tag  n = 0");
     assert_eq!(rows.len(), tags.len());
     for (tag, row) in tags.into_iter().zip(rows) {

@@ -433,7 +433,9 @@ fn flags_can_turn_a_preset_into_any_other() {
             attack,
             preview,
             timing: _,
+            garbage,
         } = preset.rules;
+        assert_eq!(garbage, None);
         let rows_above = format!("--rows-above={}", rows_above.min(3));
         let flags = [
             format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::Value;
-use tetrion::engine::{RULES_VERSION, Rules};
+use tetrion::engine::{ActionModel, AttackTable, Garbage, RULES_VERSION, Rules, Timing};
 use tetrion::recording::{Outcome, Pieces, Recorder, Replay, Setup};
 use tetrion::wire::limits::{MAX_RECORDED_GAMES, MAX_RECORDED_STEPS};
 use tetrion::wire::pb::evaluate_policies_request::Games;
@@ -86,6 +86,30 @@ async fn actions_lead_to_the_results() {
     // Large enough for the widest words, and low enough for the shortest ones.
     let wide = Rules::simplified(20, 32);
     requests.push((wide, Request { max_pieces: 300, ..ruled(wide, &["bcts", "random"]) }));
+    // Rows that rise, for agents of every kind and on all ways of playing.
+    let garbage = |delay| Some(Garbage { lines_per_piece: 0.3, hole_moves: 0.2, delay });
+    for preset in ["survey", "genetic"] {
+        let rules = Rules { preview: 1, garbage: garbage(1), ..Rules::preset(preset).unwrap() };
+        let mut request = ruled(rules, &["bcts", "random", "bcts", "bcts", "monte_carlo", "dellacherie"]);
+        request.agents[2].lookahead = Some(1);
+        request.agents[3].expectation = Some(pb::Expectation::default());
+        request.agents[4].playouts = Some(2);
+        requests.push((rules, Request { max_pieces: 60, ..request }));
+    }
+    let rules = Rules { garbage: garbage(0), attack: AttackTable::Jstris, ..Rules::simplified(6, 12) };
+    requests.push((rules, Request { max_pieces: 500, ..ruled(rules, &["bcts", "random"]) }));
+    let rules = Rules { garbage: garbage(7), ..keys };
+    requests.push((rules, Request { max_steps: 900, ..ruled(rules, &["random_keys", "bcts"]) }));
+    let rules = Rules { garbage: garbage(2), ..modern };
+    let mut request = ruled(rules, &["bcts", "random", "tetrion-guideline", "bcts"]);
+    request.agents[3].lookahead = Some(1);
+    requests.push((rules, Request { max_pieces: 60, ..request }));
+    let rules = Rules {
+        action_model: ActionModel::Keypress,
+        timing: Some(Timing { gravity: 2, lock_delay: 3, lock_resets: 2 }),
+        ..rules
+    };
+    requests.push((rules, Request { max_steps: 600, ..ruled(rules, &["random_keys", "bcts"]) }));
     let mut pieces = 0;
     for (rules, request) in requests {
         let unrecorded = crate::evaluation::ask(&mut client, Request { record: false, ..request.clone() });

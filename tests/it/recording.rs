@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tetrion::engine::{
-    ActionModel, ClearPoints, HalfTurns, Placement, Playfield, Randomizer, Rules, Scoring, SpinRule,
+    ActionModel, ClearPoints, Garbage, HalfTurns, Placement, Playfield, Randomizer, Rules, Scoring, SpinRule,
     Tetromino, Timing, TopOut, parse_sequence,
 };
 use tetrion::env::{
@@ -75,6 +75,12 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
         ..Rules::preset(dice.one(&PRESETS)).unwrap()
     };
     let rules = if dice.below(3) == 0 { modernised(rules, dice) } else { rules };
+    let garbage = (dice.below(4) == 0).then(|| Garbage {
+        lines_per_piece: dice.one(&[0.2, 1.0, 2.5]),
+        hole_moves: dice.one(&[0.0, 0.4, 1.0]),
+        delay: dice.below(4) as u8,
+    });
+    let rules = Rules { garbage, ..rules };
     let Rules { width, height, .. } = rules;
     let pieces = match dice.below(3) {
         0 => Pieces::Sequence(sequence(dice.one(&["T", "IIOLJ", "SZSZSZTOLLJIITOIIIIOOTOTOLJLJ"]))),
@@ -190,6 +196,13 @@ impl Painting {
         self.0.resize(height, vec!['.'; width]);
     }
 
+    /// As many rows rise as these, the highest first.
+    fn rise(&mut self, rows: &[String]) {
+        let height = self.0.len();
+        rows.iter().for_each(|row| self.0.insert(0, row.chars().collect()));
+        self.0.truncate(height);
+    }
+
     fn notebook(&self) -> NotebookBoard {
         let rows = self.0.iter().map(|row| row.iter().map(|&cell| cell != '.').collect()).collect();
         NotebookBoard::of(&TwinPlayfield { rows })
@@ -260,9 +273,15 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
                 assert_eq!(ghost.unwrap().to_vec(), expected, "{setup:?}");
             }
             painting.land(&cells, placed, rules.top_out);
+            // What rises is in env/garbage.rs; here is what becomes of the colours.
+            let drawing = env.playfield(0).to_string();
+            let lowest: Vec<String> = drawing.lines().map(str::to_owned).collect();
+            painting.rise(&lowest[lowest.len() - usize::from(env.incoming(0).just_risen)..]);
         }
         let (course, statistics) = (recorder.course(), env.statistics(0));
         assert_eq!(course.playfield(), &env.playfield(0), "{setup:?}");
+        assert_eq!(course.incoming(), env.incoming(0), "{setup:?}");
+        assert_eq!(course.scene().garbage, env.incoming(0).seen(rules));
         let Outcome { pieces, lines, score, end, .. } = course.outcome();
         assert_eq!((pieces, lines, course.steps()), (statistics.pieces, statistics.lines, statistics.length));
         assert_eq!(score.to_bits(), statistics.episode_return.to_bits());

@@ -310,6 +310,7 @@ fn bcts_like() -> Weights {
             orientation_table: "literature".into(),
             reach: "straight_drop".into(),
             modern: None,
+            garbage: None,
             preview: 0,
             piece_points: 0.0,
             line_points: [1.0, 2.0, 3.0, 4.0],

@@ -66,6 +66,10 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let sequences: Vec<(String, Vec<Tetromino>)> =
         args.sequences.iter().map(|sequence| pieces(sequence, args.depth)).collect::<Result<_, _>>()?;
     let ResolvedRules { preset, rules } = rules(&args)?;
+    if rules.garbage.is_some() {
+        let problem = "--garbage: the tree of placements has no chance in it, expected no garbage";
+        return Err(UsageError(problem.to_owned()).into());
+    }
     if rules.names_spots() {
         return reachable::run(preset, &rules, args.json, &sequences);
     }

@@ -96,5 +96,15 @@ impl Widget for Board<'_> {
                 buffer.set_string(inner.x + x, inner.y + y, text, style);
             }
         }
+        // Garbage that waits is a bar on the frame, a row of cells high for each line.
+        let waiting: u16 = self.scene.garbage.iter().map(|&lines| u16::from(lines)).sum();
+        let bar = match self.cells {
+            CellSize::Wide => waiting,
+            CellSize::Half => waiting.div_ceil(2),
+        };
+        let (text, style) = palette.alarm();
+        for line in (inner.top()..inner.bottom()).rev().take(bar.into()) {
+            buffer.set_string(area.x, line, text, style);
+        }
     }
 }

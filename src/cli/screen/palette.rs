@@ -24,7 +24,7 @@ pub enum Palette {
 pub enum ScreenCell {
     /// Nothing.
     Empty,
-    /// A landed cell: of a tetromino, or one that the game began with.
+    /// A landed cell: of a tetromino, or one that the game began with or that rose.
     Landed(Option<Tetromino>),
     /// A cell of the piece that landed last.
     Last(Tetromino),
@@ -50,6 +50,14 @@ impl Palette {
             Palette::Ascii => return Color::Reset,
         };
         Color::Indexed(colours[tetromino as usize])
+    }
+
+    /// A bar of something that is about to come.
+    pub fn alarm(self) -> (&'static str, Style) {
+        match self {
+            Palette::Ascii => ("!", Style::new().add_modifier(Modifier::BOLD)),
+            _ => ("█", Style::new().fg(self.colour(Tetromino::Z))),
+        }
     }
 
     /// A cell of two columns.

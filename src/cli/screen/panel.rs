@@ -42,7 +42,7 @@ pub fn least_height(rules: &Rules) -> u16 {
     let counters =
         2 + u16::from(!rules.points_are_lines()) + u16::from(rules.action_model == ActionModel::Keypress);
     // The piece in play, the held one, the next ones and the note.
-    counters + 3 + u16::from(rules.hold)
+    counters + 3 + u16::from(rules.hold) + u16::from(rules.garbage.is_some())
 }
 
 impl Panel<'_> {
@@ -54,6 +54,9 @@ impl Panel<'_> {
         lines.pair("piece", &piece);
         if rules.hold {
             lines.pair("hold", &scene.held.map_or("-".to_owned(), |held| held.to_string()));
+        }
+        if !scene.garbage.is_empty() {
+            lines.pair("garbage", &waiting(&scene.garbage));
         }
         for (name, number) in counters(rules, scene) {
             let number = if number.abs() < 999_999.5 { grouped(number) } else { short(number) };
@@ -80,6 +83,12 @@ impl Panel<'_> {
             lines.label(self.note);
         }
     }
+}
+
+/// The lines that wait: those that may rise with the current piece, and all others.
+fn waiting(garbage: &[u8]) -> String {
+    let later: u8 = garbage[1..].iter().sum();
+    if later == 0 { garbage[0].to_string() } else { format!("{} +{later}", garbage[0]) }
 }
 
 /// The lowest of its shapes, the first of equals.

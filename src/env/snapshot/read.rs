@@ -11,9 +11,9 @@ use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS, can_rest};
 use crate::engine::{
-    ActionModel, Arrival, Chain, Dealer, FallingPiece, Hand, NamedChoice, Placement, Playfield,
-    RULES_VERSION, Resting, Rules, Scoring, Spin, SteeredPiece, Tetromino, Timing, is_blocked, lock, place,
-    settle,
+    ActionModel, Arrival, Chain, Dealer, FallingPiece, Garbage, Hand, Incoming, Landed, NamedChoice,
+    Placement, Playfield, RULES_VERSION, Resting, Rules, Scoring, Spin, SteeredPiece, Tetromino, Timing,
+    is_blocked, lock, place, settle,
 };
 use crate::env::columns::{
     EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
@@ -21,7 +21,7 @@ use crate::env::columns::{
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, STEERED_FORMAT};
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -143,12 +143,13 @@ impl<'a> Reader<'a> {
     fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
         let rules = self.rules(format)?;
         let ended = self.flag()?;
-        let (playfield, last_landing) = self.playfields(&rules, format)?;
+        let (playfield, last_landing, just_risen) = self.playfields(&rules, format)?;
         let visible = self.visible(&rules)?;
         let held = if rules.hold { self.held()? } else { None };
         let chain = if rules.keeps_chain() { self.chain()? } else { Default::default() };
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let steered = self.steered(&rules, &playfield, &visible, held, ended)?;
+        let incoming = self.incoming(&rules, just_risen)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
         let invalid_actions = match format {
@@ -175,6 +176,7 @@ impl<'a> Reader<'a> {
             steered,
             held,
             chain,
+            incoming,
             dealer,
             ended,
             episode,
@@ -213,29 +215,33 @@ impl<'a> Reader<'a> {
                 ..rules
             };
         }
-        if format == FORMAT {
+        if format == STEERED_FORMAT || format == FORMAT && rules.steers() {
             let [gravity, lock_delay, lock_resets] = self.array()?;
             rules.timing = Some(Timing { gravity, lock_delay, lock_resets });
+        }
+        if format == FORMAT {
+            let (lines_per_piece, hole_moves) = (self.f64()?, self.f64()?);
+            rules.garbage = Some(Garbage { lines_per_piece, hole_moves, delay: self.byte()? });
         }
         rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
     }
 
-    /// The present playfield, and the landing that led to it.
+    /// The present playfield, the landing that led to it, and what rose then: how many rows, and the column of the last hole.
     #[allow(clippy::type_complexity)] // said once
     fn playfields(
         &mut self,
         rules: &Rules,
         format: u16,
-    ) -> Result<(Playfield, Option<LastLanding<u64, 32>>), SnapshotError> {
+    ) -> Result<(Playfield, Option<LastLanding<u64, 32>>, Option<(u8, u8)>), SnapshotError> {
         let has_landed = self.flag()?;
         let playfield = self.playfield(rules)?;
         if !has_landed {
-            return Ok((playfield, None));
+            return Ok((playfield, None, None));
         }
         let piece = self.piece()?;
         let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
-        let rest = match rules.action_model {
+        let (rest, landed) = match rules.action_model {
             ActionModel::Placement => {
                 let action = if format >= MODERN_FORMAT { self.u16()? } else { self.byte()?.into() };
                 if u32::from(action) >= rules.num_placements() {
@@ -248,8 +254,8 @@ impl<'a> Reader<'a> {
                     // A walk may have been blocked by rows that have gone since.
                     placement.shape(rules, piece).ok_or(nowhere)?;
                 }
-                place(rules, &mut afterstate, piece, placement);
-                Rest::Placed { piece, action }
+                let landed = place(rules, &mut afterstate, piece, placement);
+                (Rest::Placed { piece, action }, landed)
             }
             ActionModel::Keypress if rules.steers() => {
                 let [orientation, column, row, spin] = self.array()?;
@@ -258,19 +264,64 @@ impl<'a> Reader<'a> {
                 if !can_rest(rules, &playfield, piece, resting) {
                     return Err(nowhere);
                 }
-                lock(rules, &mut afterstate, resting.shape(piece), row, column);
-                Rest::Steered { piece, resting }
+                let landed = lock(rules, &mut afterstate, resting.shape(piece), row, column);
+                (Rest::Steered { piece, resting }, landed)
             }
             ActionModel::Keypress => {
                 let fallen = self.pose(piece)?;
                 if !fallen.is_free(&playfield) || !fallen.rests_on(&playfield) {
                     return Err(nowhere);
                 }
-                settle(rules, &mut afterstate, fallen);
-                Rest::Fallen(fallen)
+                let landed = settle(rules, &mut afterstate, fallen);
+                (Rest::Fallen(fallen), landed)
             }
         };
-        Ok((afterstate, Some(LastLanding { before: playfield, rest })))
+        let risen = if rules.garbage.is_some() { self.risen(rules, &mut afterstate, landed)? } else { None };
+        Ok((afterstate, Some(LastLanding { before: playfield, rest }), risen))
+    }
+
+    /// Lets the rows rise that rose after a landing, into the playfield that it led to.
+    fn risen(
+        &mut self,
+        rules: &Rules,
+        playfield: &mut Playfield,
+        landed: Landed,
+    ) -> Result<Option<(u8, u8)>, SnapshotError> {
+        let count = self.byte()?;
+        if count > rules.height {
+            return Err(Corrupt("more rows rose than there are"));
+        }
+        if count > 0 && (landed.lines > 0 || landed.terminal) {
+            return Err(Corrupt("rows rose that a landing held back"));
+        }
+        let holes = self.take(count.into())?;
+        for &hole in holes {
+            if hole >= rules.width {
+                return Err(Corrupt("a row that rose has no hole"));
+            }
+            playfield.raise(hole);
+        }
+        Ok(holes.last().map(|&hole| (count, hole)))
+    }
+
+    fn incoming(&mut self, rules: &Rules, risen: Option<(u8, u8)>) -> Result<Incoming, SnapshotError> {
+        let Some(Garbage { delay, .. }) = rules.garbage else { return Ok(Incoming::default()) };
+        let mut incoming = Incoming::default();
+        incoming.lines[..=usize::from(delay)].copy_from_slice(self.take(usize::from(delay) + 1)?);
+        (incoming.risen, incoming.hole) = (self.count()?, self.byte()?);
+        if incoming.waiting() > rules.height.into() {
+            return Err(Corrupt("more garbage waits than there are rows"));
+        }
+        if incoming.hole >= rules.width || incoming.risen == 0 && incoming.hole > 0 {
+            return Err(Corrupt("the last row that rose has no hole"));
+        }
+        if let Some((count, hole)) = risen {
+            if incoming.risen < count.into() || incoming.hole != hole {
+                return Err(Corrupt("the rows that rose are not those of the episode"));
+            }
+            incoming.just_risen = count;
+        }
+        Ok(incoming)
     }
 
     /// The current piece on its way down: on it, or where it has just appeared.

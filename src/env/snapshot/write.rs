@@ -4,13 +4,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::{
-    Chain, FallingPiece, NamedChoice, Playfield, RULES_VERSION, Resting, Rules, Scoring, SteeredPiece, Timing,
+    Chain, FallingPiece, Garbage, Incoming, NamedChoice, Playfield, RULES_VERSION, Resting, Rules, Scoring,
+    SteeredPiece, Timing,
 };
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT, STEERED_FORMAT};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -29,7 +30,8 @@ impl EnvState {
         let is_modern = is_modern(&self.rules);
         let has_invalid = self.invalid_actions != InvalidActions::default();
         let format = match (is_modern, has_invalid) {
-            (true, _) if self.rules.steers() => FORMAT,
+            (true, _) if self.rules.garbage.is_some() => FORMAT,
+            (true, _) if self.rules.steers() => STEERED_FORMAT,
             (true, _) => MODERN_FORMAT,
             (false, true) => SHORT_FORMAT,
             (false, false) => PLAIN_FORMAT,
@@ -62,6 +64,10 @@ impl EnvState {
                         out.extend([piece as u8, orientation, column, row, spin as u8]);
                     }
                 }
+                if self.rules.garbage.is_some() {
+                    out.push(self.incoming.just_risen);
+                    out.extend(self.risen_holes());
+                }
             }
         }
         let visible = &self.visible.0[..=usize::from(self.rules.preview)];
@@ -81,6 +87,12 @@ impl EnvState {
         if let Some(steered) = &self.steered {
             write_steered(steered, &mut out);
         }
+        if let Some(Garbage { delay, .. }) = self.rules.garbage {
+            let Incoming { lines, risen, hole, just_risen: _ } = self.incoming;
+            out.extend(&lines[..=usize::from(delay)]);
+            out.extend(risen.to_le_bytes());
+            out.push(hole);
+        }
         let EpisodeStatistics { lines, pieces, length, episode_return } = self.statistics;
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
@@ -95,9 +107,19 @@ impl EnvState {
     }
 }
 
+impl EnvState {
+    /// The holes of the rows that rose after the last landing, the highest first. They are the lowest of the playfield.
+    fn risen_holes(&self) -> Vec<u8> {
+        let columns = self.playfield.width();
+        let hole = |row| (0..columns).find(|&column| !self.playfield.is_full(row, column));
+        let rows = (0..self.incoming.just_risen).rev();
+        rows.map(|row| hole(row).expect("a row of garbage has a hole")).collect()
+    }
+}
+
 /// Whether rules have more than the first formats can say.
 fn is_modern(rules: &Rules) -> bool {
-    rules.hold || rules.names_spots() || rules.keeps_chain()
+    rules.hold || rules.names_spots() || rules.keeps_chain() || rules.garbage.is_some()
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
@@ -122,6 +144,7 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         attack,
         preview,
         timing,
+        garbage,
     } = *rules;
     out.extend([
         width,
@@ -142,6 +165,10 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     }
     if let Some(Timing { gravity, lock_delay, lock_resets }) = timing {
         out.extend([gravity, lock_delay, lock_resets]);
+    }
+    if let Some(Garbage { lines_per_piece, hole_moves, delay }) = garbage {
+        out.extend([lines_per_piece, hole_moves].into_iter().flat_map(f64::to_le_bytes));
+        out.push(delay);
     }
 }
 

@@ -89,7 +89,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 29] = [
+pub static SETTINGS: [Setting; 32] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -225,6 +225,41 @@ pub static SETTINGS: [Setting; 29] = [
         description: Words("where keys steer pieces: how often that delay begins anew; 15"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |times| draft.rules.lock_resets = Some(times)),
+    },
+    Setting {
+        name: "garbage.lines_per_piece",
+        takes: "a number",
+        description: Words("rows of garbage that rise a piece, on average, at most 4; 0, none"),
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number(tensor), |lines| {
+                draft.rules.garbage.get_or_insert_default().lines_per_piece = Some(lines)
+            })
+        },
+    },
+    Setting {
+        name: "garbage.hole_moves",
+        takes: "a number",
+        description: Words(
+            "the chance that the hole of a row is in another column than the one before; 0.05",
+        ),
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::number(tensor), |chance| {
+                draft.rules.garbage.get_or_insert_default().hole_moves = Some(chance)
+            })
+        },
+    },
+    Setting {
+        name: "garbage.delay",
+        takes: "an integer",
+        description: Words("how many more pieces land before dealt lines may rise, 0 to 7; 1"),
+        at_reset: false,
+        put: |tensor, draft| {
+            put(tensor::integer(tensor), |pieces| {
+                draft.rules.garbage.get_or_insert_default().delay = Some(pieces)
+            })
+        },
     },
     Setting {
         name: "features",

@@ -65,6 +65,8 @@ fn uid(field: Field) -> u64 {
         Field::Combo => 22,
         Field::BackToBack => 23,
         Field::PieceState => 24,
+        Field::Garbage => 25,
+        Field::GarbageRows => 26,
     }
 }
 

@@ -41,6 +41,9 @@ async fn every_setting_does_what_it_says() {
         ("gravity", int64(7)),
         ("lock_delay", int32(8)),
         ("lock_resets", int64(0)),
+        ("garbage.lines_per_piece", double(1.5)),
+        ("garbage.hole_moves", int32(1)),
+        ("garbage.delay", int64(7)),
         ("scoring.piece", double(0.5)),
         ("scoring.lines", scalar(Payload::Floats(tensor::FloatArray { array: vec![1.0, 2.0, 4.0, 8.0] }))),
         ("scoring.game_end", int32(-3)),
@@ -76,6 +79,8 @@ async fn every_setting_does_what_it_says() {
     assert_eq!(rules.randomizer(), pb::Randomizer::Bag7);
     assert_eq!(rules.action_model(), pb::ActionModel::Keypress);
     assert_eq!((rules.gravity(), rules.lock_delay(), rules.lock_resets()), (7, 8, 0));
+    let garbage = pb::Garbage { lines_per_piece: Some(1.5), hole_moves: Some(1.0), delay: Some(7) };
+    assert_eq!(rules.garbage, Some(garbage));
     assert_eq!(rules.top_out(), pb::TopOut::Overflow);
     assert_eq!(rules.orientation_table(), pb::OrientationTable::Guideline);
     assert_eq!(rules.reach(), pb::Reach::Srs);
@@ -225,9 +230,13 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         specs.observations.iter().map(row).collect()
     };
     let mut reported = rows(&specs);
-    // And one in which a piece can be held, clears are worth more than their lines, and keys steer.
+    // And one in which a piece can be held, clears are worth more than their lines, keys steer, and rows rise.
     let mut other = Connection::open(&server).await;
-    let modern = settings([("preset", text("guideline")), ("action_model", text("keypress"))]);
+    let modern = settings([
+        ("preset", text("guideline")),
+        ("action_model", text("keypress")),
+        ("garbage.lines_per_piece", int32(1)),
+    ]);
     let held = other.create(modern).await.unwrap();
     let specs = other.join(&held).await.unwrap();
     reported.extend(rows(&specs).into_iter().filter(|(uid, ..)| uid.parse::<u64>().unwrap() >= 19));

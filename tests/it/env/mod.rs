@@ -1,5 +1,6 @@
 //! Environments: episodes, seeds, modes, refusals, observations.
 
+mod garbage;
 mod keys;
 mod model;
 mod modern;

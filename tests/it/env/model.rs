@@ -12,8 +12,9 @@ use tetrion::env::{
 };
 
 use crate::twin::{
-    LANDING_FEATURES, NotebookBoard, NotebookPiece, TETROMINOES, TwinLanding, TwinPlayfield, bag7_sequence,
-    environment_seed, episode_seed, feature, land, placements, playfield_feature, uniform_tetromino, word,
+    LANDING_FEATURES, NotebookBoard, NotebookPiece, TETROMINOES, TwinGarbage, TwinLanding, TwinPlayfield,
+    bag7_sequence, environment_seed, episode_seed, feature, land, placements, playfield_feature,
+    uniform_tetromino, word,
 };
 
 /// Where a model's pieces come from.
@@ -43,6 +44,7 @@ pub struct Model {
     last_landing: Option<(TwinPlayfield, TwinLanding)>,
     /// The current piece on its way down, where steps are keys.
     falling: Option<NotebookPiece>,
+    garbage: Option<TwinGarbage>,
     /// Names of the features to be shown.
     features: Vec<String>,
     /// The bag that pieces are being taken from.
@@ -84,6 +86,9 @@ impl Model {
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
             last_landing: None,
             falling: None,
+            garbage: rules
+                .garbage
+                .map(|garbage| TwinGarbage::new(garbage.lines_per_piece, garbage.hole_moves, garbage.delay)),
             features: Vec::new(),
             open_bag: String::new(),
             drawn: String::new(),
@@ -141,12 +146,17 @@ impl Model {
     /// Whether a game on this playfield is over before the piece moves, where steps are keys.
     pub fn is_over(rules: &Rules, playfield: &TwinPlayfield, piece: char) -> bool {
         let board = NotebookBoard::of(playfield);
+        Model::is_topped_out(rules, playfield) || !board.can_place(&board.spawn(piece))
+    }
+
+    /// Whether cells lie where the rules end the game.
+    fn is_topped_out(rules: &Rules, playfield: &TwinPlayfield) -> bool {
         let row = match rules.top_out {
             TopOut::TopRow => Some(0),
             TopOut::AboveField => Some(2),
             TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut => None,
         };
-        row.is_some_and(|row: usize| board.rows[row].contains(&true)) || !board.can_place(&board.spawn(piece))
+        row.is_some_and(|row: usize| NotebookBoard::of(playfield).rows[row].contains(&true))
     }
 
     /// Puts the current piece where pieces appear.
@@ -288,6 +298,15 @@ impl Model {
             reward += self.rules.scoring.lines[landing.lines.min(4) - 1];
         }
         let before = std::mem::replace(&mut self.playfield, landing.afterstate.clone());
+        let seed = match self.source {
+            Source::Seed { episode_seed, .. } => episode_seed,
+            Source::Sequence(_) => 0,
+        };
+        let mut is_over = landing.terminal;
+        if let (Some(garbage), false) = (&mut self.garbage, is_over) {
+            is_over = garbage.follow(&mut self.playfield, seed, landing.lines, 0);
+            is_over |= Model::is_topped_out(&self.rules, &self.playfield);
+        }
         self.lines += landing.lines as u64;
         self.pieces += 1;
         self.landed += 1;
@@ -295,7 +314,7 @@ impl Model {
         self.appear();
         let board = NotebookBoard::of(&self.playfield);
         let is_blocked = self.falling.as_ref().is_some_and(|next| !board.can_place(next));
-        let terminated = landing.terminal || is_blocked;
+        let terminated = is_over || is_blocked;
         self.last_landing = Some((before, landing));
         (reward, terminated)
     }
@@ -340,6 +359,10 @@ impl Model {
             // No piece can be held, and clears are worth their lines: modern.rs has the other games.
             Field::Held => vec![number(None)],
             Field::PieceState => vec![0; 8],
+            Field::Garbage => self.garbage.as_ref().map_or(vec![], TwinGarbage::waiting),
+            Field::GarbageRows => {
+                (self.garbage.as_ref().map_or(0, |garbage| garbage.holes.len()) as u64).to_le_bytes().into()
+            }
             Field::Spin | Field::BackToBack => vec![0],
             Field::Combo => vec![0; 2],
             Field::Attack => vec![0; 8],

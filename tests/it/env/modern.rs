@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tetrion::agents::{LinearAgent, TerminalPolicy};
 use tetrion::engine::{
-    AttackTable, Chain, Clear, ClearPoints, ClearWorth, HalfTurns, Hand, NamedChoice, OrientationTable,
-    Placement, Playfield, Randomizer, Reach, RotationSystem, Rules, RulesError, SpinRule, Spot, Tetromino,
-    TopOut,
+    AttackTable, Chain, Clear, ClearPoints, ClearWorth, Garbage, HalfTurns, Hand, NamedChoice,
+    OrientationTable, Placement, Playfield, Randomizer, Reach, RotationSystem, Rules, RulesError, SpinRule,
+    Spot, Tetromino, TopOut,
 };
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
@@ -17,7 +17,9 @@ use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate};
 
 use super::{Dice, letters, see};
-use crate::twin::{TETROMINOES, TwinGround, TwinMovement, TwinPlayfield, bag7_sequence, placements};
+use crate::twin::{
+    TETROMINOES, TwinGarbage, TwinGround, TwinMovement, TwinPlayfield, bag7_sequence, placements,
+};
 
 fn guideline() -> Rules {
     Rules::preset("guideline").unwrap()
@@ -34,6 +36,9 @@ pub(super) struct Game {
     pub attack: u64,
     pub clears: usize,
     pub was_difficult: bool,
+    /// The seed of the episode, and the garbage if there is any.
+    pub seed: u64,
+    pub garbage: Option<TwinGarbage>,
 }
 
 /// What a clear is worth in points and in lines sent, by the tables of the players' wikis.
@@ -93,7 +98,7 @@ fn worth(
 pub(super) type Way = (Vec<(i32, i32)>, &'static str, bool);
 
 impl Game {
-    pub fn new(rules: Rules, pieces: String) -> Game {
+    pub fn new(rules: Rules, seed: u64, pieces: String) -> Game {
         Game {
             rules,
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
@@ -103,6 +108,10 @@ impl Game {
             attack: 0,
             clears: 0,
             was_difficult: false,
+            seed,
+            garbage: rules
+                .garbage
+                .map(|garbage| TwinGarbage::new(garbage.lines_per_piece, garbage.hole_moves, garbage.delay)),
         }
     }
 
@@ -159,12 +168,16 @@ impl Game {
     fn ways(&self) -> BTreeSet<Way> {
         let current = self.ways_of(self.current(), false);
         let others = self.other().map_or(vec![], |other| self.ways_of(other, true));
-        current.into_iter().chain(others).collect()
+        // Only rows that rise push a stack so high that a placement has no number there.
+        let Rules { height, rows_above, reach, .. } = self.rules;
+        let rows = i32::from((height + 1).min(height - rows_above + 4));
+        let is_numbered = |way: &Way| reach != Reach::Srs || way.0[0].0 < rows;
+        current.into_iter().chain(others).filter(is_numbered).collect()
     }
 
     /// Makes a placement; returns its points and whether it ends the game.
     pub fn place(&mut self, way: &Way) -> (f64, bool) {
-        let (lines, is_over) = self.lock(way);
+        let (lines, mut is_over) = self.lock(way);
         let is_perfect = self.playfield.rows.iter().all(|row| !row.contains(&true));
         let is_difficult = lines > 0 && (way.1 != "none" || lines >= 4);
         let before = (self.clears, is_difficult && self.was_difficult);
@@ -179,7 +192,10 @@ impl Game {
             ClearPoints::Guideline => points,
             ClearPoints::Attack => sent as f64,
         };
-        (points, is_over)
+        if let (Some(garbage), false) = (&mut self.garbage, is_over) {
+            is_over = garbage.follow(&mut self.playfield, self.seed, lines, sent);
+        }
+        (points, is_over || self.is_blocked(self.current()))
     }
 
     /// Fills cells, and takes full rows away; returns how many, and whether that ends the game.
@@ -209,7 +225,7 @@ impl Game {
         let lines = before - self.playfield.rows.len();
         self.playfield.rows.resize(height, vec![false; width]);
         self.lines += lines;
-        (lines, is_over || self.is_blocked(self.current()))
+        (lines, is_over)
     }
 }
 
@@ -229,6 +245,10 @@ fn way(rules: &Rules, playfield: &Playfield, hand: (char, Option<char>), action:
     (cells, spin, placement.hold)
 }
 
+fn garbage(lines_per_piece: f64, hole_moves: f64, delay: u8) -> Option<Garbage> {
+    Some(Garbage { lines_per_piece, hole_moves, delay })
+}
+
 fn rule_sets() -> Vec<Rules> {
     let low = Rules { height: 14, rows_above: 4, ..guideline() };
     let plain = Rules { clear_points: ClearPoints::Lines, attack: AttackTable::Off, ..low };
@@ -246,7 +266,31 @@ fn rule_sets() -> Vec<Rules> {
         Rules { hold: true, preview: 2, randomizer: Randomizer::Bag7, ..Rules::simplified(6, 8) },
         // Clears in a row in the game of the literature.
         Rules { attack: AttackTable::Jstris, randomizer: Randomizer::Bag7, ..Rules::simplified(4, 12) },
+        // Rows that rise: in the buffer, often and from far below, and where clears take lines away that wait.
+        Rules { garbage: garbage(1.0, 0.05, 1), ..guideline() },
+        Rules { garbage: garbage(2.5, 1.0, 0), ..low },
+        Rules { garbage: garbage(0.3, 0.5, 7), clear_points: ClearPoints::Attack, width: 4, ..low },
+        Rules {
+            garbage: garbage(0.5, 0.2, 2),
+            attack: AttackTable::Jstris,
+            randomizer: Randomizer::Bag7,
+            ..Rules::simplified(4, 12)
+        },
+        Rules {
+            garbage: garbage(0.4, 0.0, 3),
+            hold: true,
+            preview: 2,
+            randomizer: Randomizer::Bag7,
+            ..Rules::simplified(6, 8)
+        },
     ]
+}
+
+/// What waits and what has risen, if anything can.
+pub(super) fn check_garbage(batch: &EnvBatch, game: &Game, context: &str) {
+    let Some(garbage) = &game.garbage else { return };
+    assert_eq!(see(batch, Field::Garbage, None), garbage.waiting(), "{context}");
+    assert_eq!(super::numbers(batch, Field::GarbageRows), [garbage.holes.len() as u64], "{context}");
 }
 
 #[test]
@@ -262,7 +306,7 @@ fn random_games_are_those_of_the_twin() {
                 Randomizer::Bag7 => bag7_sequence(seed, 60),
                 _ => unreachable!("these games have bags"),
             };
-            let mut game = Game::new(rules, dealt);
+            let mut game = Game::new(rules, seed, dealt);
             for step in 0..150 {
                 let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
                 let shown = usize::from(rules.preview) + 1;
@@ -302,6 +346,7 @@ fn random_games_are_those_of_the_twin() {
                         "{context}"
                     );
                 }
+                check_garbage(&batch, &game, &context);
                 let spin = if rules.spin_labels() > 1 { ways[chosen].1 } else { "none" };
                 assert_eq!(["none", "mini", "full"][usize::from(see(&batch, Field::Spin, None)[0])], spin);
                 let cells = game.playfield.rows.iter().flatten().map(|full| u8::from(*full));

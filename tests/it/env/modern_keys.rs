@@ -2,8 +2,8 @@
 //! numbers and shares no code with the library; and what is promised of it: keys that lead where they should, and no stalling.
 
 use tetrion::engine::{
-    ActionModel, AttackTable, Chain, ClearPoints, HalfTurns, Hand, NamedChoice, Placement, PlayerKey,
-    Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing, TopOut,
+    ActionModel, AttackTable, Chain, ClearPoints, Garbage, HalfTurns, Hand, NamedChoice, Placement,
+    PlayerKey, Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing, TopOut,
 };
 use tetrion::env::{
     ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
@@ -11,7 +11,7 @@ use tetrion::env::{
 };
 use tetrion::placements::{Options, Position, enumerate};
 
-use super::modern::Game;
+use super::modern::{Game, check_garbage};
 use super::{Dice, letters, running, see};
 use crate::twin::{TETROMINOES, TwinGround, TwinPiece, TwinPlayfield, bag7_sequence};
 
@@ -65,8 +65,8 @@ struct KeyGame {
 }
 
 impl KeyGame {
-    fn new(rules: Rules, pieces: String) -> KeyGame {
-        let game = Game::new(rules, pieces);
+    fn new(rules: Rules, seed: u64, pieces: String) -> KeyGame {
+        let game = Game::new(rules, seed, pieces);
         let piece = TwinGround::new(&game.playfield, game.movement(), game.current()).appears().unwrap();
         let mut game = KeyGame {
             game,
@@ -188,6 +188,10 @@ impl KeyGame {
     }
 }
 
+fn garbage(lines_per_piece: f64, hole_moves: f64, delay: u8) -> Option<Garbage> {
+    Some(Garbage { lines_per_piece, hole_moves, delay })
+}
+
 fn rule_sets() -> Vec<Rules> {
     let plain = Rules { clear_points: ClearPoints::Lines, attack: AttackTable::Off, ..keys() };
     vec![
@@ -201,6 +205,8 @@ fn rule_sets() -> Vec<Rules> {
         Rules { timing: timing(2, 1, 9), rotation: RotationSystem::None, width: 6, ..plain },
         Rules { timing: timing(4, 6, 1), spins: SpinRule::TSpinsStrict, width: 5, height: 10, ..keys() },
         Rules { timing: timing(1, 2, 1), top_out: TopOut::Overflow, rows_above: 0, height: 8, ..keys() },
+        Rules { timing: timing(1, 2, 1), garbage: garbage(0.7, 0.3, 1), ..keys() },
+        Rules { timing: timing(3, 3, 2), garbage: garbage(1.5, 0.0, 0), width: 5, ..plain },
     ]
 }
 
@@ -231,7 +237,7 @@ fn random_games_are_those_of_the_twin() {
         let mut dice = Dice::new(100 + n as u64);
         for seed in 0..40 {
             let mut batch = running(config.clone(), &Seeding::Environments(vec![seed]));
-            let mut twin = KeyGame::new(rules, bag7_sequence(seed, 400));
+            let mut twin = KeyGame::new(rules, seed, bag7_sequence(seed, 400));
             for step in 0..900 {
                 let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
                 let shown = usize::from(rules.preview) + 1;
@@ -276,6 +282,7 @@ fn random_games_are_those_of_the_twin() {
                     let Game { attack, clears, was_difficult, .. } = twin.game;
                     assert_eq!(seen, [attack, clears as u64, was_difficult.into()], "{context}");
                 }
+                check_garbage(&batch, &twin.game, &context);
                 let board = twin.game.playfield.rows.iter().flatten().map(|full| u8::from(*full));
                 assert_eq!(see(&batch, Field::Board, None), board.collect::<Vec<_>>(), "{context}");
                 assert_eq!(batch.statistics(0).lines as usize, twin.game.lines);
@@ -576,7 +583,7 @@ fn no_piece_can_be_kept_in_play_for_ever() {
                 let playfield = Playfield::from_drawing(8, rules.height, &rows.join("\n")).unwrap();
                 let mut batch = over(rules, playfield, Tetromino::from_letter(piece).unwrap());
                 let dealt = format!("{piece}{}", &letters(&batch, 0)[1..]);
-                let mut twin = KeyGame::new(rules, dealt);
+                let mut twin = KeyGame::new(rules, 0, dealt);
                 twin.game.playfield = TwinPlayfield::drawn(&rows.join("/"), rules.height.into());
                 twin.appear(false);
                 let (mut steps, mut is_up) = (0, false);

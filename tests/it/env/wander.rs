@@ -1,6 +1,6 @@
 //! The library's environments against the model: random calls, legal ones and others, in every mode and many sizes.
 
-use tetrion::engine::{ActionModel, Playfield, Randomizer, Rules, Scoring, TopOut};
+use tetrion::engine::{ActionModel, Garbage, Playfield, Randomizer, Rules, Scoring, TopOut};
 use tetrion::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, Field, InvalidActionPolicy,
     PositionError, ResetError, RestoreError, Restored, Seeding, StartPosition, StepOutcome,
@@ -29,8 +29,16 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         0 => Rules::simplified(width, height),
         _ => Rules { width, height, top_out, ..Rules::preset("lab").unwrap() },
     };
+    let garbage = match dice.below(3) {
+        0 => Some(Garbage {
+            lines_per_piece: [0.05, 0.3, 1.0, 1.5, 4.0][dice.below(5)],
+            hole_moves: [0.0, 0.05, 0.5, 1.0][dice.below(4)],
+            delay: dice.below(8) as u8,
+        }),
+        _ => None,
+    };
     let config = EnvConfig {
-        rules: Rules { randomizer, scoring, preview, ..rules },
+        rules: Rules { randomizer, scoring, preview, garbage, ..rules },
         num_envs: 1 + dice.below(5) as u32,
         autoreset_mode: MODES[dice.below(3)],
         invalid_action_policy: [

@@ -39,6 +39,9 @@ mod positions;
 /// Placements with the keys that lead to them.
 mod keys;
 
+/// Rows that rise.
+mod garbage;
+
 /// Modern Tetris key by key.
 mod steering;
 

@@ -388,7 +388,7 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
     let status = create(pb::SessionConfig { rules: Some(rules), ..config(1, 11) }).await;
     check(&status, "lab", PRESETS.last().unwrap().name);
     let fields = pb::SessionConfig { observation_fields: vec!["bord".into()], ..config(1, 11) };
-    check(&create(fields).await, "board", "piece_state");
+    check(&create(fields).await, "board", "garbage");
     let infos = pb::SessionConfig { info_fields: vec!["line".into()], ..config(1, 11) };
     assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
     let set = pb::FeatureSelection { set: "bcts".into(), ..Default::default() };

@@ -12,6 +12,7 @@
 
 mod controller;
 mod features;
+mod garbage;
 mod models;
 mod modern;
 mod modern_features;
@@ -27,6 +28,7 @@ pub use features::{
     LANDING_FEATURES, PLAYFIELD_FEATURES, SEVENS, feature, feature_names, plain_name, playfield_feature,
     playfield_feature_names, preclear_name,
 };
+pub use garbage::TwinGarbage;
 pub use models::{TwinModel, TwinTuple};
 pub use modern::{TwinGround, TwinMovement, TwinPiece, TwinResting};
 pub use notebook::{NotebookBoard, NotebookPiece};

@@ -45,6 +45,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
       of an explicit sequence)
     - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
     - `held`: `Discrete(8)`, the held one, if the rules let one be held; 7 while none is
+    - `garbage`: uint8 (delay + 1,), where the rules have garbage: lines that wait, by the piece with which they may rise
     - `features`: `Box` float32, if `features` names some
     - `action_mask`: `Box` int8 (A,), with `observe_mask`
 

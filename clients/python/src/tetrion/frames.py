@@ -148,6 +148,7 @@ def _scene(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> Scene:
         score=env.episode_return,
         end=None,
         held=LETTERS.index(env.held) if env.held else None,
+        garbage=tuple(env.garbage),
     )
 
 

@@ -52,6 +52,8 @@ PALETTES: dict[str, tuple[Rgb, ...]] = {
     ),
 }
 BACKGROUND, EMPTY_CELL, GRID, FRAME = (0x1B, 0x1E, 0x26), (0x11, 0x13, 0x19), (0x1F, 0x23, 0x2D), (0x5A, 0x63, 0x75)
+# The tetromino that is red: garbage that waits has its colour.
+_RED = 3
 LABEL, VALUE, BRIGHT = (0x8D, 0x96, 0xA8), (0xF0, 0xF2, 0xF6), (0xFF, 0xFF, 0xFF)
 
 # Pixels of a cell's side at scale 1, and at most and at least.
@@ -234,6 +236,11 @@ class Painter:
         for row, column in scene.falling:
             if 0 <= row < layout.rows:
                 cells[row, column] = scene.current
+        waiting = min(sum(scene.garbage), layout.rows)
+        if waiting:
+            # A bar on the left of the frame, a row of cells high for each line.
+            bottom = inset + layout.rows * cell
+            picture[bottom - waiting * cell : bottom, inset - layout.frame : inset] = self._colours[_RED]
         edges = field[0].copy(), field[:, 0].copy()
         # Rows, then the pixels of a row of cells, then columns.
         field[:] = self._sprites[cells[::-1]].transpose(0, 2, 1, 3, 4).reshape(field.shape)
@@ -385,6 +392,9 @@ def _aside(scene: Scene, rules: rules_pb2.Rules, colours: list[int] | None) -> l
         lines.append(f"hold   {letter(scene.held)}")
     if rules.preview:
         lines.append(f"next   {''.join(map(letter, scene.queue))}")
+    if scene.garbage:
+        now, later = scene.garbage[0], sum(scene.garbage[1:])
+        lines.append(f"rising {now} +{later}" if later else f"rising {now}")
     lines += [f"lines  {scene.lines}", f"pieces {scene.pieces}", f"points {points(scene.score)}"]
     return [*lines, ENDINGS[scene.end]] if scene.end is not None else lines
 

@@ -165,6 +165,9 @@ def record(
     """A recording of an episode, which is played again for it; None if it cannot be recorded."""
     if begin is None:
         return None
+    if begin.state is not None and session.config.rules.HasField("garbage"):
+        # What waits, and what its seed deals, is nothing that a recording can hold.
+        return None
     config, width = session.config, session.config.rules.width
     start: Drawing | None = None
     landings: list[int] = []

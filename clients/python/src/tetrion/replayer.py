@@ -65,12 +65,14 @@ class Replayer:
         observations = ["board_bits", "current", "queue"]
         is_steered = has_keys and rules.reach == rules_pb2.REACH_SRS
         observations += ["falling_cells"] * has_keys + ["held"] * rules.hold + ["piece_state"] * is_steered
+        has_garbage = rules.HasField("garbage")
+        observations += ["garbage"] * has_garbage
         request = pb.CreateSessionRequest(
             config=pb.SessionConfig(
                 num_envs=num_games,
                 rules=rules,
                 observation_fields=observations,
-                info_fields=_INFOS,
+                info_fields=[*_INFOS, *["garbage_rows"] * has_garbage],
                 autoreset_mode=pb.AUTORESET_MODE_DISABLED,
                 invalid_action_policy=config.invalid_action_policy or pb.INVALID_ACTION_POLICY_REJECT,
                 invalid_action_reward=config.invalid_action_reward,
@@ -211,6 +213,8 @@ def _states(observed: Observed) -> list[GameState]:
     boards, current, queues = fields["board_bits"].tolist(), fields["current"].tolist(), fields["queue"].tolist()
     held: list[int] = fields["held"].tolist() if "held" in fields else [-1] * len(boards)
     steered: list[Any] = fields["piece_state"].tolist() if "piece_state" in fields else [[]] * len(boards)
+    waiting: list[Any] = fields["garbage"].tolist() if "garbage" in fields else [[]] * len(boards)
+    risen: list[int] = infos["garbage_rows"].tolist() if "garbage_rows" in infos else [0] * len(boards)
     falling: list[Any] = fields["falling_cells"].tolist() if "falling_cells" in fields else [[]] * len(boards)
     return [
         GameState(
@@ -225,8 +229,10 @@ def _states(observed: Observed) -> list[GameState]:
             landing_row=landing_row,
             held=kept,
             piece_state=tuple(numbers),
+            garbage=tuple(lines_that_wait),
+            garbage_rows=rows_that_rose,
         )
-        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept, numbers in zip(
+        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept, numbers, lines_that_wait, rows_that_rose in zip(
             boards,
             current,
             queues,
@@ -238,6 +244,8 @@ def _states(observed: Observed) -> list[GameState]:
             infos["landing_row"].tolist(),
             held,
             steered,
+            waiting,
+            risen,
             strict=True,
         )
     ]

@@ -98,6 +98,8 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns`, `spins`,
       `clear_points` and `attack`: a value of the enum in `rules.proto` without its prefix, such as `bag7`
     - `gravity`, `lock_delay` and `lock_resets`: in the modern game key by key; by default level 1 at 60 steps a second
+    - `garbage`: rows that rise from below, as `lines_per_piece` on average, `hole_moves` (the chance that a hole is in
+      another column than the one before) and `delay` (how many more pieces land before they may rise)
     - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.

@@ -53,6 +53,8 @@ class GameState(NamedTuple):
         landing_row: Where the lowest cell of the last piece came to rest.
         held: The piece that is held, 0 to 6 in IOTZSJL, -1 for none.
         piece_state: Where keys steer the piece, what its cells do not say of it; else empty.
+        garbage: Lines that wait, by the piece with which they may rise; empty where the rules have none.
+        garbage_rows: Rows of garbage that have risen.
     """
 
     rows: tuple[int, ...]
@@ -66,6 +68,8 @@ class GameState(NamedTuple):
     landing_row: int
     held: int = -1
     piece_state: tuple[int, ...] = ()
+    garbage: tuple[int, ...] = ()
+    garbage_rows: int = 0
 
 
 class Landing(NamedTuple):
@@ -90,7 +94,7 @@ class Scene:
 
     Attributes:
         cells: int8 [height, width], the number of the tetromino that a cell came from; -1 is empty, 7 was full when the game
-            was first seen. Without the piece in play.
+            was first seen, or rose with garbage. Without the piece in play.
         current: The piece in play; None once the game has ended.
         falling: Row and column of its cells where keys move it; rows may lie above the playfield. Else empty.
         ghost: Where it would come to rest. Else empty.
@@ -103,6 +107,7 @@ class Scene:
         score: Points so far.
         end: How the game ended: `topped_out`, `out_of_pieces`, `invalid_action`; None while it goes on.
         held: The piece that is held; None while none is.
+        garbage: Lines that wait, by the piece with which they may rise; empty where the rules have none.
     """
 
     cells: npt.NDArray[np.int8]
@@ -118,6 +123,7 @@ class Scene:
     score: float
     end: str | None
     held: int | None = None
+    garbage: tuple[int, ...] = ()
 
 
 class Course:
@@ -172,15 +178,20 @@ class Course:
         lines = state.lines - before.lines
         piece = self._placed(before, action)
         shapes = self._landing_shapes(before, piece, action)
-        cells, cleared = landed(before.rows, state.rows, self._width, lines, state.landing_row, shapes)
+        # Rows have risen after it: what they pushed over the top is not known any more, and the game is over then.
+        risen = state.garbage_rows - before.garbage_rows
+        after = (*state.rows[risen:], *[0] * risen)
+        cells, cleared = landed(before.rows, after, self._width, lines, state.landing_row, shapes)
         self.landing = Landing(piece, cells, cleared, lines)
         for row, column in cells:
             self._cells[row, column] = piece
         kept = np.delete(self._cells, cleared, axis=0)
         self._cells = np.vstack([kept, np.full((len(cleared), self._width), EMPTY, np.int8)])
         self._last = tuple(
-            (row - sum(other < row for other in cleared), column) for row, column in cells if row not in cleared
+            (row - sum(other < row for other in cleared) + risen, column) for row, column in cells if row not in cleared
         )
+        self._last = tuple((row, column) for row, column in self._last if row < len(state.rows))
+        self._cells = np.vstack([np.full((risen, self._width), EMPTY, np.int8), self._cells])[: len(state.rows)]
         # The server's playfield counts: what a landing does not explain came from somewhere else.
         full = _bits(state.rows, self._width)
         self._cells[~full] = EMPTY
@@ -224,6 +235,7 @@ class Course:
             score=state.score - start.score,
             end=self.end,
             held=state.held if state.held >= 0 else None,
+            garbage=state.garbage,
         )
 
 
