@@ -79,6 +79,10 @@ pub struct RulesArgs {
     #[serde(with = "as_name")]
     pub spins: Option<SpinRule>,
 
+    /// The row in which pieces appear that turn on their way [default: the highest visible one, or one higher]
+    #[arg(long, value_name = "ROW")]
+    pub spawn_row: Option<u32>,
+
     /// Whether the current piece can be held [default: the rules']
     #[arg(long, value_name = "BOOL")]
     pub hold: Option<bool>,
@@ -158,6 +162,7 @@ impl RulesArgs {
             rotation,
             half_turns,
             spins,
+            spawn_row,
             hold,
             scoring_piece,
             scoring_lines,
@@ -184,6 +189,7 @@ impl RulesArgs {
             rotation: rotation.or(others.rotation),
             half_turns: half_turns.or(others.half_turns),
             spins: spins.or(others.spins),
+            spawn_row: spawn_row.or(others.spawn_row),
             hold: hold.or(others.hold),
             scoring_piece: scoring_piece.or(others.scoring_piece),
             scoring_lines: if scoring_lines.is_empty() { others.scoring_lines } else { scoring_lines },
@@ -216,7 +222,7 @@ impl RulesArgs {
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 22] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 23] {
         let Rules {
             width: _,
             height: _,
@@ -229,6 +235,7 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             rotation,
             half_turns,
             spins,
+            spawn_row,
             hold,
             scoring,
             clear_points,
@@ -249,6 +256,7 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
             (RotationSystem::FIELD, json!(rotation.name())),
             (HalfTurns::FIELD, json!(half_turns.name())),
             (SpinRule::FIELD, json!(spins.name())),
+            ("spawn_row", json!(spawn_row)),
             ("hold", json!(hold)),
             (ClearPoints::FIELD, json!(clear_points.name())),
             (AttackTable::FIELD, json!(attack.name())),

@@ -107,6 +107,9 @@ pub struct ModernNote {
     pub half_turns: String,
     /// Which spins are told apart.
     pub spins: String,
+    /// The row in which pieces appear, if the rules name one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spawn_row: Option<u32>,
     /// Whether a piece can be held.
     pub hold: bool,
     /// Which points clears make.
@@ -243,6 +246,7 @@ impl RulesNote {
             rotation,
             half_turns,
             spins,
+            spawn_row,
             hold,
             scoring,
             clear_points,
@@ -267,6 +271,7 @@ impl RulesNote {
                 rotation: rotation.name().to_owned(),
                 half_turns: half_turns.name().to_owned(),
                 spins: spins.name().to_owned(),
+                spawn_row: spawn_row.map(u32::from),
                 hold,
                 clear_points: clear_points.name().to_owned(),
                 attack: attack.name().to_owned(),
@@ -308,12 +313,22 @@ impl RulesNote {
             ..RulesChoice::default()
         };
         if let Some(modern) = &self.modern {
-            let ModernNote { rows_above, rotation, half_turns, spins, hold, clear_points, attack, timing } =
-                modern;
+            let ModernNote {
+                rows_above,
+                rotation,
+                half_turns,
+                spins,
+                spawn_row,
+                hold,
+                clear_points,
+                attack,
+                timing,
+            } = modern;
             choice.rows_above = Some(*rows_above);
             choice.rotation = value(rotation)?;
             choice.half_turns = value(half_turns)?;
             choice.spins = value(spins)?;
+            choice.spawn_row = *spawn_row;
             choice.hold = Some(*hold);
             choice.clear_points = value(clear_points)?;
             choice.attack = value(attack)?;

@@ -129,6 +129,9 @@ pub struct Rules {
     pub half_turns: HalfTurns,
     /// Which turns into place are told apart, under [`Reach::Srs`].
     pub spins: SpinRule,
+    /// The row in which the anchor of a piece appears under [`Reach::Srs`], and nowhere else; none for the highest visible row,
+    /// or one row higher where that is blocked.
+    pub spawn_row: Option<u8>,
     /// Whether the player may hold a piece: place the held one, or the next one while none is held, in place of the current
     /// one, which is held then.
     pub hold: bool,
@@ -169,6 +172,7 @@ const SIMPLIFIED: Rules = Rules {
     rotation: RotationSystem::None,
     half_turns: HalfTurns::Off,
     spins: SpinRule::Off,
+    spawn_row: None,
     hold: false,
     scoring: Scoring::LINES,
     clear_points: ClearPoints::Lines,
@@ -275,6 +279,18 @@ pub enum RulesError {
         /// All rows.
         height: u8,
     },
+    /// A spawn row from which pieces could come to rest where no placement has a number.
+    #[error(
+        "spawn_row is {spawn_row}, expected 0..={most}: at most 3 rows above the {visible} visible ones, and 1 above all"
+    )]
+    SpawnRow {
+        /// What was given.
+        spawn_row: u32,
+        /// The highest one.
+        most: u8,
+        /// Visible rows.
+        visible: u8,
+    },
     /// A preview over [`MAX_PREVIEW`].
     #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
     Preview(u32),
@@ -350,6 +366,9 @@ impl Rules {
         if self.rows_above > self.height - HEIGHTS.start() {
             return Err(RulesError::RowsAbove { rows_above: self.rows_above.into(), height: self.height });
         }
+        if let Some(spawn_row) = self.spawn_row {
+            self.check_spawn_row(spawn_row.into())?;
+        }
         if self.preview > MAX_PREVIEW {
             return Err(RulesError::Preview(self.preview.into()));
         }
@@ -371,6 +390,15 @@ impl Rules {
             return Err(RulesError::Garbage { field, value, expected });
         }
         self.check_together().map_err(RulesError::Contradiction)
+    }
+
+    /// Checks that a piece that appears in this row and is dropped comes to rest where its placement has a number.
+    ///
+    /// # Errors
+    /// [`RulesError::SpawnRow`] if it might not.
+    pub fn check_spawn_row(&self, spawn_row: u32) -> Result<(), RulesError> {
+        let (most, visible) = (self.spot_rows() - 1, self.visible_rows());
+        if spawn_row <= most.into() { Ok(()) } else { Err(RulesError::SpawnRow { spawn_row, most, visible }) }
     }
 
     /// Checks the choices that need one another.
@@ -410,6 +438,9 @@ impl Rules {
         }
         if self.rows_above != 0 {
             return Err("rows_above needs reach srs");
+        }
+        if self.spawn_row.is_some() {
+            return Err("spawn_row needs reach srs");
         }
         if self.top_out == TopOut::LockOut {
             return Err("top-out lock_out needs reach srs");

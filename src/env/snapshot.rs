@@ -11,14 +11,15 @@
 //! modern         from format 3 on, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
 //!                spins, hold (0 or 1), clear points, attack
 //! timing         from format 4 on, for key presses under reach srs: u8 gravity, lock delay, lock resets
-//! garbage rules  in format 5, for rules with garbage: f64 lines a piece, chance that a hole moves; u8 delay
+//! format 5       u8 spawn row, 255 where rules name none; u8 garbage (0 or 1), and if 1 f64 lines a piece, f64 chance that a hole
+//!                moves, u8 delay
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
 //!                landed on it: by which action (u8; from format 3 on u16, less that of holding a piece), or with key presses
 //!                in which pose; from format 4 on under reach srs u8 orientation, column of the leftmost and row of the lowest
 //!                cell, and spin; if 0, the present playfield
 //! playfield      u64 a column (this stands before piece and action)
-//! risen          in format 5, if a piece has landed: u8 how many rows of garbage rose after it, and for each of them, the highest
+//! risen          with garbage, if a piece has landed: u8 how many rows of garbage rose after it, and for each of them, the highest
 //!                first, u8 the column of its hole
 //! visible        u8 a piece, preview + 1 of them, 255 past the end of a sequence
 //! held           from format 3 on, where a piece can be held: u8, 255 for none
@@ -27,7 +28,7 @@
 //!                its anchor; under reach srs also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
 //!                full), whether the piece before it was held for it (0 or 1), steps in the air, steps on the ground, lock
 //!                resets, lifts, lowest row
-//! garbage        in format 5: u8 lines that wait, delay + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
+//! garbage        where rules have it: u8 lines that wait, delay + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
 //!                column of the hole of the last one, 0 where none has risen
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
@@ -59,6 +60,7 @@ const SHORT_FORMAT: u16 = 2;
 const MODERN_FORMAT: u16 = 3;
 /// For those in which keys steer pieces.
 const STEERED_FORMAT: u16 = 4;
-/// For those with garbage.
+/// For those with garbage, or a spawn row of their own.
 const FORMAT: u16 = 5;
 const NO_PIECE: u8 = 255;
+const NO_ROW: u8 = 255;

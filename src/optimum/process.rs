@@ -293,6 +293,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         rotation: _,
         half_turns: _,
         spins: _,
+        spawn_row: _,
         timing: _,
         hold,
         garbage,

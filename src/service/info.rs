@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 23] = [
+const CAPABILITIES: [&str; 24] = [
     "attack",
     "balanced",
     "dm_env_rpc",
@@ -111,6 +111,7 @@ const CAPABILITIES: [&str; 23] = [
     "sideways_walk",
     "snapshots",
     "spawn_blocked",
+    "spawn_row",
     "step_stream",
     "watch",
     "zstd",

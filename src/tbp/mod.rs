@@ -56,6 +56,11 @@ pub enum UnsuitedRules {
         /// Visible rows.
         visible: u8,
     },
+    /// Pieces appear in a row of their own.
+    #[error(
+        "the protocol leaves the row in which pieces appear to the rules that everyone plays: expected no spawn_row"
+    )]
+    SpawnRow,
     /// Rows rise from below.
     #[error("the protocol has no words for rows that rise: expected no garbage")]
     Garbage,
@@ -78,6 +83,9 @@ pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     }
     if rules.width != WIDTH || visible != VISIBLE_ROWS {
         return Err(UnsuitedRules::Size { width: rules.width, visible });
+    }
+    if rules.spawn_row.is_some() {
+        return Err(UnsuitedRules::SpawnRow);
     }
     if rules.garbage.is_some() {
         return Err(UnsuitedRules::Garbage);

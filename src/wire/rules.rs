@@ -43,6 +43,8 @@ pub struct RulesChoice {
     pub half_turns: Option<HalfTurns>,
     /// Which spins are told apart.
     pub spins: Option<SpinRule>,
+    /// The row in which pieces appear.
+    pub spawn_row: Option<u32>,
     /// Whether a piece can be held.
     pub hold: Option<bool>,
     /// Points for a piece.
@@ -121,6 +123,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             lock_delay,
             lock_resets,
             garbage,
+            spawn_row,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -193,6 +196,12 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
         }
         rules.timing = timing(&rules, [*gravity, *lock_delay, *lock_resets])?;
         rules.check()?;
+        // Its bound depends on other choices.
+        if let Some(spawn_row) = *spawn_row {
+            rules.check_spawn_row(spawn_row)?;
+            rules.spawn_row = Some(spawn_row as u8);
+            rules.check()?;
+        }
         Ok(ResolvedRules { preset: preset.name, rules })
     }
 }
@@ -231,6 +240,7 @@ impl From<&RulesChoice> for pb::Rules {
             lock_delay: rules.lock_delay,
             lock_resets: rules.lock_resets,
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),
+            spawn_row: rules.spawn_row,
         }
     }
 }
@@ -250,6 +260,7 @@ impl From<&ResolvedRules> for RulesChoice {
             rotation,
             half_turns,
             spins,
+            spawn_row,
             hold,
             scoring,
             clear_points,
@@ -272,6 +283,7 @@ impl From<&ResolvedRules> for RulesChoice {
             rotation: Some(rotation),
             half_turns: Some(half_turns),
             spins: Some(spins),
+            spawn_row: spawn_row.map(u32::from),
             hold: Some(hold),
             clear_points: Some(clear_points),
             attack: Some(attack),
@@ -398,6 +410,7 @@ impl From<RulesError> for DecodeError {
             RulesError::Width(_) => DecodeError::field("width", problem),
             RulesError::Height(_) => DecodeError::field("height", problem),
             RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
+            RulesError::SpawnRow { .. } => DecodeError::field("spawn_row", problem),
             RulesError::Preview(_) => DecodeError::field("preview", problem),
             RulesError::Points { field, .. }
             | RulesError::Timing { field, .. }

@@ -427,6 +427,7 @@ fn flags_can_turn_a_preset_into_any_other() {
             rotation,
             half_turns,
             spins,
+            spawn_row,
             hold,
             scoring,
             clear_points,
@@ -435,7 +436,7 @@ fn flags_can_turn_a_preset_into_any_other() {
             timing: _,
             garbage,
         } = preset.rules;
-        assert_eq!(garbage, None);
+        assert_eq!((garbage, spawn_row), (None, None));
         let rows_above = format!("--rows-above={}", rows_above.min(3));
         let flags = [
             format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),

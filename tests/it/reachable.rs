@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use tetrion::engine::reachable::perft::perft;
 use tetrion::engine::{
-    HalfTurns, Movement, NamedChoice, Paths, Playfield, Resting, RotationSystem, Spin, SpinRule, Tetromino,
-    parse_sequence,
+    HalfTurns, Movement, NamedChoice, Paths, Playfield, Resting, RotationSystem, Rules, Spin, SpinRule,
+    Tetromino, parse_sequence,
 };
 
 use crate::twin::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
@@ -45,6 +45,14 @@ fn leaves_with_half_turns_and_spins_are_those_of_cobra() {
         spawn_row: 5,
         spawn_lift: 0,
     };
+    // The same as a choice of the rules.
+    let rules = Rules {
+        rotation: RotationSystem::SrsPlus,
+        half_turns: HalfTurns::Cobra,
+        spawn_row: Some(5),
+        ..Rules::preset("guideline").unwrap()
+    };
+    assert_eq!(Movement::of(&rules), movement);
     for (n, count) in [17, 153, 4922, 162_035, 2_528_679].into_iter().enumerate() {
         assert_eq!(leaves(&movement, &"IOLJSZT"[..=n]), count, "{} pieces", n + 1);
     }

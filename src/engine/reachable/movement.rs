@@ -32,16 +32,16 @@ pub struct Movement {
 pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
-    /// That of rules under which pieces move on their way down: they appear in the highest visible row, a row higher if they
-    /// must.
+    /// That of rules under which pieces move on their way down: they appear in the row that the rules name; else in the highest
+    /// visible one, a row higher if they must.
     #[inline]
     pub fn of(rules: &Rules) -> Movement {
         Movement {
             rotation: rules.rotation,
             half_turns: rules.half_turns,
             spins: rules.spins,
-            spawn_row: rules.visible_rows() - 1,
-            spawn_lift: 1,
+            spawn_row: rules.spawn_row.unwrap_or(rules.visible_rows() - 1),
+            spawn_lift: if rules.spawn_row.is_some() { 0 } else { 1 },
         }
     }
 

@@ -21,7 +21,7 @@ use crate::env::columns::{
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, STEERED_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PLAIN_FORMAT, STEERED_FORMAT};
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -220,8 +220,11 @@ impl<'a> Reader<'a> {
             rules.timing = Some(Timing { gravity, lock_delay, lock_resets });
         }
         if format == FORMAT {
-            let (lines_per_piece, hole_moves) = (self.f64()?, self.f64()?);
-            rules.garbage = Some(Garbage { lines_per_piece, hole_moves, delay: self.byte()? });
+            rules.spawn_row = Some(self.byte()?).filter(|&row| row != NO_ROW);
+            if self.flag()? {
+                let (lines_per_piece, hole_moves) = (self.f64()?, self.f64()?);
+                rules.garbage = Some(Garbage { lines_per_piece, hole_moves, delay: self.byte()? });
+            }
         }
         rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)

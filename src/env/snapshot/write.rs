@@ -11,7 +11,7 @@ use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, PLAIN_FORMAT, SHORT_FORMAT, STEERED_FORMAT};
+use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PLAIN_FORMAT, SHORT_FORMAT, STEERED_FORMAT};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -30,7 +30,7 @@ impl EnvState {
         let is_modern = is_modern(&self.rules);
         let has_invalid = self.invalid_actions != InvalidActions::default();
         let format = match (is_modern, has_invalid) {
-            (true, _) if self.rules.garbage.is_some() => FORMAT,
+            (true, _) if has_latest(&self.rules) => FORMAT,
             (true, _) if self.rules.steers() => STEERED_FORMAT,
             (true, _) => MODERN_FORMAT,
             (false, true) => SHORT_FORMAT,
@@ -122,6 +122,11 @@ fn is_modern(rules: &Rules) -> bool {
     rules.hold || rules.names_spots() || rules.keeps_chain() || rules.garbage.is_some()
 }
 
+/// Whether rules have more than all formats but the last one can say.
+fn has_latest(rules: &Rules) -> bool {
+    rules.garbage.is_some() || rules.spawn_row.is_some()
+}
+
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     fn code(choice: impl NamedChoice) -> u8 {
         choice.number() - 1
@@ -138,6 +143,7 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         rotation,
         half_turns,
         spins,
+        spawn_row,
         hold,
         scoring,
         clear_points,
@@ -165,6 +171,9 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
     }
     if let Some(Timing { gravity, lock_delay, lock_resets }) = timing {
         out.extend([gravity, lock_delay, lock_resets]);
+    }
+    if has_latest(rules) {
+        out.extend([spawn_row.unwrap_or(NO_ROW), garbage.is_some().into()]);
     }
     if let Some(Garbage { lines_per_piece, hole_moves, delay }) = garbage {
         out.extend([lines_per_piece, hole_moves].into_iter().flat_map(f64::to_le_bytes));

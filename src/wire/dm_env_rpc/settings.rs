@@ -89,7 +89,7 @@ pub enum Dealt {
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 32] = [
+pub static SETTINGS: [Setting; 33] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -151,6 +151,15 @@ pub static SETTINGS: [Setting; 32] = [
     rules_choice::<SpinRule>(|tensor, draft| {
         put(choice::<SpinRule>(tensor), |number| draft.rules.spins = Some(number))
     }),
+    Setting {
+        name: "spawn_row",
+        takes: "an integer",
+        description: Words(
+            "where pieces turn on their way: the row in which they appear; the highest visible one, or one higher",
+        ),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::integer(tensor), |row| draft.rules.spawn_row = Some(row)),
+    },
     Setting {
         name: "hold",
         takes: "an integer",

@@ -35,6 +35,7 @@ async fn every_setting_does_what_it_says() {
         ("rotation", text("srs_plus")),
         ("half_turns", text("cobra")),
         ("spins", text("all_spins")),
+        ("spawn_row", int64(12)),
         ("hold", int64(1)),
         ("clear_points", text("attack")),
         ("attack", text("cold_clear")),
@@ -84,7 +85,7 @@ async fn every_setting_does_what_it_says() {
     assert_eq!(rules.top_out(), pb::TopOut::Overflow);
     assert_eq!(rules.orientation_table(), pb::OrientationTable::Guideline);
     assert_eq!(rules.reach(), pb::Reach::Srs);
-    assert_eq!((rules.rows_above(), rules.hold()), (3, true));
+    assert_eq!((rules.rows_above(), rules.hold(), rules.spawn_row), (3, true, Some(12)));
     assert_eq!(rules.rotation(), pb::RotationSystem::SrsPlus);
     assert_eq!(rules.half_turns(), pb::HalfTurns::Cobra);
     assert_eq!(rules.spins(), pb::SpinRule::AllSpins);

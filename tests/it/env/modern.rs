@@ -120,13 +120,14 @@ impl Game {
     }
 
     pub fn movement(&self) -> TwinMovement {
-        let Rules { height, rows_above, rotation, half_turns, spins, .. } = self.rules;
+        let Rules { height, rows_above, rotation, half_turns, spins, spawn_row, .. } = self.rules;
+        let usual = i32::from(height - rows_above) - 1;
         TwinMovement {
             rotation: rotation.name(),
             half_turns: half_turns.name(),
             spins: spins.name(),
-            spawn_row: i32::from(height - rows_above) - 1,
-            spawn_lift: 1,
+            spawn_row: spawn_row.map_or(usual, i32::from),
+            spawn_lift: if spawn_row.is_some() { 0 } else { 1 },
         }
     }
 
@@ -266,6 +267,17 @@ fn rule_sets() -> Vec<Rules> {
         Rules { hold: true, preview: 2, randomizer: Randomizer::Bag7, ..Rules::simplified(6, 8) },
         // Clears in a row in the game of the literature.
         Rules { attack: AttackTable::Jstris, randomizer: Randomizer::Bag7, ..Rules::simplified(4, 12) },
+        // Other rows to appear in: the highest visible one and no other, a low one, the highest one.
+        Rules { spawn_row: Some(9), ..low },
+        Rules { spawn_row: Some(3), hold: false, ..plain },
+        Rules { spawn_row: Some(13), half_turns: HalfTurns::Tetrio, ..low },
+        Rules {
+            spawn_row: Some(8),
+            garbage: garbage(0.5, 0.2, 1),
+            top_out: TopOut::Overflow,
+            width: 5,
+            ..low
+        },
         // Rows that rise: in the buffer, often and from far below, and where clears take lines away that wait.
         Rules { garbage: garbage(1.0, 0.05, 1), ..guideline() },
         Rules { garbage: garbage(2.5, 1.0, 0), ..low },
@@ -465,6 +477,17 @@ fn rules_that_contradict_each_other_are_refused() {
     check(Rules { spins: SpinRule::TSpins, ..plain }, "rotation, half_turns and spins need reach srs");
     check(Rules { rows_above: 2, ..plain }, "rows_above needs reach srs");
     check(Rules { top_out: TopOut::LockOut, ..plain }, "top-out lock_out needs reach srs");
+    check(Rules { spawn_row: Some(5), ..plain }, "spawn_row needs reach srs");
+    let above = |spawn_row| Rules { spawn_row: Some(spawn_row), ..guideline() };
+    assert_eq!([0, 19, 23].map(|row| above(row).check()), [Ok(()); 3]);
+    check(
+        above(24),
+        "spawn_row is 24, expected 0..=23: at most 3 rows above the 20 visible ones, and 1 above all",
+    );
+    let high = Rules { height: 20, rows_above: 0, top_out: TopOut::Overflow, ..above(20) };
+    assert_eq!(high.check(), Ok(()));
+    let error = RulesError::SpawnRow { spawn_row: 21, most: 20, visible: 20 };
+    assert_eq!(Rules { spawn_row: Some(21), ..high }.check(), Err(error));
     check(
         Rules { orientations: OrientationTable::Lab, ..guideline() },
         "reach srs needs the guideline's orientation table",

@@ -205,6 +205,8 @@ fn rule_sets() -> Vec<Rules> {
         Rules { timing: timing(2, 1, 9), rotation: RotationSystem::None, width: 6, ..plain },
         Rules { timing: timing(4, 6, 1), spins: SpinRule::TSpinsStrict, width: 5, height: 10, ..keys() },
         Rules { timing: timing(1, 2, 1), top_out: TopOut::Overflow, rows_above: 0, height: 8, ..keys() },
+        Rules { timing: timing(1, 2, 1), spawn_row: Some(13), ..keys() },
+        Rules { timing: timing(4, 2, 1), spawn_row: Some(6), ..plain },
         Rules { timing: timing(1, 2, 1), garbage: garbage(0.7, 0.3, 1), ..keys() },
         Rules { timing: timing(3, 3, 2), garbage: garbage(1.5, 0.0, 0), width: 5, ..plain },
     ]

@@ -1,4 +1,4 @@
-//! Garbage over the wire: its rules and their defaults, what a session shows and saves.
+//! Garbage over the wire: its rules and their defaults, what a session shows and saves; and the row in which pieces appear.
 
 use tetrion::engine::{Garbage, Rules};
 use tetrion::wire::pb;
@@ -135,4 +135,40 @@ async fn afterstates_are_those_before_rows_rise() {
     // Three rows below, and all else three rows further up.
     assert_eq!(after[3..], afterstate[..9]);
     assert!(after[..3].iter().all(|row| (*row as u32).count_ones() == 5), "{after:?}");
+}
+
+#[tokio::test]
+async fn pieces_appear_in_the_row_that_is_asked_for() {
+    let rules = |spawn_row| pb::Rules {
+        preset: "guideline".to_owned(),
+        action_model: Some(pb::ActionModel::Keypress.into()),
+        height: Some(24),
+        spawn_row,
+        ..Default::default()
+    };
+    let server = start().await;
+    let mut client = server.client().await;
+    for (spawn_row, expected) in [(None, 19.0), (Some(0), 0.0), (Some(7), 7.0), (Some(23), 23.0)] {
+        let settings = pb::SessionConfig {
+            rules: Some(rules(spawn_row)),
+            observation_fields: vec!["falling_cells".to_owned()],
+            ..config(1, 3)
+        };
+        let session = create(&mut client, settings).await;
+        assert_eq!(session.config.unwrap().rules.unwrap().spawn_row, spawn_row, "echoed as it is");
+        let answer = client.reset(reset(&session.name)).await.unwrap().into_inner();
+        assert_eq!(numbers(&answer.observations[0])[0], expected, "the lowest cell, {spawn_row:?}");
+        let saved = client.save_state(save(&session.name)).await.unwrap().into_inner();
+        let positions = pb::Positions { states: saved.states, ..Default::default() };
+        client.restore_state(restore(&session.name, positions)).await.unwrap();
+    }
+    #[track_caller]
+    fn refuses(rules: pb::Rules, expected: &str) {
+        let error = ResolvedRules::try_from(&rules).unwrap_err();
+        assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
+    }
+    let bounds = "expected 0..=23: at most 3 rows above the 20 visible ones, and 1 above all";
+    for row in [24, 255, 256, u32::MAX] {
+        refuses(rules(Some(row)), &format!("spawn_row is {row}, {bounds}"));
+    }
 }
