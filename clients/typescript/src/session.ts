@@ -39,6 +39,8 @@ export interface Observations {
   readonly falling_cells?: Int8Array;
   /** `[B, 8]`, where keys steer the piece of modern Tetris: what its cells do not say, in the order of the protocol's description. */
   readonly piece_state?: Uint8Array;
+  /** `[B, delay + 1]`, with `garbage`: the lines that wait, by the piece with which they may rise, the current one first. */
+  readonly garbage?: Uint8Array;
 }
 
 /** Infos by name, each of shape `[B]`; those that the session asked for. They count since the episode began. */
@@ -67,6 +69,8 @@ export interface Infos {
   readonly combo?: Uint16Array;
   /** 1 where the last clear was of four lines or by a spin. */
   readonly back_to_back?: Uint8Array;
+  /** Rows of garbage that have risen, with `garbage`. */
+  readonly garbage_rows?: BigUint64Array;
 }
 
 /** What a session shows when episodes begin. */

@@ -229,10 +229,10 @@ def _states(observed: Observed) -> list[GameState]:
             landing_row=landing_row,
             held=kept,
             piece_state=tuple(numbers),
-            garbage=tuple(lines_that_wait),
-            garbage_rows=rows_that_rose,
+            garbage=tuple(waits),
+            garbage_rows=rose,
         )
-        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept, numbers, lines_that_wait, rows_that_rose in zip(
+        for rows, piece, queue, cells, steps, pieces, lines, score, landing_row, kept, numbers, waits, rose in zip(
             boards,
             current,
             queues,

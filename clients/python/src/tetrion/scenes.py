@@ -20,8 +20,8 @@ import numpy.typing as npt
 LETTERS = "IOTZSJL"
 # Their shapes, lying: drawings, whatever the rules make of them.
 LYING = (("####",), ("##", "##"), ("###", ".#."), ("##.", ".##"), (".##", "##."), ("#..", "###"), ("..#", "###"))
-# The keys that turn a piece, see `ActionModel` in the proto files.
-TURN_LEFT, TURN_RIGHT, TURN_HALF = 3, 4, 8
+# The keys that move a piece to a side, and that turn it, see `ActionModel` in the proto files.
+LEFT, RIGHT, TURN_LEFT, TURN_RIGHT, TURN_HALF = 1, 2, 3, 4, 8
 # What is in a cell, besides the number of a tetromino.
 EMPTY, GIVEN = -1, 7
 # How games end, and in words.
@@ -178,10 +178,13 @@ class Course:
         lines = state.lines - before.lines
         piece = self._placed(before, action)
         shapes = self._landing_shapes(before, piece, action)
-        # Rows have risen after it: what they pushed over the top is not known any more, and the game is over then.
+        # Rows have risen after it. What they pushed over the top does not show any more; the game is over then.
         risen = state.garbage_rows - before.garbage_rows
         after = (*state.rows[risen:], *[0] * risen)
         cells, cleared = landed(before.rows, after, self._width, lines, state.landing_row, shapes)
+        if risen and len(cells) < 4:
+            top, column = len(after) - risen, self._column(before, action)
+            cells = _completed(cells, before.rows, self._width, state.landing_row, shapes, top, column)
         self.landing = Landing(piece, cells, cleared, lines)
         for row, column in cells:
             self._cells[row, column] = piece
@@ -202,6 +205,12 @@ class Course:
         if self._hold_from is None or action < self._hold_from:
             return before.current
         return before.held if before.held >= 0 else before.queue[0]
+
+    def _column(self, before: GameState, action: int) -> int | None:
+        """The leftmost column of the piece that an action lets land, where that is known."""
+        if before.falling:
+            return min(column for _, column in before.falling) + {LEFT: -1, RIGHT: 1}.get(action, 0)
+        return action % self._width if self._shapes else None
 
     def _landing_shapes(self, before: GameState, piece: int, action: int) -> Sequence[Cells]:
         """The orientations in which the piece may land."""
@@ -272,6 +281,20 @@ def landed(
         if cells and cells[0][0] == landing_row and _is_part(cells, shapes, len(before)):
             return cells, cleared
     return (), ()
+
+
+def _completed(
+    cells: Cells, before: Sequence[int], width: int, low: int, shapes: Sequence[Cells], top: int, column: int | None
+) -> Cells:
+    """The cells of a landed piece, with those from row `top` on, which do not show: at the place nearest to a column."""
+    found = []
+    for whole in shapes:
+        for left in range(width - max(place for _, place in whole)):
+            all_cells = tuple((row + low, place + left) for row, place in whole if row + low < len(before))
+            is_free = not any(before[row] >> place & 1 for row, place in all_cells)
+            if is_free and tuple(cell for cell in all_cells if cell[0] < top) == cells:
+                found.append((0 if column is None else abs(left - column), all_cells))
+    return min(found)[1] if found else cells
 
 
 def _is_part(cells: Cells, shapes: Sequence[Cells], height: int) -> bool:
