@@ -62,6 +62,30 @@ fn perft_counts_placements_with_kicks() {
     assert_eq!(json[0]["positions"], 1 + 17 + 153);
 }
 
+/// There is no chance in a count. A row to appear in is a choice like others: with a low one there are fewer placements.
+#[test]
+fn perft_takes_a_spawn_row_and_no_garbage() {
+    let output = tetrion(&["perft", "--garbage", "0.5", "IO"], &[]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("the tree of placements has no chance in it, expected no garbage"), "{error}");
+    // The count of cobra-movegen where pieces appear in row 5.
+    let args = [
+        "perft",
+        "--rules",
+        "guideline",
+        "--rotation",
+        "srs_plus",
+        "--half-turns",
+        "cobra",
+        "--spawn-row",
+        "5",
+    ];
+    let args: Vec<&str> = args.into_iter().chain(["IOL", "IOLJ"]).collect();
+    let counted = [["10x20", "IOL", "4922"], ["10x20", "IOLJ", "162035"]];
+    assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), counted);
+}
+
 #[test]
 fn options_come_from_flags_then_the_environment_then_a_file() {
     let file = std::env::temp_dir().join(format!("tetrion-{}.toml", std::process::id()));

@@ -412,6 +412,22 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 }
 
 #[test]
+fn garbage_is_one_flag_or_three() {
+    let controller = ["--controller", "bcts", "--max-pieces", "100"];
+    let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
+    let usual = serde_json::json!({"garbage": 0.25, "garbage_delay": 1, "garbage_hole_moves": 0.05});
+    assert_eq!(changes(&["--garbage", "0.25"]), usual);
+    let all = ["--garbage", "2", "--garbage-hole-moves", "1", "--garbage-delay", "0"];
+    let named = serde_json::json!({"garbage": 2.0, "garbage_delay": 0, "garbage_hole_moves": 1.0});
+    assert_eq!(changes(&all), named);
+    assert_eq!(changes(&["--garbage", "0"]), serde_json::json!({}));
+    let error = refused(&[&controller[..], &["--garbage", "5"]].concat(), 2);
+    assert!(error.contains("is 5, expected more than 0 and at most 4"), "{error}");
+    let error = refused(&[&controller[..], &["--garbage-delay", "3"]].concat(), 2);
+    assert!(error.contains("is 3, expected none"), "{error}");
+}
+
+#[test]
 fn flags_can_turn_a_preset_into_any_other() {
     for preset in &PRESETS {
         // The size is that of all tests of this file.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use tetrion::agents::{Agent, AgentRow, CONTROLLERS, Controller, Kernel, MonteCarlo, TerminalPolicy};
-use tetrion::engine::{Playfield, Randomizer, Reach, Rules, RulesError, TopOut};
+use tetrion::engine::{Garbage, Playfield, Randomizer, Reach, Rules, RulesError, TopOut};
 use tetrion::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process, Solution, Value};
 use tetrion::pool::Pool;
 
@@ -232,6 +232,10 @@ fn what_cannot_be_solved_is_refused() {
     assert_eq!(
         with(|rules| rules.reach = Reach::SidewaysWalk),
         format!("reach is sideways_walk, expected straight_drop: {behind}")
+    );
+    assert_eq!(
+        with(|rules| rules.garbage = Some(Garbage::DEFAULT)),
+        format!("garbage is on, expected off: {behind}")
     );
     let keys = refused(Rules { width: 4, height: 4, ..Rules::preset("lab").unwrap() }, MAX_AFTERSTATES);
     assert_eq!(keys.to_string(), format!("action_model is keypress, expected placement: {behind}"));

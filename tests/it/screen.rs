@@ -9,7 +9,9 @@ use ratatui::widgets::Widget;
 use tetrion::agents::{Controller, Kernel};
 use tetrion::cli::reasons::Reasons;
 use tetrion::cli::screen::{Board, CellSize, Palette, Seat, Show};
-use tetrion::engine::{ActionModel, OrientationTable, PRESETS, Reach, Rules, Tetromino, parse_sequence};
+use tetrion::engine::{
+    ActionModel, Garbage, OrientationTable, PRESETS, Reach, Rules, Tetromino, parse_sequence,
+};
 use tetrion::recording::{Course, CurrentPiece, Pieces, Scene, Setup};
 
 /// A buffer as lines, without the blanks at their ends.
@@ -149,6 +151,30 @@ space pause  q quit
     assert_eq!(drawn, expected);
 }
 
+/// A red bar on the frame, a row high for each line, and numbers: those that may rise now, and the others.
+#[test]
+fn garbage_that_waits_is_a_bar_and_a_number() {
+    let garbage = Some(Garbage { lines_per_piece: 1.0, hole_moves: 0.0, delay: 1 });
+    let rules = Rules { garbage, ..Rules::simplified(6, 8) };
+    let lowest = |actions: &[u16], palette| {
+        let course = course(rules, "OOOOOO", actions);
+        let drawn = show(&course, None, 1, palette, (40, 14));
+        let lines: Vec<String> = drawn.lines().map(str::to_owned).collect();
+        let bar = lines[1..9].iter().map(|line| line.chars().next().unwrap()).collect::<String>();
+        let number = lines[1][lines[1].find("garbage").unwrap()..].to_owned();
+        (bar, number, lines[8].clone())
+    };
+    let (bar, number, _) = lowest(&[], Palette::Ascii);
+    assert_eq!((bar.as_str(), number.as_str()), ("||||||||", "garbage      0"));
+    let (bar, number, _) = lowest(&[0], Palette::Ascii);
+    assert_eq!((bar.as_str(), number.as_str()), ("|||||||!", "garbage   0 +1"));
+    // One has risen: its hole is in column 2. Two wait.
+    let (bar, number, floor) = lowest(&[0, 2, 0], Palette::Ascii);
+    assert_eq!((bar.as_str(), number.as_str()), ("||||||!!", "garbage   1 +1"));
+    assert_eq!(&floor[..14], "![][] .[][][]|");
+    assert_eq!(lowest(&[0, 2], Palette::Usual).0, "││││││██");
+}
+
 #[test]
 fn a_screen_of_80_by_24_holds_the_playfield_of_the_literature_and_the_reasons() {
     let course = course(Rules::simplified(10, 20), "OISZT", &[0]);
@@ -179,7 +205,9 @@ fn nothing_breaks_at_any_size() {
         preview: 6,
         ..Rules::simplified(32, 40)
     };
-    let all = PRESETS.iter().map(|preset| preset.rules).chain([Rules::simplified(4, 4), widest]);
+    let garbage = Some(Garbage { lines_per_piece: 4.0, ..Garbage::DEFAULT });
+    let all = PRESETS.iter().map(|preset| preset.rules);
+    let all = all.chain([Rules::simplified(4, 4), widest, Rules { garbage, ..Rules::simplified(4, 4) }]);
     for rules in all {
         let course = course(rules, "IOTZSJLIOTZSJL", &[]);
         let agent = Controller::named("tetrion-10x10").unwrap().agent(rules.width).unwrap();

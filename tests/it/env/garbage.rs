@@ -291,7 +291,7 @@ fn a_new_seed_deals_other_garbage() {
     assert!(state.incoming().waiting() > 0, "something waits");
     let play = |reseed| {
         let mut batch = running(batch.config().clone(), &Seeding::Session(0));
-        batch.restore(None, Restored::States(&[state.clone()]), reseed).unwrap();
+        batch.restore(None, Restored::States(std::slice::from_ref(&state)), reseed).unwrap();
         let start = see(&batch, Field::Garbage, None);
         let mut dice = Dice::new(2);
         let mut shown = vec![];
@@ -356,4 +356,41 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
         assert!(batch.incoming(0).just_risen > 0, "{rules:?}");
         super::snapshots::no_changed_byte_is_unsafe(&batch, &mut dice);
     }
+}
+
+/// A changed part of a snapshot is named. Where things stand on a 6 x 12 playfield after a landing.
+#[test]
+fn what_a_snapshot_must_not_hold_is_named() {
+    use tetrion::engine::RULES_VERSION;
+    use tetrion::env::SnapshotError::{self, Corrupt};
+    let mut batch = batch(with(1.5, 0.3, 1, Rules::simplified(6, 12)), &Seeding::Environments(vec![3]));
+    for action in [0, 2, 0] {
+        batch.step(&[action], None).unwrap();
+    }
+    const RISEN: u8 = 2;
+    assert_eq!((batch.incoming(0).just_risen, batch.incoming(0).risen), (RISEN, RISEN.into()));
+    const RULES: usize = 7 + RULES_VERSION.len() + 8 + 6 * 8 + 7;
+    const LANDED: usize = RULES + 2 + 8 + 8 + 1 + 2 + 6 * 8 + 1 + 2;
+    const WAITING: usize = LANDED + 1 + RISEN as usize + 1;
+    let snapshot = batch.state(0).to_bytes();
+    let check = |at: usize, bytes: &[u8], expected: SnapshotError| {
+        let mut content = snapshot[..snapshot.len() - 8].to_vec();
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        let changed = super::snapshots::with_checksum(content);
+        assert_eq!(EnvState::from_bytes(&changed).unwrap_err(), expected, "{bytes:?} at {at}");
+    };
+    check(4, &[6, 0], SnapshotError::UnknownFormat(6));
+    check(RULES, &[5], Corrupt("its rules cannot be played"));
+    check(RULES + 1, &[2], Corrupt("a flag is neither 0 nor 1"));
+    check(RULES + 2, &f64::NAN.to_le_bytes(), Corrupt("its rules cannot be played"));
+    check(RULES + 10, &1.5f64.to_le_bytes(), Corrupt("its rules cannot be played"));
+    check(RULES + 18, &[8], Corrupt("its rules cannot be played"));
+    check(LANDED, &[13], Corrupt("more rows rose than there are"));
+    check(LANDED + 1, &[6], Corrupt("a row that rose has no hole"));
+    let hole = snapshot[LANDED + 2];
+    check(LANDED + 2, &[(hole + 1) % 6], Corrupt("the rows that rose are not those of the episode"));
+    check(WAITING, &[12, 1], Corrupt("more garbage waits than there are rows"));
+    check(WAITING + 2, &[1], Corrupt("the rows that rose are not those of the episode"));
+    check(WAITING + 2, &u64::MAX.to_le_bytes(), Corrupt("a counter is beyond reach"));
+    check(WAITING + 10, &[6], Corrupt("the last row that rose has no hole"));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tetrion::agents::Controller;
 use tetrion::cli::run_folder::{CONFIG, CURVE, GENERATIONS, WEIGHTS};
-use tetrion::cli::weights::Weights;
+use tetrion::cli::weights::{GarbageNote, Weights};
 
 use super::{SMALL, empty_folder, files, resume, succeeded};
 use crate::evaluate::tetrion;
@@ -96,6 +96,41 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
         tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
     assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+}
+
+/// Rows that rise, and pieces that appear in another row: in the settings, in the weights, and in what plays them again.
+#[test]
+fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so() {
+    let folder = empty_folder("garbage");
+    let rules = ["--rules", "guideline", "--height", "14", "--rows-above", "4", "--spawn-row", "11"];
+    let garbage =
+        ["--garbage", "0.25", "--garbage-hole-moves", "0.5", "--garbage-delay", "2", "--max-pieces", "60"];
+    let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
+    let run = tetrion(&["train", "--features", "height4"])
+        .args(rules)
+        .args(garbage)
+        .args(short)
+        .arg("--out")
+        .arg(&folder)
+        .output();
+    succeeded(run.unwrap());
+    succeeded(resume(&folder, &["--generations", "2"]).output());
+    let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
+    let change = |name: &str| config["changes"][name].clone();
+    assert_eq!((change("garbage").as_float(), change("garbage_delay").as_integer()), (Some(0.25), Some(2)));
+    assert_eq!(change("spawn_row").as_integer(), Some(11));
+    let path = folder.join(WEIGHTS);
+    let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
+    let expected = GarbageNote { lines_per_piece: 0.25, hole_moves: 0.5, delay: 2 };
+    assert_eq!((rules.garbage, rules.modern.unwrap().spawn_row), (Some(expected), Some(11)));
+    let again = tetrion(&["evaluate", "--json", "--games", "6", "--max-pieces", "60"])
+        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .arg(&path)
+        .output();
+    let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
+    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+    let changes = &evaluated["rules_changes"];
+    assert_eq!((&changes["garbage_hole_moves"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
 }
 
 #[test]
