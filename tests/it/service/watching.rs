@@ -113,6 +113,7 @@ fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
     assert_eq!(env.queue, scene.next.iter().map(|piece| piece.letter()).collect::<String>(), "{at}");
     assert_eq!((env.lines, env.pieces, env.length), (scene.lines, scene.pieces, scene.steps), "{at}");
     assert_eq!(env.episode_return, scene.score, "{at}");
+    assert_eq!(env.garbage, scene.garbage.iter().map(|&lines| lines.into()).collect::<Vec<u32>>(), "{at}");
 }
 
 /// A learner that acts at random, and the same games as recordings play them.
@@ -235,7 +236,9 @@ async fn frames_show_what_recordings_show() {
     use pb::AutoresetMode::{NextStep, SameStep};
     let server = start().await;
     let mut client = server.client().await;
-    for (number, (preset, width, height, preview, mode, limit)) in [
+    let rising =
+        |lines_per_piece| pb::Garbage { lines_per_piece: Some(lines_per_piece), ..Default::default() };
+    let kinds = [
         ("simplified", 5, 6, 3, NextStep, 0),
         ("simplified", 4, 12, 0, SameStep, 0),
         ("survey", 6, 5, 1, SameStep, 9),
@@ -243,12 +246,12 @@ async fn frames_show_what_recordings_show() {
         ("lab", 6, 7, 1, NextStep, 40),
         ("lab", 5, 6, 6, SameStep, 0),
         ("leiden", 20, 6, 0, NextStep, 0),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    let plain = kinds.into_iter().map(|kind| (kind, None));
+    let all = plain.chain(kinds.into_iter().map(|kind| (kind, Some(rising(0.7)))));
+    for (number, ((preset, width, height, preview, mode, limit), garbage)) in all.enumerate() {
         let config = pb::SessionConfig {
-            rules: rules(preset, width, height, preview),
+            rules: rules(preset, width, height, preview).map(|rules| pb::Rules { garbage, ..rules }),
             autoreset_mode: mode.into(),
             max_episode_steps: limit,
             ..config(7, 3 + number as u64)
