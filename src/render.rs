@@ -211,19 +211,11 @@ fn ansi(view: &View<'_>) -> String {
 
 /// A piece's letter in its colour.
 fn coloured(piece: Tetromino) -> String {
-    format!("\x1b[1;3{}m{piece}{RESET}", colour(piece))
+    format!("\x1b[1;3{}m{}{RESET}", colour(piece), piece.letter())
 }
 
 /// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange): its digit follows a 3 for
 /// the foreground and a 4 for the background.
 fn colour(piece: Tetromino) -> &'static str {
-    match piece {
-        Tetromino::I => "6",
-        Tetromino::O => "3",
-        Tetromino::T => "5",
-        Tetromino::Z => "1",
-        Tetromino::S => "2",
-        Tetromino::J => "4",
-        Tetromino::L => "8;5;208",
-    }
+    ["6", "3", "5", "1", "2", "4", "8;5;208"][piece.index()]
 }

@@ -54,7 +54,7 @@ impl FallingPiece {
     /// Its shape in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
-        &POSES[self.tetromino as usize][usize::from(self.turns)]
+        &POSES[self.tetromino.index()][usize::from(self.turns)]
     }
 
     /// The row and the column of the lower left corner of its bounding box.
@@ -133,7 +133,7 @@ impl FallingPiece {
         let target_turns = [0, 1, 3, 2][usize::from(target.orientation)];
         let turn = match (target_turns + 4 - self.turns) % 4 {
             0 => {
-                let anchor = POSES[self.tetromino as usize][usize::from(target_turns)].anchor_column;
+                let anchor = POSES[self.tetromino.index()][usize::from(target_turns)].anchor_column;
                 return match self.column.cmp(&(target.column + anchor)) {
                     std::cmp::Ordering::Greater => Key::Left,
                     std::cmp::Ordering::Less => Key::Right,

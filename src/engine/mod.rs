@@ -13,6 +13,7 @@
 //! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
 //! and n ([`rng`], [`randomizer`]), so a seed is a promise that any other language can keep too.
 
+pub mod piece;
 pub mod rng;
 pub mod tetromino;
 
@@ -54,6 +55,7 @@ pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use paths::{Paths, Press};
 pub use perft::{Perft, perft};
+pub use piece::Piece;
 pub use place::Arrival;
 pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};

@@ -256,7 +256,7 @@ impl<'a> Room<'a> {
         let width = playfield.width().into();
         let mut room = Room { tetromino, turns, spins: movement.spins, width, full, free: [[0; 32]; 4] };
         for orientation in 0..4 {
-            let cells = cells_from_anchor(tetromino as usize, orientation);
+            let cells = cells_from_anchor(tetromino.index(), orientation);
             for column in 0..width {
                 let taken = cells.iter().fold(0, |taken, &(columns, rows)| {
                     let full = room.full_in(column + i32::from(columns));

@@ -108,7 +108,7 @@ pub(super) trait Ground {
 
     /// The placement of a piece that comes to rest where it is.
     fn resting(&self, place: Place) -> Resting {
-        let shape = &TRUE_POSES[self.tetromino() as usize][place.orientation];
+        let shape = &TRUE_POSES[self.tetromino().index()][place.orientation];
         let orientation = match self.tetromino() {
             Tetromino::O => 0,
             Tetromino::I | Tetromino::S | Tetromino::Z => place.orientation % 2,

@@ -51,14 +51,14 @@ impl Odds {
     #[inline]
     pub fn certain(piece: Tetromino) -> Odds {
         let mut odds = [0; 7];
-        odds[piece as usize] = 1;
+        odds[piece.index()] = 1;
         Odds(odds)
     }
 
     /// That of a tetromino.
     #[inline]
     pub fn of(self, piece: Tetromino) -> u32 {
-        self.0[piece as usize]
+        self.0[piece.index()]
     }
 
     /// The mean of a number for each tetromino: odds times number, added up in order from 0, then divided by the sum of the
@@ -191,14 +191,14 @@ impl Dealer {
                 let mut odds = [0; 7];
                 let dealt = (self.dealt % 7) as usize;
                 let left = if dealt == 0 { &Tetromino::ALL[..] } else { &bag[dealt..] };
-                left.iter().for_each(|piece| odds[*piece as usize] = 1);
+                left.iter().for_each(|piece| odds[piece.index()] = 1);
                 Odds(odds)
             }
             Source::Balanced { behind, .. } => Odds(balanced_weights(behind)),
             Source::Nes { last: None, .. } => Odds::EVEN,
             Source::Nes { last: Some(last), .. } => {
                 let mut odds = [9; 7];
-                odds[*last as usize] = 2;
+                odds[last.index()] = 2;
                 Odds(odds)
             }
         }
@@ -268,7 +268,7 @@ impl Dealer {
             Source::Nes { seed, last } => {
                 let mut bag = bag;
                 if let Some(last) = last {
-                    bag[..=*last as usize].rotate_right(1);
+                    bag[..=last.index()].rotate_right(1);
                 }
                 DealerSource::Seed { seed: *seed, bag, behind: EVEN }
             }
@@ -309,7 +309,7 @@ fn balanced_weights(behind: &[u16; 7]) -> [u32; 7] {
 /// The further behind a tetromino is, the likelier it is to come: numbers near the bound of their type occur only in a state
 /// that was made up.
 fn count_one_more(behind: &mut [u16; 7], piece: Tetromino) {
-    let piece = piece as usize;
+    let piece = piece.index();
     if behind[piece] > 0 {
         behind[piece] -= 1;
         return;

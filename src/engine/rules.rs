@@ -515,7 +515,7 @@ impl Rules {
             OrientationTable::Leiden => &LEIDEN,
             OrientationTable::Guideline => &GUIDELINE,
         };
-        &table[tetromino as usize]
+        &table[tetromino.index()]
     }
 
     /// The size of the action space, whether or not all of them exist: [`Rules::num_placements`], twice that where a piece can

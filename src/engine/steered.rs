@@ -135,7 +135,7 @@ impl SteeredPiece {
     /// Its shape in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
-        &TRUE_POSES[self.tetromino as usize][usize::from(self.turns)]
+        &TRUE_POSES[self.tetromino.index()][usize::from(self.turns)]
     }
 
     /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
@@ -303,7 +303,7 @@ pub fn can_rest<C: Column, const N: usize>(
     resting: Resting,
 ) -> bool {
     let Resting { orientation, column, row, spin: _ } = resting;
-    let Some(shape) = TRUE_POSES[tetromino as usize].get(usize::from(orientation)) else { return false };
+    let Some(shape) = TRUE_POSES[tetromino.index()].get(usize::from(orientation)) else { return false };
     let around = Around::new(rules, playfield, tetromino);
     let place = Place {
         orientation: orientation.into(),
@@ -337,7 +337,7 @@ impl<'a, C: Column, const N: usize> Around<'a, C, N> {
 
     /// Moved down as far as it goes, but not at all if it rests.
     fn fallen(&self, place: Place) -> Option<Place> {
-        let shape = &TRUE_POSES[self.tetromino as usize][place.orientation];
+        let shape = &TRUE_POSES[self.tetromino.index()][place.orientation];
         let (row, column) = (place.row as u8 - shape.anchor_row, place.column as u8 - shape.anchor_column);
         // Above the height all cells are empty.
         let lands = self.playfield.resting_row(shape, row.min(self.playfield.height()), column);
@@ -364,7 +364,7 @@ impl<C: Column, const N: usize> Ground for Around<'_, C, N> {
 
     #[inline]
     fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool {
-        let shape = &TRUE_POSES[self.tetromino as usize][orientation];
+        let shape = &TRUE_POSES[self.tetromino.index()][orientation];
         let (row, column) = (row - i32::from(shape.anchor_row), column - i32::from(shape.anchor_column));
         let playfield = self.playfield;
         row >= 0

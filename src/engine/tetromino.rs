@@ -9,21 +9,22 @@
 
 use std::fmt;
 
-/// One of the seven tetrominoes, in the order in which they are numbered everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)] // a letter says all there is to say
-pub enum Tetromino {
-    I = 0,
-    O = 1,
-    T = 2,
-    Z = 3,
-    S = 4,
-    J = 5,
-    L = 6,
-}
+use super::piece::Piece;
 
+/// One of the seven tetrominoes: a [`Piece`] of the set that all rules but those with [other pieces](super::pieces) have.
+pub type Tetromino = Piece;
+
+/// The tetrominoes, in the order in which they are numbered everywhere.
+#[allow(missing_docs)] // a letter says all there is to say
 impl Tetromino {
+    pub const I: Tetromino = Piece::new(0);
+    pub const O: Tetromino = Piece::new(1);
+    pub const T: Tetromino = Piece::new(2);
+    pub const Z: Tetromino = Piece::new(3);
+    pub const S: Tetromino = Piece::new(4);
+    pub const J: Tetromino = Piece::new(5);
+    pub const L: Tetromino = Piece::new(6);
+
     /// All seven, by number.
     pub const ALL: [Tetromino; 7] =
         [Tetromino::I, Tetromino::O, Tetromino::T, Tetromino::Z, Tetromino::S, Tetromino::J, Tetromino::L];
@@ -45,15 +46,22 @@ impl Tetromino {
         None
     }
 
-    /// Its letter, upper case.
+    /// The letter of a tetromino, upper case.
+    ///
+    /// # Panics
+    /// For a piece of another set.
     pub const fn letter(self) -> char {
-        b"IOTZSJL"[self as usize] as char
+        b"IOTZSJL"[self.index()] as char
     }
 }
 
+/// The letter of a tetromino. Pieces of other sets have theirs there; here they are numbers.
 impl fmt::Display for Tetromino {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.letter())
+        match Tetromino::from_index(self.number()) {
+            Some(tetromino) => write!(f, "{}", tetromino.letter()),
+            None => write!(f, "{}", self.number()),
+        }
     }
 }
 

@@ -90,7 +90,7 @@ impl ActionTable {
     #[inline]
     pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
-        self.drops[piece as usize * self.num_of_a_piece + action]
+        self.drops[piece.index() * self.num_of_a_piece + action]
     }
 
     /// What a placement does, or `None` when it does not exist on this playfield.
@@ -133,7 +133,7 @@ impl ActionTable {
     ) {
         let are_keys = self.rules.action_model == ActionModel::Keypress;
         if are_keys || every_placement_exists(&self.rules, playfield) {
-            out.extend_from_slice(&self.masks[piece as usize * self.num_of_a_piece..][..self.num_of_a_piece]);
+            out.extend_from_slice(&self.masks[piece.index() * self.num_of_a_piece..][..self.num_of_a_piece]);
             return;
         }
         let start = out.len();

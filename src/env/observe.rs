@@ -192,7 +192,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
 /// A piece as its number, -1 for none.
 fn number(piece: Option<Tetromino>) -> u8 {
-    piece.map_or(-1i8, |piece| piece as i8) as u8
+    piece.map_or(-1i8, |piece| piece.number() as i8) as u8
 }
 
 /// Eight bytes of eight bits mirrored at their diagonal: bit i of byte j becomes bit j of byte i.

@@ -157,7 +157,7 @@ impl Process {
             Tetromino::ALL.map(|piece| f64::from(placements(rules, &empty, piece).len()));
         let all = Tetromino::ALL.map(|piece| placements(rules, &empty, piece).iter().collect::<Vec<_>>());
         // In straight drops the cells of a playfield hide none of them.
-        process.explore(limit, watch, |_, piece, chosen| chosen.extend(&all[piece as usize]))?;
+        process.explore(limit, watch, |_, piece, chosen| chosen.extend(&all[piece.index()]))?;
         Ok(process)
     }
 
@@ -225,7 +225,7 @@ impl Process {
                     let landed = place(&rules, &mut afterstate, piece, placement);
                     if !landed.terminal {
                         let number = self.number(packed(&afterstate));
-                        self.transitions.push(piece as usize, Transition::new(landed.lines.into(), number));
+                        self.transitions.push(piece.index(), Transition::new(landed.lines.into(), number));
                     }
                 }
             }

@@ -76,7 +76,7 @@ impl Hue {
 
 impl From<Tetromino> for Hue {
     fn from(tetromino: Tetromino) -> Hue {
-        Hue::Tetromino(tetromino as u8)
+        Hue::Tetromino(tetromino.number())
     }
 }
 

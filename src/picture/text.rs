@@ -109,8 +109,8 @@ fn of_256(rgb: Rgb) -> u16 {
 /// The lines beside the playfield.
 fn aside(scene: &Scene, scheme: Option<ColourScheme>) -> Vec<String> {
     let piece = |piece: Tetromino| match scheme {
-        Some(scheme) => format!("\x1b[1;38;5;{}m{piece}{RESET}", of_256(scheme.of(piece.into()))),
-        None => piece.to_string(),
+        Some(scheme) => format!("\x1b[1;38;5;{}m{}{RESET}", of_256(scheme.of(piece.into())), piece.letter()),
+        None => piece.letter().to_string(),
     };
     let mut lines = vec![
         format!("lines   {}", scene.lines),

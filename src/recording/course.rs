@@ -29,7 +29,7 @@ pub enum ActionRefused {
         num_actions: u32,
     },
     /// The current piece, or the one that it is held for, has no such placement here.
-    #[error("action {action} is no placement of {piece} here")]
+    #[error("action {action} is no placement of {} here", .piece.letter())]
     NoPlacement {
         /// Which.
         action: u16,
@@ -37,7 +37,7 @@ pub enum ActionRefused {
         piece: Tetromino,
     },
     /// A key that cannot be pressed now.
-    #[error("action {action}, {}, cannot be done with {piece} here", .key.name())]
+    #[error("action {action}, {}, cannot be done with {} here", .key.name(), .piece.letter())]
     NoKey {
         /// Which.
         action: u16,

@@ -56,7 +56,7 @@ impl Memory {
         field: &'static str,
         sequence: &Arc<[Tetromino]>,
     ) -> Result<Arc<[Tetromino]>, Refusal> {
-        let pieces: Vec<u8> = sequence.iter().map(|piece| *piece as u8).collect();
+        let pieces: Vec<u8> = sequence.iter().map(|piece| piece.number()).collect();
         let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
         if let Some(known) = alike.iter().find(|known| *known == sequence) {
             return Ok(known.clone());

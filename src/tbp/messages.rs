@@ -292,15 +292,9 @@ impl PieceCounts {
 
     /// How often a piece is in it.
     pub fn of_mut(&mut self, piece: Tetromino) -> &mut u32 {
-        match piece {
-            Tetromino::I => &mut self.i,
-            Tetromino::O => &mut self.o,
-            Tetromino::T => &mut self.t,
-            Tetromino::Z => &mut self.z,
-            Tetromino::S => &mut self.s,
-            Tetromino::J => &mut self.j,
-            Tetromino::L => &mut self.l,
-        }
+        let PieceCounts { i, o, t, l, j, s, z } = self;
+        let counts = [i, o, t, z, s, j, l];
+        counts.into_iter().nth(piece.index()).expect("one of the seven")
     }
 }
 

@@ -138,8 +138,8 @@ pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Sta
 pub(super) fn encode_drawing(position: &StartPosition) -> pb::Drawing {
     let StartPosition { playfield, piece, queue, held } = position;
     let queue = queue.iter().copied().map(Tetromino::letter).collect();
-    let held = held.map(|piece| piece.to_string()).unwrap_or_default();
-    pb::Drawing { rows: drawn_rows(playfield), piece: piece.to_string(), queue, held }
+    let held = held.map(|piece| piece.letter().to_string()).unwrap_or_default();
+    pb::Drawing { rows: drawn_rows(playfield), piece: piece.letter().to_string(), queue, held }
 }
 
 /// The rows of a playfield as people draw them, without the empty ones at the top.

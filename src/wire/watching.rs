@@ -113,7 +113,7 @@ pub fn encode_env(
         ghost_cells: encode_pairs(ghost.as_ref().map_or(&[], |ghost| ghost)),
         queue: pieces.iter().skip(1).map(|piece| piece.letter()).collect(),
         last_episode: last_episode.copied(),
-        held: batch.held(env_id).map(|piece| piece.to_string()).unwrap_or_default(),
+        held: batch.held(env_id).map(|piece| piece.letter().to_string()).unwrap_or_default(),
         garbage: batch.incoming(env_id).seen(rules).iter().map(|&lines| lines.into()).collect(),
     }
 }
@@ -130,7 +130,7 @@ fn encode_phase(phase: EpisodePhase) -> pb::EpisodePhase {
 fn encode_cell(cell: &Cell) -> u8 {
     match cell {
         Cell::Empty => 0,
-        Cell::Of(tetromino) => 1 + *tetromino as u8,
+        Cell::Of(tetromino) => 1 + tetromino.number(),
         Cell::Given => 1 + Tetromino::ALL.len() as u8,
     }
 }

@@ -350,10 +350,10 @@ fn odds_follow_from_all_pieces_dealt_so_far() {
         for n in 0..60 {
             let most = came.into_iter().max().unwrap();
             for piece in Tetromino::ALL {
-                let expected = 5 + most - came[piece as usize];
+                let expected = 5 + most - came[piece.index()];
                 assert_eq!(dealer.odds().of(piece), expected, "piece {n} of seed {seed}, {piece}");
             }
-            came[dealer.deal().unwrap() as usize] += 1;
+            came[dealer.deal().unwrap().index()] += 1;
         }
         // Under nes, of the 56 outcomes of a draw of eight and another of seven, those that end with the piece.
         let mut dealer = Dealer::seeded(Randomizer::Nes, seed);

@@ -81,7 +81,10 @@ fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
     let rows: Vec<u32> = (0..num_positions).flat_map(caves).collect();
     let packed = pb::PackedPositions {
         boards: Some(tensor::encode(vec![num_positions, WIDE.1.into()], &rows)),
-        pieces: Some(tensor::encode(vec![num_positions], &vec![Tetromino::T as u8; num_positions as usize])),
+        pieces: Some(tensor::encode(
+            vec![num_positions],
+            &vec![Tetromino::T.number(); num_positions as usize],
+        )),
         queues: None,
         held: None,
     };

@@ -33,7 +33,7 @@ fn check(
 
 #[test]
 fn pieces_come_to_rest_on_the_first_thing_under_any_of_their_cells() {
-    use Tetromino::*;
+    use crate::support::letters::*;
     check("...../...../.....", O, 0, 3, "...../...##/...##", 0, false);
     check("...../...../..#..", S, 1, 1, "..##./.##../..#..", 0, false);
     check("...../...../.#.../##...", J, 1, 2, "...../...#./.#.#./####.", 0, false);
@@ -43,7 +43,7 @@ fn pieces_come_to_rest_on_the_first_thing_under_any_of_their_cells() {
 
 #[test]
 fn full_rows_vanish_and_what_lies_above_moves_down() {
-    use Tetromino::*;
+    use crate::support::letters::*;
     check("...../...../...../####.", O, 0, 3, "...../...##/...##/####.", 0, false);
     check(
         "...../...../#..../####./####./####./####.",
@@ -61,7 +61,7 @@ fn full_rows_vanish_and_what_lies_above_moves_down() {
 
 #[test]
 fn a_game_ending_placement_clears_nothing_and_is_cut_off_at_the_height() {
-    use Tetromino::*;
+    use crate::support::letters::*;
     check("####./####./####./####.", I, 0, 4, "...../...../...../.....", 4, false);
     check("####./####./####./#####", I, 0, 4, "#####/#####/#####/#####", 0, true);
     check("..../..../#.../#...", I, 0, 0, "#.../#.../#.../#...", 0, true);
@@ -119,8 +119,8 @@ fn orientations_are_numbered_as_each_source_draws_them() {
         }
         assert_eq!(rules.shapes(piece).len(), drawings.split_ascii_whitespace().count(), "{piece}");
     }
+    use crate::support::letters::*;
     use OrientationTable::*;
-    use Tetromino::*;
     check(Literature, I, "#/#/#/# ####");
     check(Literature, T, "#./##/#. .#./### .#/##/.# ###/.#.");
     check(Literature, Z, ".#/##/#. ##./.##");
@@ -240,7 +240,7 @@ fn uniform_pieces_are_uniform() {
     let mut counts = [0u32; 7];
     let mut dealer = Dealer::seeded(Randomizer::Uniform, 0);
     for _ in 0..70_000 {
-        counts[dealer.deal().unwrap() as usize] += 1;
+        counts[dealer.deal().unwrap().index()] += 1;
     }
     // Six degrees of freedom: 22.5 is the 99.9 % point.
     let chi_squared: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();

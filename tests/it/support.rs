@@ -293,3 +293,17 @@ pub fn lab_placements() -> impl Iterator<Item = LabPlacements> {
         LabPlacements { head, rules, playfield, piece, rows }
     })
 }
+
+/// The seven by their letters alone, for tables of cases.
+#[allow(unused)] // a module takes those that it has cases of
+pub mod letters {
+    use tetrion::engine::Tetromino;
+
+    pub const I: Tetromino = Tetromino::I;
+    pub const O: Tetromino = Tetromino::O;
+    pub const T: Tetromino = Tetromino::T;
+    pub const Z: Tetromino = Tetromino::Z;
+    pub const S: Tetromino = Tetromino::S;
+    pub const J: Tetromino = Tetromino::J;
+    pub const L: Tetromino = Tetromino::L;
+}

@@ -49,7 +49,7 @@ impl Palette {
             Palette::ColourBlind => [74, 227, 175, 166, 36, 25, 178],
             Palette::Ascii => return Color::Reset,
         };
-        Color::Indexed(colours[tetromino as usize])
+        Color::Indexed(colours[tetromino.index()])
     }
 
     /// A bar of something that is about to come.

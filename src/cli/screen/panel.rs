@@ -50,10 +50,10 @@ impl Panel<'_> {
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
         let mut lines = Lines { area, y: area.y, buffer, palette };
-        let piece = scene.current.map_or("-".to_owned(), |current| current.tetromino.to_string());
+        let piece = scene.current.map_or("-".to_owned(), |current| current.tetromino.letter().to_string());
         lines.pair("piece", &piece);
         if rules.hold {
-            lines.pair("hold", &scene.held.map_or("-".to_owned(), |held| held.to_string()));
+            lines.pair("hold", &scene.held.map_or("-".to_owned(), |held| held.letter().to_string()));
         }
         if !scene.garbage.is_empty() {
             lines.pair("garbage", &waiting(&scene.garbage));

@@ -235,7 +235,7 @@ impl Learning {
         for game in &self.games[games] {
             for piece in Tetromino::ALL {
                 playfields.extend(&game.rows);
-                pieces.push(piece as u8);
+                pieces.push(piece.number());
             }
         }
         tokio::spawn(async move {

@@ -63,7 +63,7 @@ impl Movement {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
     ) -> Option<u8> {
-        let shape = &TRUE_POSES[tetromino as usize][0];
+        let shape = &TRUE_POSES[tetromino.index()][0];
         let column = Self::spawn_corner(playfield.width(), shape);
         (self.spawn_row..=self.spawn_row + self.spawn_lift)
             .find(|row| *row >= playfield.height() || playfield.is_free(shape, *row, column))
@@ -154,14 +154,15 @@ impl Movement {
         tetromino: Tetromino,
         collect: T,
     ) -> Option<T::Output> {
-        match tetromino {
-            Tetromino::I => self.collect_piece::<0, T, C, N>(playfield, collect),
-            Tetromino::O => self.collect_piece::<1, T, C, N>(playfield, collect),
-            Tetromino::T => self.collect_piece::<2, T, C, N>(playfield, collect),
-            Tetromino::Z => self.collect_piece::<3, T, C, N>(playfield, collect),
-            Tetromino::S => self.collect_piece::<4, T, C, N>(playfield, collect),
-            Tetromino::J => self.collect_piece::<5, T, C, N>(playfield, collect),
-            Tetromino::L => self.collect_piece::<6, T, C, N>(playfield, collect),
+        match tetromino.number() {
+            0 => self.collect_piece::<0, T, C, N>(playfield, collect),
+            1 => self.collect_piece::<1, T, C, N>(playfield, collect),
+            2 => self.collect_piece::<2, T, C, N>(playfield, collect),
+            3 => self.collect_piece::<3, T, C, N>(playfield, collect),
+            4 => self.collect_piece::<4, T, C, N>(playfield, collect),
+            5 => self.collect_piece::<5, T, C, N>(playfield, collect),
+            6 => self.collect_piece::<6, T, C, N>(playfield, collect),
+            _ => unreachable!("rules of these moves have the seven tetrominoes"),
         }
     }
 

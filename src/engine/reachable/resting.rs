@@ -19,7 +19,7 @@ pub struct Resting {
 impl Resting {
     /// The shape at rest.
     pub fn shape(&self, tetromino: Tetromino) -> &'static Shape {
-        &TRUE_POSES[tetromino as usize][usize::from(self.orientation)]
+        &TRUE_POSES[tetromino.index()][usize::from(self.orientation)]
     }
 
     /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.

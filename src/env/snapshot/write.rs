@@ -48,7 +48,7 @@ impl EnvState {
                 write_playfield(&last.before, &mut out);
                 match last.rest {
                     Rest::Placed { piece, action } => {
-                        out.push(piece as u8);
+                        out.push(piece.number());
                         if is_modern {
                             out.extend(action.to_le_bytes());
                         } else {
@@ -56,12 +56,12 @@ impl EnvState {
                         }
                     }
                     Rest::Fallen(piece) => {
-                        out.push(piece.tetromino as u8);
+                        out.push(piece.tetromino.number());
                         write_pose(&piece, &mut out);
                     }
                     Rest::Steered { piece, resting } => {
                         let Resting { orientation, column, row, spin } = resting;
-                        out.extend([piece as u8, orientation, column, row, spin as u8]);
+                        out.extend([piece.number(), orientation, column, row, spin as u8]);
                     }
                 }
                 if self.rules.garbage.is_some() {
@@ -71,9 +71,9 @@ impl EnvState {
             }
         }
         let visible = &self.visible.0[..=usize::from(self.rules.preview)];
-        out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece as u8)));
+        out.extend(visible.iter().map(|piece| piece.map_or(NO_PIECE, |piece| piece.number())));
         if self.rules.hold {
-            out.push(self.held.map_or(NO_PIECE, |piece| piece as u8));
+            out.push(self.held.map_or(NO_PIECE, |piece| piece.number()));
         }
         if self.rules.keeps_chain() {
             let (Chain { clears, back_to_back }, attack) = self.chain;
@@ -213,7 +213,7 @@ fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out:
         (DealerSource::Seed { seed, bag, behind }, _) => {
             out.push(0);
             out.extend(seed.to_le_bytes());
-            out.extend(bag.map(|piece| piece as u8));
+            out.extend(bag.map(|piece| piece.number()));
             out.extend(behind.iter().flat_map(|behind| behind.to_le_bytes()));
         }
         (DealerSource::Sequence(pieces), Some(shared)) => {
@@ -223,7 +223,7 @@ fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out:
         (DealerSource::Sequence(pieces), None) => {
             out.push(1);
             out.extend((pieces.len() as u32).to_le_bytes());
-            out.extend(pieces.iter().map(|&piece| piece as u8));
+            out.extend(pieces.iter().map(|&piece| piece.number()));
         }
     }
 }

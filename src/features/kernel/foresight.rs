@@ -253,7 +253,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
             let mut pieces = 0;
             for piece in Tetromino::ALL {
                 let can_come = odds.of(piece) > 0 && !is_blocked(rules, playfield, piece);
-                pieces |= u32::from(can_come) << piece as u32;
+                pieces |= u32::from(can_come) << u32::from(piece.number());
             }
             prospects.bests(&self.chooser, playfield, pieces, &mut bests);
         } else {
@@ -385,7 +385,7 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
                 what.note(placement, score);
             }
             best = best.max(f64::from(highest.largest()) / scorer.scale);
-            bests[piece as usize] = bests[piece as usize].max(best);
+            bests[piece.index()] = bests[piece.index()].max(best);
         }
         settle(chooser, playfield, &mut clearing, &mut bests, &mut what);
         if let What::Bests { bests: found, .. } = what {
@@ -404,7 +404,7 @@ fn settle<L: Lanes, const N: usize>(
     what: &mut What<'_>,
 ) {
     for (piece, placement, score) in clearing.take_scored(chooser.scorer, &chooser.size, playfield) {
-        bests[piece as usize] = bests[piece as usize].max(score);
+        bests[piece.index()] = bests[piece.index()].max(score);
         what.note(placement, score);
     }
 }

@@ -122,7 +122,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
         *bests = [f64::NEG_INFINITY; 7];
         for group in groups {
             let [(first, _), (second, _)] = group.shapes;
-            if pieces & (1 << first as u32 | 1 << second as u32) == 0 {
+            if pieces & (1 << first.number() | 1 << second.number()) == 0 {
                 continue;
             }
             let swept = sweep_form(&ground, &group.form, needs);
@@ -130,7 +130,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
             let estimates = scorer.basis_estimates(terms, &swept);
             let estimates = out_of_question.select(plain & group.lanes, estimates);
             for (part, (piece, _)) in group.shapes.iter().enumerate() {
-                let highest = &mut highest[*piece as usize];
+                let highest = &mut highest[piece.index()];
                 *highest = highest.max(L::part(estimates, part));
             }
             let clears = clears & group.lanes;
@@ -170,6 +170,6 @@ fn settle<L: Lanes, const N: usize>(
     bests: &mut [f64; 7],
 ) {
     for (piece, _, score) in clearing.take_scored(scorer, size, playfield) {
-        bests[piece as usize] = bests[piece as usize].max(score);
+        bests[piece.index()] = bests[piece.index()].max(score);
     }
 }

@@ -253,7 +253,7 @@ impl Session {
             WrittenEnv { slot: Some(slot) }
         });
         let envs = envs.collect();
-        let pieces = |sequence: &Arc<[Tetromino]>| sequence.iter().map(|&piece| piece as u8).collect();
+        let pieces = |sequence: &Arc<[Tetromino]>| sequence.iter().map(|&piece| piece.number()).collect();
         WrittenSession {
             id: self.id.to_le_bytes().to_vec(),
             owner: self.owner.name().to_owned(),

@@ -219,7 +219,7 @@ fn a_product_is_that_of_its_features_after_clearing() {
 
 #[test]
 fn features_of_a_landing_as_counted_by_hand() {
-    use Tetromino::*;
+    use crate::support::letters::*;
     // Lying on the floor, an I has its middle in row 0.
     check_landing(
         "...../...../...../.....",
@@ -296,7 +296,7 @@ fn what_is_ready_for_an_i_or_a_t_as_counted_by_hand() {
 
 #[test]
 fn what_a_landing_sends_as_counted_by_hand() {
-    use Tetromino::*;
+    use crate::support::letters::*;
     check_landing("####./####./####./####.", I, 0, 4, "clears[3] 1, clears[0] 0, base_attack 10, idle_t 0");
     check_landing("#..../####./####./####./####.", I, 0, 4, "clears[3] 1, base_attack 4");
     check_landing("#..../####./####./####./##...", I, 0, 4, "clears[2] 1, clears[3] 0, base_attack 2");

@@ -92,13 +92,14 @@ impl Case {
         let rules = &cases[0].rules;
         let count = cases.len() as u32;
         let boards: Vec<u16> = cases.iter().flat_map(|c| c.playfield.rows().map(|row| row as u16)).collect();
-        let pieces: Vec<u8> = cases.iter().map(|case| case.hand.current as u8).collect();
+        let pieces: Vec<u8> = cases.iter().map(|case| case.hand.current.number()).collect();
         // The other piece is the next one; where there is none, because the same piece is held.
-        let held = |case: &Case| if case.hand.other.is_some() { -1 } else { case.hand.current as i8 };
+        let held =
+            |case: &Case| if case.hand.other.is_some() { -1 } else { case.hand.current.number() as i8 };
         let held: Vec<i8> = cases.iter().map(held).collect();
         let preview = u32::from(rules.preview);
         let queue = |case: &Case| {
-            let next = case.hand.other.map_or(-1, |other| other as i8);
+            let next = case.hand.other.map_or(-1, |other| other.number() as i8);
             std::iter::once(next).chain((1..preview).map(|_| -1)).collect::<Vec<_>>()
         };
         let queues: Vec<i8> = cases.iter().flat_map(queue).collect();

@@ -31,7 +31,7 @@ fn packed() -> pb::Positions {
         .iter()
         .flat_map(|(playfield, _)| playfield.rows().map(|row| row as u16).collect::<Vec<_>>())
         .collect();
-    let pieces: Vec<u8> = playfields().iter().map(|&(_, piece)| piece as u8).collect();
+    let pieces: Vec<u8> = playfields().iter().map(|&(_, piece)| piece.number()).collect();
     let packed = pb::PackedPositions {
         boards: Some(tensor::encode(vec![3, 20], &rows)),
         pieces: Some(tensor::encode(vec![3], &pieces)),
