@@ -30,8 +30,9 @@ use super::randomizer::Dealer;
 use super::reach::is_blocked;
 use super::reachable::Resting;
 use super::rules::{Rules, TopOut};
+use super::shape::Shape;
 use super::spin::Spin;
-use super::tetromino::{Shape, Tetromino};
+use super::tetromino::Tetromino;
 
 /// A game between two pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]

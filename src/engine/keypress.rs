@@ -16,7 +16,8 @@ use super::column::Column;
 use super::key::Key;
 use super::placement::Placement;
 use super::playfield::PlayfieldOf;
-use super::tetromino::{POSES, Shape, Tetromino};
+use super::shape::Shape;
+use super::tetromino::{POSES, Tetromino};
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
 /// cannot predict the next key. The keys of modern Tetris do nothing here.

@@ -15,6 +15,7 @@
 
 pub mod piece;
 pub mod rng;
+pub mod shape;
 pub mod tetromino;
 
 pub mod choice;
@@ -69,7 +70,8 @@ pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
 };
+pub use shape::Shape;
 pub use spin::{Spin, SpinRule};
 pub use steered::{MovingPiece, Steered, SteeredPiece};
-pub use tetromino::{Shape, Tetromino, UnknownLetter, parse_sequence};
+pub use tetromino::{Tetromino, UnknownLetter, parse_sequence};
 pub use timing::Timing;

@@ -5,8 +5,9 @@
 //! current piece and once for the other one.
 
 use super::rules::Rules;
+use super::shape::Shape;
 use super::spin::Spin;
-use super::tetromino::{Shape, Tetromino};
+use super::tetromino::Tetromino;
 
 /// One choice: an orientation of a piece and the column of its leftmost cell, and what these two leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ use std::fmt;
 
 use super::column::Column;
 use super::rules::TopOut;
-use super::tetromino::Shape;
+use super::shape::Shape;
 
 /// The cells of a game, as column words.
 ///

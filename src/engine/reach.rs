@@ -8,7 +8,8 @@ use super::placement::{Drops, Placement, PlacementSet, Spot};
 use super::playfield::PlayfieldOf;
 use super::reachable::{Movement, Resting};
 use super::rules::{ActionModel, Reach, Rules, TopOut};
-use super::tetromino::{Shape, Tetromino};
+use super::shape::Shape;
+use super::tetromino::Tetromino;
 
 /// The distinct placements that exist: the one source for enumerations, masks and agents alike.
 ///

@@ -6,8 +6,9 @@ use super::garbage::Garbage;
 use super::key::Key;
 use super::randomizer::Randomizer;
 use super::rotation::{HalfTurns, RotationSystem};
+use super::shape::{Shape, Shapes};
 use super::spin::SpinRule;
-use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY, Shape, Shapes, Tetromino};
+use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY, Tetromino};
 use super::timing::Timing;
 
 /// Changes whenever equal seeds and equal actions could give another game.

@@ -26,8 +26,9 @@ use super::reach::is_blocked;
 use super::reachable::{Movement, Resting};
 use super::rotation::{HalfTurns, Turns};
 use super::rules::Rules;
+use super::shape::Shape;
 use super::spin::SpinRule;
-use super::tetromino::{Shape, TRUE_POSES, Tetromino};
+use super::tetromino::{TRUE_POSES, Tetromino};
 use super::timing::Timing;
 
 /// How often kicks may lift a piece before it comes lower than ever before. Then turns try only places that are not higher

@@ -1,7 +1,8 @@
 //! A placement that can be reached: where a piece rests, and what it counts as.
 
+use super::super::shape::Shape;
 use super::super::spin::Spin;
-use super::super::tetromino::{Shape, TRUE_POSES, Tetromino};
+use super::super::tetromino::{TRUE_POSES, Tetromino};
 
 /// A place where a piece comes to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
