@@ -63,7 +63,8 @@ pub struct Placements {
     pub afterstates: Vec<u8>,
     /// Row and column of each piece's anchor where it comes to rest: R pairs; empty unless wanted.
     pub anchors: Vec<i8>,
-    /// Row and column of each piece's four cells where they come to rest, by row, then by column: R times four pairs; empty
+    /// Row and column of each piece's cells where they come to rest, by row, then by column: R times as many pairs as a piece of
+    /// the set has at most, four for tetrominoes, -1 for those that it lacks; empty
     /// unless wanted. Rows may be above the playfield.
     pub cells: Vec<i8>,
     /// R playfields with the piece locked and full rows still there, as [`Placements::afterstates`]; empty unless wanted.
@@ -163,9 +164,9 @@ fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
     Extractor::new(set).filter(|_| is_for_kernels(rules))
 }
 
-/// Whether the kernels list what these rules have: every placement of one piece, worth no more than its lines.
+/// Whether the kernels list what these rules have: every placement of one tetromino, worth no more than its lines.
 fn is_for_kernels(rules: &Rules) -> bool {
-    every_choice_always_exists(rules) && !rules.keeps_chain()
+    rules.pieces.is_tetrominoes() && every_choice_always_exists(rules) && !rules.keeps_chain()
 }
 
 /// Lists every placement with the features that a kernel knows.
@@ -219,7 +220,7 @@ impl LaneWork for Enumerate<'_> {
             }
             columns.row_offsets.push(rows.lines.len() as u32);
         }
-        let reward = |(&lines, &terminal): (&u8, &bool)| rules.scoring.reward(lines, terminal) as f32;
+        let reward = |(&lines, &terminal): (&u8, &bool)| rules.reward(lines, terminal) as f32;
         columns.rewards = rows.lines.iter().zip(&rows.terminal).map(reward).collect();
         columns.actions = columns.placements.clone();
         let PlacementRows { features, lines, terminal, .. } = rows;
@@ -257,7 +258,7 @@ fn append_landings(
                 }
             }
         };
-        columns.push_rest(options, shape, landing_row, placement.column);
+        columns.push_rest(options, 4, shape, landing_row, placement.column);
         if options.preclear_boards {
             write_locked(&mut columns.preclear_boards);
         }
@@ -313,6 +314,7 @@ fn enumerate_each(
     options: Options,
     chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Tetromino, Placement)>,
 ) -> Placements {
+    let max_cells = if options.cells { rules.pieces.max_cells() } else { 0 };
     let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
     let mut columns = Placements::with_capacity(positions.len(), num_rows);
     if options.keys {
@@ -348,7 +350,7 @@ fn enumerate_each(
                     set.evaluate(&seen, &mut vector);
                     columns.features.extend(vector.iter().map(|&value| value as f32));
                 }
-                columns.push_rest(options, shape, landing.row, placement.column);
+                columns.push_rest(options, max_cells, shape, landing.row, placement.column);
                 if options.preclear_boards {
                     write_rows(&landing.locked, &mut columns.preclear_boards);
                 }
@@ -445,13 +447,15 @@ impl Placements {
     }
 
     /// Writes the wanted columns of where a piece comes to rest.
-    fn push_rest(&mut self, options: Options, shape: &Shape, row: u8, column: u8) {
+    fn push_rest(&mut self, options: Options, max_cells: u8, shape: &Shape, row: u8, column: u8) {
         if options.anchors {
             self.anchors.extend([row + shape.anchor_row, column + shape.anchor_column].map(|at| at as i8));
         }
         if options.cells {
             let cells = shape.cells_at(row, column);
+            let no_more = usize::from(max_cells).saturating_sub(cells.len());
             self.cells.extend(cells.iter().flat_map(|&(row, column)| [row as i8, column as i8]));
+            self.cells.extend(std::iter::repeat_n(-1, 2 * no_more));
         }
     }
 

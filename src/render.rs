@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use crate::engine::{MovingPiece, Playfield, Tetromino};
+use crate::engine::{MovingPiece, Piece, PieceSet, Playfield};
 
 /// A way of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,9 @@ pub struct View<'a> {
     /// The current piece on its way down, where keys move it.
     pub falling: Option<MovingPiece>,
     /// The current piece and the shown pieces after it.
-    pub pieces: &'a [Tetromino],
+    pub pieces: &'a [Piece],
+    /// The set that they are of.
+    pub set: &'a PieceSet,
     /// Lines cleared in this episode.
     pub lines: u64,
     /// Pieces landed in this episode.
@@ -169,16 +171,16 @@ const MAX_ASIDE: usize = 160;
 const MAX_FALLING: usize = 80;
 
 fn ansi(view: &View<'_>) -> String {
-    let View { playfield, pieces, lines, num_pieces, falling, .. } = view;
+    let View { playfield, pieces, set, lines, num_pieces, falling, .. } = view;
     let cell = view.cells();
     let falling = falling.map_or_else(String::new, |piece| format!("\x1b[4{}m", colour(piece.tetromino())));
     let frame = format!("+{}+", "--".repeat(playfield.width().into()));
     let mut aside = [String::new(), String::new(), String::new(), String::new()];
     if let Some((current, next)) = pieces.split_first() {
-        let _ = write!(aside[0], "  piece  {}", coloured(*current));
+        let _ = write!(aside[0], "  piece  {}", coloured(set, *current));
         if !next.is_empty() {
             let _ = write!(aside[1], "  next   ");
-            aside[1].extend(next.iter().map(|&piece| coloured(piece)));
+            aside[1].extend(next.iter().map(|&piece| coloured(set, piece)));
         }
     }
     let _ = write!(aside[2], "  lines  {lines}");
@@ -210,12 +212,12 @@ fn ansi(view: &View<'_>) -> String {
 }
 
 /// A piece's letter in its colour.
-fn coloured(piece: Tetromino) -> String {
-    format!("\x1b[1;3{}m{}{RESET}", colour(piece), piece.letter())
+fn coloured(set: &PieceSet, piece: Piece) -> String {
+    format!("\x1b[1;3{}m{}{RESET}", colour(piece), set.letter(piece))
 }
 
 /// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange): its digit follows a 3 for
-/// the foreground and a 4 for the background.
-fn colour(piece: Tetromino) -> &'static str {
-    ["6", "3", "5", "1", "2", "4", "8;5;208"][piece.index()]
+/// the foreground and a 4 for the background. From the eighth piece of another set on they begin again.
+fn colour(piece: Piece) -> &'static str {
+    ["6", "3", "5", "1", "2", "4", "8;5;208"][piece.index() % 7]
 }

@@ -33,10 +33,10 @@ impl AgentRng {
         below(self.draw(), bound.into()) as u32
     }
 
-    /// A number below 7 from the next word, and the rest of that word, which is good for one more number.
+    /// A number below a small bound from the next word, and the rest of that word, which is good for one more number.
     #[inline]
-    pub fn seven_and_rest(&mut self) -> (usize, u64) {
-        let product = u128::from(self.draw()) * 7;
-        ((product >> 64) as usize, product as u64)
+    pub fn number_and_rest(&mut self, bound: u64) -> (u64, u64) {
+        let product = u128::from(self.draw()) * u128::from(bound);
+        ((product >> 64) as u64, product as u64)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::worth::{LookaheadValue, Worth};
 use super::{LinearAgent, Sight, Thought};
-use crate::engine::{Landing, Odds, Placement, Rules, Tetromino, is_blocked, land};
+use crate::engine::{Landing, MAX_PIECES, Odds, Piece, PieceSet, Placement, Rules, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
@@ -44,10 +44,10 @@ impl ExpectationAgent {
         u64::from(self.expectation.placements).min(rules.num_actions().into())
     }
 
-    /// About how long a choice takes, in choices of a linear controller: one for each of the seven that may come last, after
+    /// About how long a choice takes, in choices of a linear controller: one for each piece that may come last, after
     /// all that was placed before it.
     pub fn work_of_a_piece(&self, rules: &Rules) -> u64 {
-        7 * self.placements_looked_at(rules).pow(self.expectation.pieces.into())
+        rules.pieces.len() as u64 * self.placements_looked_at(rules).pow(self.expectation.pieces.into())
     }
 
     /// Weighs one placement more; the choice, when that was the last one.
@@ -103,7 +103,7 @@ impl ExpectationAgent {
             self.or_lost(self.linear.choose_of_hand(kernel, &after).score)
         };
         match *sight.next {
-            [] => mean(sight.odds, score),
+            [] => mean(&rules.pieces, sight.odds, score),
             [piece, ..] if pieces == 1 || landing.terminal || is_blocked(rules, playfield, piece) => {
                 score(piece)
             }
@@ -122,7 +122,11 @@ impl ExpectationAgent {
     }
 }
 
-/// The mean over the tetrominoes that can come.
-fn mean(odds: Odds, number: impl Fn(Tetromino) -> f64) -> f64 {
-    odds.mean(Tetromino::ALL.map(|piece| if odds.of(piece) > 0 { number(piece) } else { 0.0 }))
+/// The mean over the pieces that can come.
+fn mean(pieces: &PieceSet, odds: Odds, number: impl Fn(Piece) -> f64) -> f64 {
+    let mut numbers = [0.0; MAX_PIECES];
+    for piece in pieces.iter().filter(|piece| odds.of(*piece) > 0) {
+        numbers[piece.index()] = number(piece);
+    }
+    odds.mean(&numbers[..pieces.len()])
 }

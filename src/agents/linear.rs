@@ -144,9 +144,9 @@ impl LinearAgent {
     }
 
     /// The controller prepared for the fast kernels, if they know its features and see every placement: they do not know
-    /// that a playfield can make some impossible, nor that another piece can be placed.
+    /// that a playfield can make some impossible, nor that another piece can be placed, nor other pieces than the tetrominoes.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
-        self.scorer.as_ref().filter(|_| every_choice_always_exists(rules))
+        self.scorer.as_ref().filter(|_| rules.pieces.is_tetrominoes() && every_choice_always_exists(rules))
     }
 
     /// Whether there is a faster way than by the features' own functions.
@@ -165,7 +165,8 @@ impl LinearAgent {
 
     /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
     ///
-    /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible.
+    /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible. Kernels know the
+    /// shapes of the tetrominoes alone.
     pub fn choose(
         &self,
         kernel: Kernel,
@@ -174,7 +175,9 @@ impl LinearAgent {
         piece: Tetromino,
     ) -> ScoredPlacement {
         match (&self.scorer, &self.flat, &self.model) {
-            _ if !every_placement_exists(rules, playfield) => self.choose_plainly(rules, playfield, piece),
+            _ if !rules.pieces.is_tetrominoes() || !every_placement_exists(rules, playfield) => {
+                self.choose_plainly(rules, playfield, piece)
+            }
             (Some(scorer), ..) => scorer.choose_on(kernel, rules, playfield, piece),
             (_, Some(flat), _) => flat.choose_on(kernel, rules, playfield, piece),
             (.., Some(Added { model, extractor: Some(extractor) })) => {

@@ -21,7 +21,7 @@ pub use super::worth::Tally;
 use super::worth::Worth;
 use super::{AgentRng, Sight};
 use crate::engine::rng::below;
-use crate::engine::{Column, Placement, PlayfieldOf, Rules, Tetromino, is_blocked, place, placements};
+use crate::engine::{Column, Piece, Placement, PlayfieldOf, Rules, is_blocked, place, placements};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
 /// Pieces after which a playout is cut. Hardly any gets there: most place a few more pieces than a playfield holds.
@@ -128,6 +128,7 @@ impl Playouts<'_> {
         let mut after: PlayfieldOf<C, N> = playfield.resized();
         let landed = place(rules, &mut after, piece, placement);
         let playouts = u64::from(playouts);
+        let num_pieces = rules.pieces.len() as u64;
         let mut tally = Tally { lines: playouts * u64::from(landed.lines), pieces: playouts };
         if landed.terminal {
             return tally;
@@ -138,8 +139,8 @@ impl Playouts<'_> {
                 let (piece, word) = match next.get(dealt as usize) {
                     Some(&shown) => (shown, rng.draw()),
                     None => {
-                        let (drawn, rest) = rng.seven_and_rest();
-                        (Tetromino::ALL[drawn], rest)
+                        let (drawn, rest) = rng.number_and_rest(num_pieces);
+                        (Piece::new(drawn as u8), rest)
                     }
                 };
                 let Some(placement) = pick(rules, &playfield, piece, word) else { break };
@@ -160,7 +161,7 @@ impl Playouts<'_> {
 fn pick<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    piece: Tetromino,
+    piece: Piece,
     word: u64,
 ) -> Option<Placement> {
     if is_blocked(rules, playfield, piece) {

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use super::output::print;
 use crate::agents::{AGENTS, CONTROLLERS};
-use crate::engine::{ActionModel, NamedChoice, OrientationTable, PRESETS, Randomizer, Reach, TopOut};
+use crate::engine::{
+    ActionModel, NamedChoice, OrientationTable, PIECE_SETS, PRESETS, PieceSet, Randomizer, Reach, TopOut,
+};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
 
 const HEAD: &str = "\
@@ -26,6 +28,10 @@ A request starts from one of them, `simplified` by default, and changes what it 
 const CHOICES_HEAD: &str = "\
 What a field of the rules can be; the first value of each field is that of `simplified`.
 Messages have the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which says more about each; flags and settings take these names.
+";
+
+const PIECES_HEAD: &str = "\
+Which pieces a game has: a name of these, or [drawings of your own](pieces.md).
 ";
 
 const AGENTS_HEAD: &str = "\
@@ -78,6 +84,12 @@ pub fn markdown() -> String {
         .chain(values::<OrientationTable>())
         .chain(values::<Reach>());
     table(&mut page, "Choices of the rules", CHOICES_HEAD, ["field", "value", "meaning"], choices);
+
+    let sets = PIECE_SETS.iter().map(|row| {
+        let set = PieceSet::named(row.name).expect("a row of the table");
+        [code(row.name), code(set.drawings()), row.source.to_owned()]
+    });
+    table(&mut page, "Piece sets", PIECES_HEAD, ["piece set", "pieces", "where it comes from"], sets);
 
     let agents = AGENTS.iter().map(|agent| {
         let parameters = agent.parameters.iter().map(|parameter| code(parameter.name()));

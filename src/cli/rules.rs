@@ -39,6 +39,10 @@ pub struct RulesArgs {
     #[arg(long, value_name = "N")]
     pub preview: Option<u32>,
 
+    /// Which pieces there are: a set by name, or drawings, as in "A=X./XX B=XX" [default: the rules']
+    #[arg(long, value_name = "SET")]
+    pub piece_set: Option<String>,
+
     /// How pieces are dealt [default: the rules']
     #[arg(long, value_name = "NAME", value_parser = value::<Randomizer>())]
     #[serde(with = "as_name")]
@@ -154,6 +158,7 @@ impl RulesArgs {
             height,
             rows_above,
             preview,
+            piece_set,
             randomizer,
             action_model,
             top_out,
@@ -181,6 +186,7 @@ impl RulesArgs {
             width: width.or(others.width),
             height: height.or(others.height),
             rows_above: rows_above.or(others.rows_above),
+            piece_set: piece_set.unwrap_or(others.piece_set),
             randomizer: randomizer.or(others.randomizer),
             action_model: action_model.or(others.action_model),
             top_out: top_out.or(others.top_out),
@@ -222,11 +228,12 @@ impl RulesArgs {
 
 /// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    fn fields(rules: &Rules) -> [(&'static str, Value); 23] {
+    fn fields(rules: &Rules) -> [(&'static str, Value); 24] {
         let Rules {
             width: _,
             height: _,
             rows_above,
+            pieces,
             randomizer,
             action_model,
             top_out,
@@ -248,6 +255,7 @@ pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
         let dealt = |part: fn(&Garbage) -> Value| garbage.as_ref().map_or(Value::Null, part);
         let Scoring { piece, lines, game_end } = scoring;
         [
+            ("piece_set", json!(pieces.to_string())),
             (Randomizer::FIELD, json!(randomizer.name())),
             (ActionModel::FIELD, json!(action_model.name())),
             (TopOut::FIELD, json!(top_out.name())),

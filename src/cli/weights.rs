@@ -69,6 +69,9 @@ pub struct RulesNote {
     pub width: u32,
     /// Rows of the playfield.
     pub height: u32,
+    /// Which pieces there are, if not the tetrominoes: a name, or drawings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piece_set: Option<String>,
     /// How pieces are dealt.
     pub randomizer: String,
     /// What a step is.
@@ -238,6 +241,7 @@ impl RulesNote {
             width,
             height,
             rows_above,
+            pieces,
             randomizer,
             action_model,
             top_out,
@@ -261,6 +265,7 @@ impl RulesNote {
             rules_version: rules_version.clone(),
             width: width.into(),
             height: height.into(),
+            piece_set: (!pieces.is_tetrominoes()).then(|| pieces.to_string()),
             randomizer: randomizer.name().to_owned(),
             action_model: action_model.name().to_owned(),
             top_out: top_out.name().to_owned(),
@@ -298,6 +303,7 @@ impl RulesNote {
             preset: self.preset.clone(),
             width: Some(self.width),
             height: Some(self.height),
+            piece_set: self.piece_set.clone().unwrap_or_default(),
             randomizer: value(&self.randomizer)?,
             action_model: value(&self.action_model)?,
             top_out: value(&self.top_out)?,

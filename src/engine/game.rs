@@ -24,6 +24,7 @@ use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
 use super::incoming::Incoming;
 use super::keypress::FallingPiece;
+use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
@@ -32,7 +33,6 @@ use super::reachable::Resting;
 use super::rules::{Rules, TopOut};
 use super::shape::Shape;
 use super::spin::Spin;
-use super::tetromino::Tetromino;
 
 /// A game between two pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl<C: Column, const N: usize> Game<C, N> {
 
     /// Deals the next piece; `None` when that ends the game, because there is none or it is blocked.
     #[inline(always)]
-    pub fn deal(&mut self, rules: &Rules, dealer: &mut Dealer) -> Option<Tetromino> {
+    pub fn deal(&mut self, rules: &Rules, dealer: &mut Dealer) -> Option<Piece> {
         let piece = dealer.deal();
         match piece {
             None => self.end = Some(End::OutOfPieces),
@@ -101,7 +101,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// # Panics
     /// When the piece has no such placement.
     #[inline(always)]
-    pub fn place(&mut self, rules: &Rules, piece: Tetromino, placement: Placement) -> (Landed, u32) {
+    pub fn place(&mut self, rules: &Rules, piece: Piece, placement: Placement) -> (Landed, u32) {
         let landed = place(rules, &mut self.playfield, piece, placement);
         self.count(rules, landed, placement.spin())
     }
@@ -114,7 +114,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 
     /// Lets the piece that has been dealt come to rest where keys have steered it. Returns the same.
-    pub fn rest(&mut self, rules: &Rules, piece: Tetromino, resting: Resting) -> (Landed, u32) {
+    pub fn rest(&mut self, rules: &Rules, piece: Piece, resting: Resting) -> (Landed, u32) {
         let Resting { row, column, spin, .. } = resting;
         let landed = lock(rules, &mut self.playfield, resting.shape(piece), row, column);
         self.count(rules, landed, spin)
@@ -161,7 +161,7 @@ impl<C: Column, const N: usize> Game<C, N> {
 pub fn comes_to_rest<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    piece: Tetromino,
+    piece: Piece,
     placement: Placement,
 ) -> (&'static Shape, u8) {
     let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
@@ -180,7 +180,7 @@ pub fn comes_to_rest<C: Column, const N: usize>(
 pub fn place<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &mut PlayfieldOf<C, N>,
-    piece: Tetromino,
+    piece: Piece,
     placement: Placement,
 ) -> Landed {
     let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
@@ -195,7 +195,7 @@ pub fn place<C: Column, const N: usize>(
 pub fn land<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    piece: Tetromino,
+    piece: Piece,
     placement: Placement,
 ) -> (&'static Shape, Landing<C, N>) {
     let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
@@ -258,7 +258,7 @@ impl Landed {
         self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
-        next: Option<Tetromino>,
+        next: Option<Piece>,
     ) -> Landed {
         let is_blocked = next.is_some_and(|next| is_blocked(rules, playfield, next));
         Landed { terminal: self.terminal || is_blocked, ..self }
@@ -297,7 +297,7 @@ impl Landed {
             let clear = Clear { lines: self.lines, spin, is_perfect };
             self.worth_in_chain(rules, clear, chain)
         } else {
-            (rules.scoring.reward(self.lines, self.terminal), 0)
+            (rules.reward(self.lines, self.terminal), 0)
         }
     }
 
@@ -306,7 +306,7 @@ impl Landed {
         let (next, ClearWorth { points, attack }) = chain.then(rules.attack, clear);
         *chain = next;
         let for_lines = match rules.clear_points {
-            ClearPoints::Lines => rules.scoring.for_lines(self.lines),
+            ClearPoints::Lines => rules.points_for(self.lines),
             ClearPoints::Guideline => points,
             ClearPoints::Attack => attack.into(),
         };

@@ -4,24 +4,24 @@
 //! to the code that deals them: the held piece is a part of the game beside the playfield, as the pieces shown are.
 
 use super::column::Column;
+use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::PlayfieldOf;
 use super::reach::{is_blocked, num_placements, placements};
 use super::rules::Rules;
-use super::tetromino::Tetromino;
 
 /// The pieces that a player can place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hand {
     /// The current piece.
-    pub current: Tetromino,
+    pub current: Piece,
     /// The piece that is placed if the current one is held; none if it cannot be, or if that would change nothing.
-    pub other: Option<Tetromino>,
+    pub other: Option<Piece>,
 }
 
 impl Hand {
     /// The current piece alone.
-    pub const fn only(current: Tetromino) -> Hand {
+    pub const fn only(current: Piece) -> Hand {
         Hand { current, other: None }
     }
 
@@ -29,7 +29,7 @@ impl Hand {
     ///
     /// To swap it for an equal one changes nothing, and so is no choice.
     #[inline]
-    pub fn new(rules: &Rules, current: Tetromino, held: Option<Tetromino>, next: Option<Tetromino>) -> Hand {
+    pub fn new(rules: &Rules, current: Piece, held: Option<Piece>, next: Option<Piece>) -> Hand {
         let other = match held {
             _ if !rules.hold => None,
             Some(held) => Some(held).filter(|held| *held != current),
@@ -44,13 +44,13 @@ impl Hand {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
-    ) -> Option<Tetromino> {
+    ) -> Option<Piece> {
         self.other.filter(|other| !is_blocked(rules, playfield, *other))
     }
 
     /// The piece that a placement is of, if there is one; whether it has such a placement is another question.
     #[inline]
-    pub fn piece(&self, placement: Placement) -> Option<Tetromino> {
+    pub fn piece(&self, placement: Placement) -> Option<Piece> {
         if placement.hold { self.other } else { Some(self.current) }
     }
 
@@ -70,7 +70,7 @@ impl Hand {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
-    ) -> Vec<(Tetromino, Placement)> {
+    ) -> Vec<(Piece, Placement)> {
         let current = placements(rules, playfield, self.current);
         let mut all: Vec<_> = current.iter().map(|placement| (self.current, placement)).collect();
         if let Some(other) = self.other_on(rules, playfield) {
@@ -87,9 +87,8 @@ impl Hand {
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         placement: Placement,
-    ) -> Option<Tetromino> {
-        let exists =
-            |piece: &Tetromino| placements(rules, playfield, *piece).contains(placement.holding(false));
+    ) -> Option<Piece> {
+        let exists = |piece: &Piece| placements(rules, playfield, *piece).contains(placement.holding(false));
         let piece = if placement.hold { self.other_on(rules, playfield) } else { Some(self.current) };
         piece.filter(exists)
     }

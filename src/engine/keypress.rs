@@ -16,7 +16,7 @@ use super::column::Column;
 use super::key::Key;
 use super::placement::Placement;
 use super::playfield::PlayfieldOf;
-use super::shape::Shape;
+use super::shape::{PieceCells, Shape};
 use super::tetromino::{POSES, Tetromino};
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
@@ -72,7 +72,7 @@ impl FallingPiece {
     ///
     /// # Panics
     /// As [`FallingPiece::corner`].
-    pub fn cells(&self) -> [(u8, u8); 4] {
+    pub fn cells(&self) -> PieceCells {
         let (bottom, left) = self.corner();
         self.shape().cells_at(bottom, left)
     }

@@ -14,6 +14,7 @@
 //! and n ([`rng`], [`randomizer`]), so a seed is a promise that any other language can keep too.
 
 pub mod piece;
+pub mod pieces;
 pub mod rng;
 pub mod shape;
 pub mod tetromino;
@@ -57,6 +58,9 @@ pub use keypress::{Fall, FallingPiece};
 pub use paths::{Paths, Press};
 pub use perft::{Perft, perft};
 pub use piece::Piece;
+pub use pieces::{
+    MAX_PIECES, NamedPieceSet, PIECE_SETS, PieceSet, PieceSetError, UnknownLetter, parse_sequence,
+};
 pub use place::Arrival;
 pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
@@ -70,8 +74,8 @@ pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
     ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
 };
-pub use shape::Shape;
+pub use shape::{PieceCells, Shape};
 pub use spin::{Spin, SpinRule};
 pub use steered::{MovingPiece, Steered, SteeredPiece};
-pub use tetromino::{Tetromino, UnknownLetter, parse_sequence};
+pub use tetromino::Tetromino;
 pub use timing::Timing;

@@ -9,11 +9,11 @@ use std::ops::ControlFlow;
 use super::column::Column;
 use super::distinct::{DistinctCounter, Item};
 use super::game::place;
+use super::piece::Piece;
 use super::placement::{Placement, PlacementSet};
 use super::playfield::Playfield;
 use super::reach::{is_blocked, placements};
 use super::rules::Rules;
-use super::tetromino::Tetromino;
 
 /// The longest sequence. The walk goes as deep as the sequence is long; even half as many pieces would take too long to
 /// count.
@@ -67,7 +67,7 @@ pub struct Progress<C = Perft> {
 /// With more than [`MAX_PIECES`] pieces.
 pub fn perft(
     rules: &Rules,
-    pieces: &[Tetromino],
+    pieces: &[Piece],
     distinct_bytes: Option<usize>,
     look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Perft {
@@ -83,7 +83,7 @@ pub fn perft(
 
 fn count<const WORDS: usize>(
     rules: &Rules,
-    pieces: &[Tetromino],
+    pieces: &[Piece],
     distinct_bytes: Option<usize>,
     look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Perft {
@@ -121,13 +121,7 @@ struct Part {
 }
 
 impl<const WORDS: usize> Walk<'_, WORDS> {
-    fn node(
-        &mut self,
-        playfield: &Playfield,
-        pieces: &[Tetromino],
-        lines: u64,
-        part: Part,
-    ) -> ControlFlow<()> {
+    fn node(&mut self, playfield: &Playfield, pieces: &[Piece], lines: u64, part: Part) -> ControlFlow<()> {
         let Some(&piece) = pieces.first() else {
             self.leaf(playfield, lines);
             return ControlFlow::Continue(());
@@ -150,7 +144,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         made: u32,
         all: impl Iterator<Item = Placement>,
         playfield: &Playfield,
-        pieces: &[Tetromino],
+        pieces: &[Piece],
         lines: u64,
         part: Part,
     ) -> ControlFlow<()> {

@@ -4,10 +4,10 @@
 //! placement names its [`Spot`] too; and under rules that let a player hold a piece, every placement exists once for the
 //! current piece and once for the other one.
 
+use super::piece::Piece;
 use super::rules::Rules;
 use super::shape::Shape;
 use super::spin::Spin;
-use super::tetromino::Tetromino;
 
 /// One choice: an orientation of a piece and the column of its leftmost cell, and what these two leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,8 +87,8 @@ impl Placement {
     ///
     /// [`placements`](super::placements) says whether it can get there on a playfield.
     #[inline]
-    pub fn shape(self, rules: &Rules, tetromino: Tetromino) -> Option<&'static Shape> {
-        let shape = rules.shapes(tetromino).get(usize::from(self.orientation))?;
+    pub fn shape(self, rules: &Rules, piece: Piece) -> Option<&'static Shape> {
+        let shape = rules.shapes(piece).get(usize::from(self.orientation))?;
         (self.column + shape.width <= rules.width).then_some(shape)
     }
 }

@@ -4,7 +4,7 @@
 //! whole column of features is one machine word. There are three sizes of the same type. The general one, [`Playfield`],
 //! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16
 //! columns and 28 rows, and [`LowPlayfield`] half as much. The two small ones are the fast ones. Four rows above the height
-//! stay free in a word, so that a piece may stick out.
+//! stay free in a word, so that a piece may stick out; of one that is five rows high, what would not fit is cut off all the same.
 //!
 //! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
 //!
@@ -243,8 +243,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.columns.iter().fold(C::EMPTY, |rows, column| rows | *column)
     }
 
-    /// Four columns, for the four that a shape may have. Behind the last word it goes on with the first ones, where a shape
-    /// within the walls has no cells.
+    /// Four columns, for the four that a tetromino may have. Behind the last word it goes on with the first ones, where a shape
+    /// within the walls has no cells. Shapes of other sets may have a [fifth](Self::fifth).
     #[inline(always)]
     fn under(&self, shape: &Shape, column: u8) -> [C; 4] {
         assert!(
@@ -254,6 +254,13 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         let first = usize::from(column);
         let columns = &self.columns;
         [columns[first % N], columns[(first + 1) % N], columns[(first + 2) % N], columns[(first + 3) % N]]
+    }
+
+    /// The index of the column under the fifth one of a shape, if it has so many: no tetromino has, so that a processor soon
+    /// knows the answer.
+    #[inline(always)]
+    fn fifth(shape: &Shape, column: u8) -> Option<usize> {
+        (shape.width > 4).then(|| (usize::from(column) + 4) % N)
     }
 
     /// The row of the shape's lowest cells when it comes to rest with its leftmost column at `column`, falling straight
@@ -275,10 +282,13 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             // A mask and no condition: no processor can predict how wide the next shape is.
             surface |= (*cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
         }
+        if let Some(fifth) = Self::fifth(shape, column) {
+            surface |= self.columns[fifth] >> shape.bottoms[4].into();
+        }
         surface
     }
 
-    /// The same for a shape that falls from `row`, where it is free: what lies above it does not stop it.
+    /// The same for a shape of unbroken columns that falls from `row`, where it is free: what lies above it does not stop it.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -298,6 +308,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         for (j, cells) in self.under(shape, column).into_iter().enumerate() {
             overlap |= cells & C::from_u64(shape.column_bits(j).into()) << row.into();
         }
+        if let Some(fifth) = Self::fifth(shape, column) {
+            overlap |= self.columns[fifth] & C::from_u64(shape.column_bits(4).into()) << row.into();
+        }
         overlap == C::EMPTY
     }
 
@@ -307,10 +320,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
-        // All four columns that a shape may have, so that the work does not depend on how many it has.
+        // All four columns that a tetromino may have, so that the work does not depend on how many it has.
         for (j, under) in self.under(shape, column).iter().enumerate() {
             let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
             self.columns[(usize::from(column) + j) % N] = *under | cells & inside;
+        }
+        if let Some(fifth) = Self::fifth(shape, column) {
+            let cells = C::from_u64(shape.column_bits(4).into()) << row.into();
+            self.columns[fifth] |= cells & inside;
         }
         row + shape.height > self.height
     }
@@ -423,7 +440,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         let Landed { lines, terminal } = afterstate.clear(overflows, top_out);
         let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
         let mut vanished = 0;
-        for j in 0..4 {
+        let columns = if shape.width > 4 { 5 } else { 4 };
+        for j in 0..columns {
             vanished += (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count();
         }
         Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }

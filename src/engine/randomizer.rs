@@ -1,4 +1,4 @@
-//! Dealing the pieces: turns a seed, or a written sequence, into tetrominoes.
+//! Dealing the pieces: turns a seed, or a written sequence, into pieces.
 //!
 //! Piece n of an episode with seed x is a pure function of x, n and the randomizer:
 //!
@@ -11,21 +11,27 @@
 //! * `nes`: with r = `below(word(x, Pieces, n), 56)`, the piece is r / 7 rounded down, unless that is 7 or piece n - 1: then
 //!   it is r modulo 7. So one draw among eight is made again, once, if it is blank or the piece before.
 //!
+//! With another [set of pieces](super::pieces) of n pieces, `uniform` draws below n, and a bag of `bag7` holds each of the n once:
+//! bag b holds the pieces nb..nb+n, and for j = n - 1 down to 1, j is swapped with `below(word(x, Pieces, (n-1)b + n-1 - j), j + 1)`.
+//! The other two are for the tetrominoes.
+//!
 //! The last two depend on the pieces before. For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals
 //! `OZSILJT ZJLTISO`, `balanced` deals `TLZISIOJIJSOOTLJZZSI` and `nes` deals `TSZIJIOJIJIOJTOLSZJO`.
 
 use std::sync::Arc;
 
 use super::choice::choice;
+use super::piece::Piece;
+use super::pieces::{MAX_PIECES, PieceSet};
 use super::rng::{Tag, below, stream, stream_word, word};
 use super::tetromino::Tetromino;
 
 choice! {
     /// How a seed becomes pieces.
     pub enum Randomizer: "randomizer" {
-        /// Independent draws, each tetromino with probability 1/7: the literature's game.
+        /// Independent draws, each piece as likely as any other: the literature's game.
         Uniform = 1, "uniform";
-        /// Bags of all seven, each in random order.
+        /// Bags of all seven, or of one of each piece of another set, each in random order.
         Bag7 = 2, "bag7";
         /// Draws that favour the tetrominoes that came up least often.
         Balanced = 3, "balanced";
@@ -34,39 +40,46 @@ choice! {
     }
 }
 
-/// How likely each tetromino is to come next: whole numbers, in the order of [`Tetromino::ALL`], not all of them 0.
+/// How likely each piece is to come next: whole numbers, by piece, not all of them 0. What the set does not have is passed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Odds([u32; 7]);
+pub struct Odds([u32; MAX_PIECES]);
 
 impl Odds {
-    /// All seven alike.
-    pub const EVEN: Odds = Odds([1; 7]);
+    /// All alike.
+    pub const EVEN: Odds = Odds([1; MAX_PIECES]);
 
-    /// By how often each comes up in as many draws as there are; even where none does.
+    /// Those of the seven, by how often each comes up in as many draws as there are; even where none does.
     pub fn of_counts(counts: [u32; 7]) -> Odds {
-        if counts == [0; 7] { Odds::EVEN } else { Odds(counts) }
+        if counts == [0; 7] { Odds::EVEN } else { Odds::of_seven(counts) }
+    }
+
+    #[inline]
+    fn of_seven(counts: [u32; 7]) -> Odds {
+        let mut odds = [0; MAX_PIECES];
+        odds[..7].copy_from_slice(&counts);
+        Odds(odds)
     }
 
     /// No other than this one.
     #[inline]
-    pub fn certain(piece: Tetromino) -> Odds {
-        let mut odds = [0; 7];
+    pub fn certain(piece: Piece) -> Odds {
+        let mut odds = [0; MAX_PIECES];
         odds[piece.index()] = 1;
         Odds(odds)
     }
 
-    /// That of a tetromino.
+    /// That of a piece.
     #[inline]
-    pub fn of(self, piece: Tetromino) -> u32 {
+    pub fn of(&self, piece: Piece) -> u32 {
         self.0[piece.index()]
     }
 
-    /// The mean of a number for each tetromino: odds times number, added up in order from 0, then divided by the sum of the
-    /// odds. Those that cannot come are passed over.
+    /// The mean of a number for each piece of the set: odds times number, added up in order from 0, then divided by the sum of
+    /// the odds. Those that cannot come are passed over.
     #[inline]
-    pub fn mean(self, numbers: [f64; 7]) -> f64 {
+    pub fn mean(&self, numbers: &[f64]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
-        for (odds, number) in self.0.iter().zip(&numbers) {
+        for (odds, number) in self.0.iter().zip(numbers) {
             if *odds > 0 {
                 sum += f64::from(*odds) * number;
                 total += f64::from(*odds);
@@ -87,11 +100,33 @@ pub struct Dealer {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
-    Uniform { seed: u64, stream: u64 },
-    Bag7 { seed: u64, bag: [Tetromino; 7] },
-    Balanced { seed: u64, behind: [u16; 7] },
-    Nes { seed: u64, last: Option<Tetromino> },
-    Sequence(Arc<[Tetromino]>),
+    Uniform {
+        seed: u64,
+        stream: u64,
+        num_pieces: u8,
+    },
+    Bag7 {
+        seed: u64,
+        bag: [Tetromino; 7],
+    },
+    /// Of a set other than the tetrominoes; apart, so that a dealer stays small.
+    Bag(Box<OpenBag>),
+    Balanced {
+        seed: u64,
+        behind: [u16; 7],
+    },
+    Nes {
+        seed: u64,
+        last: Option<Tetromino>,
+    },
+    Sequence(Arc<[Piece]>),
+}
+
+/// One of each piece of a set, in the order of the open bag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OpenBag {
+    seed: u64,
+    bag: Vec<Piece>,
 }
 
 /// The whole state of a dealer, for snapshots.
@@ -116,18 +151,34 @@ pub enum DealerSource {
         /// How much less often each tetromino came than the one that came most often; meaningful for `balanced` only.
         behind: [u16; 7],
     },
+    /// A seed of a game with other pieces than the seven.
+    OtherSeed {
+        /// The seed of the words.
+        seed: u64,
+        /// The open bag, one of each piece; meaningful for `bag7` in the middle of a bag.
+        bag: Vec<Piece>,
+    },
     /// A written sequence, from its beginning.
-    Sequence(Arc<[Tetromino]>),
+    Sequence(Arc<[Piece]>),
 }
 
 impl Dealer {
-    /// A dealer at the beginning of the episode with this seed.
+    /// A dealer of tetrominoes at the beginning of the episode with this seed.
     pub fn seeded(randomizer: Randomizer, seed: u64) -> Dealer {
         Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL, behind: EVEN })
     }
 
+    /// The same for any set of pieces. [`Rules::dealer`](super::Rules::dealer) has that of some rules.
+    pub fn of_set(pieces: &PieceSet, randomizer: Randomizer, seed: u64) -> Dealer {
+        if pieces.is_tetrominoes() {
+            return Dealer::seeded(randomizer, seed);
+        }
+        let source = DealerSource::OtherSeed { seed, bag: pieces.iter().collect() };
+        Dealer::from_parts(randomizer, 0, source)
+    }
+
     /// A dealer of a written sequence, from its beginning.
-    pub fn sequence(pieces: Arc<[Tetromino]>) -> Dealer {
+    pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
         Dealer { source: Source::Sequence(pieces), dealt: 0 }
     }
 
@@ -140,7 +191,7 @@ impl Dealer {
         let source = match (source, randomizer) {
             (DealerSource::Sequence(pieces), _) => Source::Sequence(pieces),
             (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
-                Source::Uniform { seed, stream: stream(seed, Tag::Pieces) }
+                Source::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: 7 }
             }
             (DealerSource::Seed { seed, bag, .. }, Randomizer::Bag7) => Source::Bag7 { seed, bag },
             (DealerSource::Seed { seed, behind, .. }, Randomizer::Balanced) => {
@@ -149,16 +200,26 @@ impl Dealer {
             (DealerSource::Seed { seed, bag, .. }, Randomizer::Nes) => {
                 Source::Nes { seed, last: (dealt > 0).then_some(bag[0]) }
             }
+            (DealerSource::OtherSeed { seed, bag }, Randomizer::Bag7) => {
+                Source::Bag(Box::new(OpenBag { seed, bag }))
+            }
+            // Rules of other pieces have no third randomizer.
+            (DealerSource::OtherSeed { seed, bag }, _) => {
+                Source::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: bag.len() as u8 }
+            }
         };
         Dealer { source, dealt }
     }
 
     /// Deals the next piece, or `None` past the end of a written sequence.
     #[inline]
-    pub fn deal(&mut self) -> Option<Tetromino> {
+    pub fn deal(&mut self) -> Option<Piece> {
         let n = self.dealt;
         let piece = match &mut self.source {
-            Source::Uniform { stream, .. } => Tetromino::ALL[below(stream_word(*stream, n), 7) as usize],
+            Source::Uniform { stream, num_pieces, .. } => {
+                Piece::new(below(stream_word(*stream, n), (*num_pieces).into()) as u8)
+            }
+            Source::Bag(open) => open.deal(n),
             Source::Bag7 { seed, bag } => {
                 if n.is_multiple_of(7) {
                     *bag = shuffled_bag(*seed, n / 7);
@@ -192,14 +253,15 @@ impl Dealer {
                 let dealt = (self.dealt % 7) as usize;
                 let left = if dealt == 0 { &Tetromino::ALL[..] } else { &bag[dealt..] };
                 left.iter().for_each(|piece| odds[piece.index()] = 1);
-                Odds(odds)
+                Odds::of_seven(odds)
             }
-            Source::Balanced { behind, .. } => Odds(balanced_weights(behind)),
+            Source::Bag(open) => open.odds(self.dealt),
+            Source::Balanced { behind, .. } => Odds::of_seven(balanced_weights(behind)),
             Source::Nes { last: None, .. } => Odds::EVEN,
             Source::Nes { last: Some(last), .. } => {
                 let mut odds = [9; 7];
                 odds[last.index()] = 2;
-                Odds(odds)
+                Odds::of_seven(odds)
             }
         }
     }
@@ -210,7 +272,7 @@ impl Dealer {
         match &mut self.source {
             Source::Balanced { behind, .. } => *behind = EVEN,
             Source::Nes { last, .. } => *last = None,
-            Source::Uniform { .. } | Source::Bag7 { .. } | Source::Sequence(_) => {}
+            Source::Uniform { .. } | Source::Bag7 { .. } | Source::Bag(_) | Source::Sequence(_) => {}
         }
         self.reseed(seed);
     }
@@ -222,12 +284,13 @@ impl Dealer {
             | Source::Bag7 { seed, .. }
             | Source::Balanced { seed, .. }
             | Source::Nes { seed, .. } => Some(*seed),
+            Source::Bag(open) => Some(open.seed),
             Source::Sequence(_) => None,
         }
     }
 
     /// The written sequence, where there is one.
-    pub fn written(&self) -> Option<&Arc<[Tetromino]>> {
+    pub fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {
             Source::Sequence(pieces) => Some(pieces),
             _ => None,
@@ -238,7 +301,7 @@ impl Dealer {
     ///
     /// # Panics
     /// If it is another sequence, or there is none.
-    pub fn share(&mut self, copy: Arc<[Tetromino]>) {
+    pub fn share(&mut self, copy: Arc<[Piece]>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
         self.source = Source::Sequence(copy);
     }
@@ -248,9 +311,10 @@ impl Dealer {
     /// A written sequence has no seed and stays as it is.
     pub fn reseed(&mut self, new_seed: u64) {
         match &mut self.source {
-            Source::Uniform { seed, stream: words } => {
+            Source::Uniform { seed, stream: words, .. } => {
                 (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
             }
+            Source::Bag(open) => open.seed = new_seed,
             Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } | Source::Nes { seed, .. } => {
                 *seed = new_seed;
             }
@@ -258,10 +322,14 @@ impl Dealer {
         }
     }
 
-    /// The whole state, for a snapshot.
-    pub fn state(&self) -> DealerState {
+    /// The whole state of a dealer of these pieces, for a snapshot.
+    pub fn state(&self, pieces: &PieceSet) -> DealerState {
         let bag = Tetromino::ALL;
         let source = match &self.source {
+            Source::Uniform { seed, .. } if !pieces.is_tetrominoes() => {
+                DealerSource::OtherSeed { seed: *seed, bag: pieces.iter().collect() }
+            }
+            Source::Bag(open) => DealerSource::OtherSeed { seed: open.seed, bag: open.bag.clone() },
             Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag, behind: EVEN },
             Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag, behind: EVEN },
             Source::Balanced { seed, behind } => DealerSource::Seed { seed: *seed, bag, behind: *behind },
@@ -275,6 +343,27 @@ impl Dealer {
             Source::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
         };
         DealerState { dealt: self.dealt, source }
+    }
+}
+
+impl OpenBag {
+    /// Piece n of the episode.
+    fn deal(&mut self, n: u64) -> Piece {
+        let num_pieces = self.bag.len() as u64;
+        if n.is_multiple_of(num_pieces) {
+            self.bag.sort_unstable();
+            shuffle(&mut self.bag, self.seed, n / num_pieces);
+        }
+        self.bag[(n % num_pieces) as usize]
+    }
+
+    /// Those still in it, after so many were dealt.
+    fn odds(&self, dealt: u64) -> Odds {
+        let mut odds = [0; MAX_PIECES];
+        // Before it is opened all are in it, in whatever order.
+        let left = &self.bag[(dealt % self.bag.len() as u64) as usize..];
+        left.iter().for_each(|piece| odds[piece.index()] = 1);
+        Odds(odds)
     }
 }
 
@@ -322,13 +411,19 @@ fn count_one_more(behind: &mut [u16; 7], piece: Tetromino) {
 }
 
 fn shuffled_bag(seed: u64, bag_index: u64) -> [Tetromino; 7] {
-    let words = stream(seed, Tag::Pieces);
     let mut bag = Tetromino::ALL;
-    for j in (1..7u64).rev() {
-        let word = stream_word(words, bag_index.wrapping_mul(6).wrapping_add(6 - j));
+    shuffle(&mut bag, seed, bag_index);
+    bag
+}
+
+#[inline]
+fn shuffle(bag: &mut [Piece], seed: u64, bag_index: u64) {
+    let words = stream(seed, Tag::Pieces);
+    let last = bag.len() as u64 - 1;
+    for j in (1..=last).rev() {
+        let word = stream_word(words, bag_index.wrapping_mul(last).wrapping_add(last - j));
         bag.swap(j as usize, below(word, j + 1) as usize);
     }
-    bag
 }
 
 /// The seed of episode k of an environment whose own seed is `env_seed`: the seed itself first, then words of it.

@@ -4,12 +4,12 @@
 //! whether [every placement exists](every_placement_exists). They need not know why.
 
 use super::column::Column;
+use super::piece::Piece;
 use super::placement::{Drops, Placement, PlacementSet, Spot};
 use super::playfield::PlayfieldOf;
 use super::reachable::{Movement, Resting};
 use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::shape::Shape;
-use super::tetromino::Tetromino;
 
 /// The distinct placements that exist: the one source for enumerations, masks and agents alike.
 ///
@@ -28,26 +28,22 @@ use super::tetromino::Tetromino;
 pub fn placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
+    piece: Piece,
 ) -> PlacementSet {
     if rules.names_spots() {
-        PlacementSet::Spots(spots(rules, playfield, tetromino))
+        PlacementSet::Spots(spots(rules, playfield, piece))
     } else {
-        PlacementSet::Drops(drops(rules, playfield, tetromino))
+        PlacementSet::Drops(drops(rules, playfield, piece))
     }
 }
 
 /// The same where [no placement names a spot](Rules::names_spots), for callers to whom a list would be slow.
 #[inline]
-pub fn drops<C: Column, const N: usize>(
-    rules: &Rules,
-    playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
-) -> Drops {
+pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C, N>, piece: Piece) -> Drops {
     let fitting = |width| (rules.width + 1).saturating_sub(width);
-    let mut all = Drops { first: [0; 4], count: rules.shape_widths(tetromino).map(fitting) };
+    let mut all = Drops { first: [0; 4], count: rules.shape_widths(piece).map(fitting) };
     if !every_placement_exists(rules, playfield) {
-        for (orientation, shape) in rules.shapes(tetromino).iter().enumerate() {
+        for (orientation, shape) in rules.shapes(piece).iter().enumerate() {
             (all.first[orientation], all.count[orientation]) = walk(playfield, shape);
         }
     }
@@ -59,13 +55,13 @@ pub fn drops<C: Column, const N: usize>(
 pub fn num_placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
+    piece: Piece,
 ) -> u32 {
     // Only on stacks that were drawn higher than any game's are there places without a number.
     if rules.names_spots() && playfield.occupied_rows().top() < u32::from(rules.spot_rows()) {
-        Movement::of(rules).count(playfield, tetromino)
+        Movement::of(rules).count(playfield, piece)
     } else {
-        placements(rules, playfield, tetromino).len()
+        placements(rules, playfield, piece).len()
     }
 }
 
@@ -73,18 +69,18 @@ pub fn num_placements<C: Column, const N: usize>(
 fn spots<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
+    piece: Piece,
 ) -> Vec<Placement> {
     let numbered = |resting: &Resting| resting.row < rules.spot_rows();
     let placement = |Resting { orientation, column, row, spin }| Placement {
         spot: Some(Spot { row, spin }),
         ..Placement::straight(orientation, column)
     };
-    let all = Movement::of(rules).list(playfield, tetromino);
+    let all = Movement::of(rules).list(playfield, piece);
     all.into_iter().filter(numbered).map(placement).collect()
 }
 
-/// Whether every shape of every tetromino can come down in every column where it fits, whatever the playfield: the
+/// Whether every shape of every piece can come down in every column where it fits, whatever the playfield: the
 /// placements are the same on all of them, and the kernels see every one.
 #[inline(always)]
 pub fn every_placement_always_exists(rules: &Rules) -> bool {
@@ -115,6 +111,9 @@ fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>)
 
 /// The columns that a shape reaches from where it appears, along the top: the leftmost one, and how many.
 fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> (u8, u8) {
+    if shape.width > playfield.width() {
+        return (0, 0);
+    }
     let (start, row) = shape.spawn(playfield.width(), playfield.height());
     let is_free = |column: &u8| playfield.is_free(shape, row, *column);
     if !is_free(&start) {
@@ -125,11 +124,11 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// A tetromino as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Srs`] it may appear
+/// A piece as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Srs`] it may appear
 /// a row higher, where cells are in its way.
 #[inline(always)]
-pub fn appears(rules: &Rules, tetromino: Tetromino) -> (&'static Shape, u8, u8) {
-    let shape = &rules.shapes(tetromino)[0];
+pub fn appears(rules: &Rules, piece: Piece) -> (&'static Shape, u8, u8) {
+    let shape = rules.first_shape(piece);
     if rules.names_spots() {
         let Movement { spawn_row, .. } = Movement::of(rules);
         return (shape, spawn_row, Movement::spawn_corner(rules.width, shape));
@@ -138,23 +137,23 @@ pub fn appears(rules: &Rules, tetromino: Tetromino) -> (&'static Shape, u8, u8) 
     (shape, row, column)
 }
 
-/// Whether a tetromino cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`], in
+/// Whether a piece cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`], in
 /// games of keys and where pieces move on their way down because it overlaps the playfield in its first orientation; in
 /// others because it has no placement.
 #[inline(always)]
 pub fn is_blocked<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
-    tetromino: Tetromino,
+    piece: Piece,
 ) -> bool {
     if rules.names_spots() {
-        return Movement::of(rules).spawn(playfield, tetromino).is_none();
+        return Movement::of(rules).spawn(playfield, piece).is_none();
     }
     if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
-        let (shape, row, column) = appears(rules, tetromino);
+        let (shape, row, column) = appears(rules, piece);
         // Where it appears it can at least be dropped.
         !playfield.is_free(shape, row, column)
     } else {
-        !every_placement_exists(rules, playfield) && drops(rules, playfield, tetromino).is_empty()
+        !every_placement_exists(rules, playfield) && drops(rules, playfield, piece).is_empty()
     }
 }

@@ -4,11 +4,13 @@ use super::choice::choice;
 use super::clears::{AttackTable, ClearPoints};
 use super::garbage::Garbage;
 use super::key::Key;
-use super::randomizer::Randomizer;
+use super::piece::Piece;
+use super::pieces::PieceSet;
+use super::randomizer::{Dealer, Randomizer};
 use super::rotation::{HalfTurns, RotationSystem};
 use super::shape::{Shape, Shapes};
 use super::spin::SpinRule;
-use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY, Tetromino};
+use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY};
 use super::timing::Timing;
 
 /// Changes whenever equal seeds and equal actions could give another game.
@@ -80,7 +82,8 @@ choice! {
 pub struct Scoring {
     /// For every piece that lands.
     pub piece: f64,
-    /// For 1, 2, 3 and 4 lines cleared at once; five and more (from a drawn position) count as four.
+    /// For 1, 2, 3 and 4 lines cleared at once. Five and more (from a drawn position) count as four in games of tetrominoes; in
+    /// games of [other pieces](Rules::pieces) each one beyond four counts what the fourth adds to three.
     pub lines: [f64; 4],
     /// Once, when the rules end the game.
     pub game_end: f64,
@@ -89,20 +92,6 @@ pub struct Scoring {
 impl Scoring {
     /// One point a line: the literature's score.
     pub const LINES: Scoring = Scoring { piece: 0.0, lines: [1.0, 2.0, 3.0, 4.0], game_end: 0.0 };
-
-    /// The reward of one landing.
-    pub fn reward(&self, lines: u8, terminal: bool) -> f64 {
-        self.piece + self.for_lines(lines) + if terminal { self.game_end } else { 0.0 }
-    }
-
-    /// The points for the lines of one landing.
-    pub fn for_lines(&self, lines: u8) -> f64 {
-        match lines {
-            0 => 0.0,
-            // Only a drawn position can hold rows that are already full, and so clear more than four.
-            n => self.lines[usize::from(n.min(4)) - 1],
-        }
-    }
 }
 
 /// The rules of a game.
@@ -114,6 +103,8 @@ pub struct Rules {
     pub height: u8,
     /// How many of them lie above the visible field: 0 except under [`Reach::Srs`].
     pub rows_above: u8,
+    /// Which pieces there are.
+    pub pieces: PieceSet,
     /// How pieces are dealt.
     pub randomizer: Randomizer,
     /// What a step is.
@@ -164,6 +155,7 @@ pub struct Preset {
 const SIMPLIFIED: Rules = Rules {
     width: 10,
     height: 20,
+    pieces: PieceSet::TETROMINOES,
     randomizer: Randomizer::Uniform,
     action_model: ActionModel::Placement,
     top_out: TopOut::Overflow,
@@ -295,6 +287,14 @@ pub enum RulesError {
     /// A preview over [`MAX_PREVIEW`].
     #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
     Preview(u32),
+    /// A piece that is too wide for the playfield in all of its orientations.
+    #[error("piece {letter:?} of the set has no orientation of at most {width} columns, expected one")]
+    TooWide {
+        /// The letter of the piece.
+        letter: char,
+        /// The columns of the playfield.
+        width: u8,
+    },
     /// Points that are not a finite number, or too large for a double to add up exactly enough.
     #[error("{field} is {value}, expected a finite number of at most 1e15 in size")]
     Points {
@@ -373,6 +373,9 @@ impl Rules {
         if self.preview > MAX_PREVIEW {
             return Err(RulesError::Preview(self.preview.into()));
         }
+        if let Some(piece) = self.pieces.too_wide(self.width) {
+            return Err(RulesError::TooWide { letter: self.pieces.letter(piece), width: self.width });
+        }
         let points = [
             ("scoring.piece", self.scoring.piece),
             ("scoring.lines[0]", self.scoring.lines[0]),
@@ -402,8 +405,36 @@ impl Rules {
         if spawn_row <= most.into() { Ok(()) } else { Err(RulesError::SpawnRow { spawn_row, most, visible }) }
     }
 
+    /// Checks the choices that need the seven tetrominoes.
+    fn check_pieces(&self) -> Result<(), &'static str> {
+        if self.pieces.is_tetrominoes() {
+            return Ok(());
+        }
+        if self.action_model == ActionModel::Keypress {
+            return Err(
+                "pieces other than the tetrominoes need the placement action model: they do not turn on their way",
+            );
+        }
+        if self.reach == Reach::Srs {
+            return Err(
+                "pieces other than the tetrominoes need reach straight_drop or sideways_walk: they do not turn on their way",
+            );
+        }
+        if self.orientations != OrientationTable::Literature {
+            return Err("pieces other than the tetrominoes need the literature's orientation table");
+        }
+        if !matches!(self.randomizer, Randomizer::Uniform | Randomizer::Bag7) {
+            return Err("pieces other than the tetrominoes need randomizer uniform or bag7");
+        }
+        if self.clear_points != ClearPoints::Lines || self.attack != AttackTable::Off {
+            return Err("pieces other than the tetrominoes need clear_points lines and attack off");
+        }
+        Ok(())
+    }
+
     /// Checks the choices that need one another.
     fn check_together(&self) -> Result<(), &'static str> {
+        self.check_pieces()?;
         if self.action_model == ActionModel::Keypress && !self.steers() {
             if self.reach != Reach::SidewaysWalk {
                 return Err("the keypress action model needs reach by walking sideways, or reach srs");
@@ -447,6 +478,11 @@ impl Rules {
             return Err("top-out lock_out needs reach srs");
         }
         Ok(())
+    }
+
+    /// A dealer of these rules at the beginning of the episode with this seed.
+    pub fn dealer(&self, seed: u64) -> Dealer {
+        Dealer::of_set(&self.pieces, self.randomizer, seed)
     }
 
     /// How many rows are seen: all but those above the field.
@@ -495,20 +531,57 @@ impl Rules {
         if matches!(self.spins, SpinRule::Off) { 1 } else { 3 }
     }
 
-    /// The distinct shapes of a tetromino under these rules; the index is the orientation.
+    /// The reward of one landing.
+    pub fn reward(&self, lines: u8, terminal: bool) -> f64 {
+        let Scoring { piece, game_end, .. } = self.scoring;
+        piece + self.points_for(lines) + if terminal { game_end } else { 0.0 }
+    }
+
+    /// The points for the lines of one landing.
+    pub fn points_for(&self, lines: u8) -> f64 {
+        let points = &self.scoring.lines;
+        match lines {
+            0 => 0.0,
+            1..=4 => points[usize::from(lines) - 1],
+            // Tetrominoes clear so many in a drawn position alone, which can hold rows that are already full.
+            _ if self.pieces.is_tetrominoes() => points[3],
+            _ => points[3] + f64::from(lines - 4) * (points[3] - points[2]),
+        }
+    }
+
+    /// The distinct shapes of a piece under these rules; the index is the orientation.
+    ///
+    /// # Panics
+    /// When there is no such piece.
     #[inline]
-    pub fn shapes(&self, tetromino: Tetromino) -> &'static [Shape] {
-        self.all_shapes(tetromino).as_slice()
+    pub fn shapes(&self, piece: Piece) -> &'static [Shape] {
+        self.all_shapes(piece).as_slice()
+    }
+
+    /// The shape in which a piece appears: its first one, of those that are no wider than the playfield.
+    ///
+    /// # Panics
+    /// When there is no such piece, or it is too wide, which no rules that can be played have.
+    #[inline]
+    pub(super) fn first_shape(&self, piece: Piece) -> &'static Shape {
+        let shapes = self.shapes(piece);
+        if self.pieces.is_tetrominoes() {
+            return &shapes[0];
+        }
+        shapes.iter().find(|shape| shape.width <= self.width).expect("no piece is too wide")
     }
 
     /// The columns of these shapes, by orientation; more than any playfield has where there is no such orientation.
     #[inline]
-    pub(super) fn shape_widths(&self, tetromino: Tetromino) -> [u8; 4] {
-        self.all_shapes(tetromino).widths()
+    pub(super) fn shape_widths(&self, piece: Piece) -> [u8; 4] {
+        self.all_shapes(piece).widths()
     }
 
     #[inline]
-    fn all_shapes(&self, tetromino: Tetromino) -> &'static Shapes {
+    fn all_shapes(&self, piece: Piece) -> &'static Shapes {
+        if !self.pieces.is_tetrominoes() {
+            return self.pieces.shapes(piece);
+        }
         let table = match self.orientations {
             OrientationTable::Literature => &CANONICAL,
             OrientationTable::Lab => &LAB,
@@ -516,7 +589,7 @@ impl Rules {
             OrientationTable::Leiden => &LEIDEN,
             OrientationTable::Guideline => &GUIDELINE,
         };
-        &table[tetromino.index()]
+        &table[piece.index()]
     }
 
     /// The size of the action space, whether or not all of them exist: [`Rules::num_placements`], twice that where a piece can

@@ -2,23 +2,30 @@
 //!
 //! A shape knows no piece and no rules; tables of them do.
 
-/// The cells of a tetromino in one orientation, as columns in their bounding box.
+use std::fmt;
+use std::ops::Deref;
+
+/// The most rows and columns that a shape has, and the most cells.
+pub const MAX_SIDE: usize = 5;
+
+/// The cells of a piece in one orientation, as columns in their bounding box. Every column has a cell.
 ///
-/// Every column of a tetromino is one unbroken run of cells, so two numbers describe a column; the fast code relies on that.
+/// Every column of a tetromino is one unbroken run of cells, so two numbers describe a column; the kernels rely on that. In
+/// other sets a column may have gaps. A piece that falls from above does not notice: its lowest cells go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Columns of the bounding box, 1..=4.
+    /// Columns of the bounding box, 1..=5.
     pub width: u8,
-    /// Rows of the bounding box, 1..=4.
+    /// Rows of the bounding box, 1..=5.
     pub height: u8,
     /// Per column, the row of its lowest cell above the bottom of the box; 0 beyond `width`.
-    pub bottoms: [u8; 4],
+    pub bottoms: [u8; MAX_SIDE],
     /// Per column, the row just above its highest cell; 0 beyond `width`.
-    pub tops: [u8; 4],
+    pub tops: [u8; MAX_SIDE],
     /// Per column, its cells as bits, bit 0 at the bottom of the box; 0 beyond `width`.
-    bits: [u8; 4],
+    bits: [u8; MAX_SIDE],
     /// Per column, all bits; 0 beyond `width`.
-    masks: [i8; 4],
+    masks: [i8; MAX_SIDE],
     /// Column of the anchor cell in the bounding box.
     pub anchor_column: u8,
     /// Row of the anchor cell above the bottom of the box.
@@ -30,10 +37,10 @@ impl Shape {
     pub(super) const NONE: Shape = Shape {
         width: 0,
         height: 0,
-        bottoms: [0; 4],
-        tops: [0; 4],
-        bits: [0; 4],
-        masks: [0; 4],
+        bottoms: [0; MAX_SIDE],
+        tops: [0; MAX_SIDE],
+        bits: [0; MAX_SIDE],
+        masks: [0; MAX_SIDE],
         anchor_column: 0,
         anchor_row: 0,
     };
@@ -50,50 +57,51 @@ impl Shape {
         self.masks[column] as i64 as u64
     }
 
-    /// The shape with its columns as bits, once the runs of cells are known.
-    const fn with_bits(mut self) -> Shape {
+    /// The shape of these columns, each of them with a cell.
+    const fn of_columns(width: u8, height: u8, bits: [u8; MAX_SIDE]) -> Shape {
+        let mut shape = Shape { width, height, bits, ..Shape::NONE };
         let mut column = 0;
-        while column < 4 {
-            self.bits[column] = (1 << self.tops[column]) - (1 << self.bottoms[column]);
-            self.masks[column] = if self.bits[column] == 0 { 0 } else { -1 };
+        while column < width as usize {
+            shape.bottoms[column] = bits[column].trailing_zeros() as u8;
+            shape.tops[column] = (u8::BITS - bits[column].leading_zeros()) as u8;
+            shape.masks[column] = -1;
             column += 1;
         }
-        self
+        shape
     }
 
     /// The cells of one row as bits, bit 0 at the left of the box; row 0 is its lowest.
     pub const fn row_bits(&self, row: u8) -> u32 {
         let (mut bits, mut column) = (0, 0);
         while column < self.width {
-            let (bottom, top) = (self.bottoms[column as usize], self.tops[column as usize]);
-            if bottom <= row && row < top {
-                bits |= 1 << column;
-            }
+            bits |= (self.column_bits(column as usize) >> row & 1) << column;
             column += 1;
         }
         bits
     }
 
-    /// The row and the column of its four cells, by row, then by column, with the lower left corner of its bounding box at
-    /// this row and column.
-    pub fn cells_at(&self, bottom: u8, left: u8) -> [(u8, u8); 4] {
-        let mut cells = [(0, 0); 4];
-        let mut n = 0;
-        for row in 0..self.height {
-            for column in 0..self.width {
-                if self.column_bits(column.into()) >> row & 1 == 1 {
-                    cells[n] = (bottom + row, left + column);
-                    n += 1;
-                }
-            }
+    /// How many cells it has.
+    pub const fn num_cells(&self) -> u8 {
+        let (mut cells, mut column) = (0, 0);
+        while column < MAX_SIDE {
+            cells += self.bits[column].count_ones() as u8;
+            column += 1;
         }
         cells
+    }
+
+    /// The row and the column of its cells, by row, then by column, with the lower left corner of its bounding box at this row
+    /// and column.
+    pub fn cells_at(&self, bottom: u8, left: u8) -> PieceCells {
+        let rows = (0..self.height).flat_map(|row| (0..self.width).map(move |column| (row, column)));
+        let cells = rows.filter(|(row, column)| self.column_bits((*column).into()) >> row & 1 == 1);
+        cells.map(|(row, column)| (bottom + row, left + column)).collect()
     }
 
     /// The lower left corner of the bounding box, as column and row, where the shape appears in a playfield of this size:
     /// the anchor in the top row and in the column floor(width / 2), or as near to it as the walls allow.
     ///
-    /// Cells above the anchor are above the playfield then.
+    /// Cells above the anchor are above the playfield then. The shape must be no wider than the playfield.
     pub const fn spawn(&self, width: u8, height: u8) -> (u8, u8) {
         let column = width / 2 - self.anchor_column;
         let rightmost = width - self.width;
@@ -112,75 +120,152 @@ impl Shape {
             }
             i += 1;
         }
-        let mut shape = Shape { width, height, ..Shape::NONE };
+        let (mut bits, mut anchor) = ([0; MAX_SIDE], (0, 0));
         let mut column = 0;
         while column < width as usize {
             let mut row = 0; // from the bottom
-            let mut seen = false;
             while row < height {
                 let from_top = (height - 1 - row) as usize;
                 let cell = text[from_top * (width as usize + 1) + column];
                 if cell == b'@' {
-                    shape.anchor_column = column as u8;
-                    shape.anchor_row = row;
+                    anchor = (column as u8, row);
                 }
                 if cell != b'.' {
-                    if !seen {
-                        shape.bottoms[column] = row;
-                        seen = true;
-                    }
-                    shape.tops[column] = row + 1;
+                    bits[column] |= 1 << row;
                 }
                 row += 1;
             }
             column += 1;
         }
-        shape.with_bits()
+        let (anchor_column, anchor_row) = anchor;
+        Shape { anchor_column, anchor_row, ..Shape::of_columns(width, height, bits) }
+    }
+
+    /// The shape of these cells, by row and column from the lower left corner; none of a lower row or a column further left is
+    /// missing.
+    pub(super) fn from_cells(cells: &[(u8, u8)]) -> Shape {
+        let (mut width, mut height, mut bits) = (0, 0, [0; MAX_SIDE]);
+        for &(row, column) in cells {
+            bits[usize::from(column)] |= 1 << row;
+            (width, height) = (width.max(column + 1), height.max(row + 1));
+        }
+        Shape::of_columns(width, height, bits)
     }
 
     /// This shape turned a quarter counter-clockwise.
     pub(super) const fn turned(&self) -> Shape {
         // Column c of the turned shape holds the old row (height - 1 - c), read from the left as the new bottom-up.
-        let mut turned = Shape {
-            width: self.height,
-            height: self.width,
-            anchor_column: self.height - 1 - self.anchor_row,
-            anchor_row: self.anchor_column,
-            ..Shape::NONE
-        };
+        let mut bits = [0; MAX_SIDE];
         let mut column = 0;
-        while column < turned.width as usize {
-            let old_row = self.height - 1 - column as u8;
-            let mut row = 0;
-            let mut seen = false;
-            while row < turned.height {
-                if self.bottoms[row as usize] <= old_row && old_row < self.tops[row as usize] {
-                    if !seen {
-                        turned.bottoms[column] = row;
-                        seen = true;
-                    }
-                    turned.tops[column] = row + 1;
-                }
-                row += 1;
-            }
+        while column < self.height as usize {
+            bits[column] = self.row_bits(self.height - 1 - column as u8) as u8;
             column += 1;
         }
-        turned.with_bits()
+        Shape {
+            anchor_column: self.height - 1 - self.anchor_row,
+            anchor_row: self.anchor_column,
+            ..Shape::of_columns(self.height, self.width, bits)
+        }
+    }
+
+    /// The same with the middle of its lowest row as its anchor.
+    const fn anchored_below(self) -> Shape {
+        Shape { anchor_column: self.width / 2, anchor_row: 0, ..self }
     }
 
     /// Whether the cells are the same, wherever the anchor is.
-    const fn same(&self, other: &Shape) -> bool {
+    pub(super) const fn same(&self, other: &Shape) -> bool {
         let mut same = self.width == other.width && self.height == other.height;
         let mut i = 0;
-        while i < 4 {
-            same &= self.bottoms[i] == other.bottoms[i] && self.tops[i] == other.tops[i];
+        while i < MAX_SIDE {
+            same &= self.bits[i] == other.bits[i];
             i += 1;
         }
         same
     }
 }
 
-/// The distinct shapes of one tetromino, in the order of a rule set's orientations.
+/// The drawing: rows from the top, separated by `/`, `X` full, `.` empty.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in (0..self.height).rev() {
+            for column in 0..self.width {
+                f.write_str(if self.row_bits(row) >> column & 1 == 1 { "X" } else { "." })?;
+            }
+            f.write_str(if row > 0 { "/" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// The row and the column of each cell of a piece somewhere: one to five cells.
+#[derive(Clone, Copy, Default)]
+pub struct PieceCells {
+    cells: [(u8, u8); MAX_SIDE],
+    len: u8,
+}
+
+impl PieceCells {
+    /// Those of a tetromino.
+    ///
+    /// # Panics
+    /// If there are not four.
+    pub fn four(&self) -> [(u8, u8); 4] {
+        <[(u8, u8); 4]>::try_from(&**self).expect("the cells of a tetromino")
+    }
+}
+
+impl Deref for PieceCells {
+    type Target = [(u8, u8)];
+
+    fn deref(&self) -> &[(u8, u8)] {
+        &self.cells[..self.len.into()]
+    }
+}
+
+impl PartialEq for PieceCells {
+    fn eq(&self, other: &PieceCells) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for PieceCells {}
+
+impl<const N: usize> PartialEq<[(u8, u8); N]> for PieceCells {
+    fn eq(&self, other: &[(u8, u8); N]) -> bool {
+        **self == other[..]
+    }
+}
+
+impl fmt::Debug for PieceCells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// # Panics
+/// For more cells than a piece has.
+impl FromIterator<(u8, u8)> for PieceCells {
+    fn from_iter<I: IntoIterator<Item = (u8, u8)>>(cells: I) -> PieceCells {
+        let mut all = PieceCells::default();
+        for cell in cells {
+            all.cells[usize::from(all.len)] = cell;
+            all.len += 1;
+        }
+        all
+    }
+}
+
+impl IntoIterator for PieceCells {
+    type Item = (u8, u8);
+    type IntoIter = std::iter::Take<std::array::IntoIter<(u8, u8), MAX_SIDE>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.cells.into_iter().take(self.len.into())
+    }
+}
+
+/// The distinct shapes of one piece, in the order of a rule set's orientations.
 #[derive(Clone, Copy, Debug)]
 pub struct Shapes {
     shapes: [Shape; 4],
@@ -246,14 +331,29 @@ impl Shapes {
 
     /// Turns a drawing counter-clockwise until a shape repeats.
     pub(super) const fn from_drawing(drawing: &str) -> Shapes {
-        let mut shapes = [Shape::from_drawing(drawing); 4];
+        Shapes::turns_of(Shape::from_drawing(drawing))
+    }
+
+    /// The same of a drawing of another set, whose pieces appear with their lowest cells in the top row.
+    pub(super) const fn of_piece(first: Shape) -> Shapes {
+        let mut all = Shapes::turns_of(first);
+        let mut i = 0;
+        while i < all.len {
+            all.shapes[i] = all.shapes[i].anchored_below();
+            i += 1;
+        }
+        all
+    }
+
+    const fn turns_of(first: Shape) -> Shapes {
+        let mut shapes = [first; 4];
         let mut len = 1;
         while len < 4 {
             let next = shapes[len - 1].turned();
             if next.same(&shapes[0]) {
                 break;
             }
-            // A shape that comes back after two turns has come back to the first: I, S and Z have two, O has one.
+            // A shape that comes back does so after one, two or four turns, and to the first.
             shapes[len] = next;
             len += 1;
         }

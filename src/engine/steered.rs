@@ -26,7 +26,7 @@ use super::reach::is_blocked;
 use super::reachable::{Movement, Resting};
 use super::rotation::{HalfTurns, Turns};
 use super::rules::Rules;
-use super::shape::Shape;
+use super::shape::{PieceCells, Shape};
 use super::spin::SpinRule;
 use super::tetromino::{TRUE_POSES, Tetromino};
 use super::timing::Timing;
@@ -143,7 +143,7 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// When it sticks out on the left or below, which no [free](SteeredPiece::is_free) piece does.
-    pub fn cells(&self) -> [(u8, u8); 4] {
+    pub fn cells(&self) -> PieceCells {
         let shape = self.shape();
         shape.cells_at(self.row - shape.anchor_row, self.column - shape.anchor_column)
     }
@@ -225,7 +225,7 @@ impl SteeredPiece {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
-    ) -> [(u8, u8); 4] {
+    ) -> PieceCells {
         self.step(rules, playfield, Key::Drop).piece.cells()
     }
 
@@ -399,7 +399,7 @@ impl MovingPiece {
     }
 
     /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
-    pub fn cells(&self) -> [(u8, u8); 4] {
+    pub fn cells(&self) -> PieceCells {
         match self {
             MovingPiece::Falling(piece) => piece.cells(),
             MovingPiece::Steered(piece) => piece.cells(),
@@ -414,7 +414,7 @@ impl MovingPiece {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
-    ) -> [(u8, u8); 4] {
+    ) -> PieceCells {
         match self {
             MovingPiece::Falling(piece) => piece.step(Key::Drop, playfield).piece.cells(),
             MovingPiece::Steered(piece) => piece.dropped(rules, playfield),

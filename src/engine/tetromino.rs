@@ -66,25 +66,6 @@ impl fmt::Display for Tetromino {
     }
 }
 
-/// A sequence of pieces has a letter that names no tetromino.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{letter:?} at position {position} names no tetromino, expected one of I O T Z S J L")]
-pub struct UnknownLetter {
-    /// What was found.
-    pub letter: char,
-    /// Where, counted from 0 in characters.
-    pub position: usize,
-}
-
-/// Reads a sequence of letters; blanks between them are skipped.
-///
-/// # Errors
-/// [`UnknownLetter`] for the first character that is neither blank nor one of the seven letters.
-pub fn parse_sequence(letters: &str) -> Result<Vec<Tetromino>, UnknownLetter> {
-    let parse = |(position, letter)| Tetromino::from_letter(letter).ok_or(UnknownLetter { letter, position });
-    letters.chars().enumerate().filter(|(_, letter)| !letter.is_ascii_whitespace()).map(parse).collect()
-}
-
 /// A tetromino as the course notebook creates it, then turned a quarter to the right, half a turn, a quarter to the left.
 ///
 /// The anchor stays where it is, so that even a turned O is somewhere else.

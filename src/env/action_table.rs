@@ -18,7 +18,7 @@ pub(super) struct Drop {
     pub column: u8,
 }
 
-/// What every action does to all seven pieces under one set of rules.
+/// What every action does to all pieces under one set of rules.
 #[derive(Debug)]
 pub(super) struct ActionTable {
     rules: Rules,
@@ -49,7 +49,7 @@ impl ActionTable {
             ActionModel::Keypress => num_actions,
         };
         let of_each_piece =
-            Tetromino::ALL.iter().flat_map(|&piece| (0..num_of_a_piece).map(move |action| (piece, action)));
+            rules.pieces.iter().flat_map(|piece| (0..num_of_a_piece).map(move |action| (piece, action)));
         let (drops, masks): (Vec<_>, Vec<u8>) = match rules.action_model {
             ActionModel::Placement if rules.names_spots() => (Vec::new(), Vec::new()),
             ActionModel::Placement => of_each_piece

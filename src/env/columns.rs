@@ -252,7 +252,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<InvalidActions>();
 
     pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
-        let Rules { width, height, randomizer, .. } = config.rules;
+        let Rules { width, height, .. } = config.rules;
         let num_envs = config.num_envs as usize;
         let mut envs = Envs {
             playfields: vec![PlayfieldOf::empty(width, height); num_envs],
@@ -277,7 +277,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             };
             let dealer = match seeding {
                 Seeding::Sequences(sequences) => Dealer::sequence(one_for(sequences, i).clone()),
-                _ => Dealer::seeded(randomizer, env_seed),
+                _ => config.rules.dealer(env_seed),
             };
             envs.dealers.push(dealer);
             envs.episodes.push(EpisodeIndex { env_seed, index: 0 });
@@ -410,7 +410,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             match episodes {
                 Episodes::Next => self.begin_next(config, i),
                 Episodes::Seeds(seeds) => {
-                    self.dealers[i] = Dealer::seeded(config.rules.randomizer, seeds[row]);
+                    self.dealers[i] = config.rules.dealer(seeds[row]);
                     self.begin(config, i, EpisodeIndex { env_seed: seeds[row], index: 0 });
                 }
                 Episodes::Sequences(sequences) => {

@@ -2,7 +2,7 @@
 //!
 //! It knows no environment; [`observe`](super::observe) writes the fields of those.
 
-use crate::engine::{ActionModel, Rules, Tetromino};
+use crate::engine::{ActionModel, Rules};
 
 use super::EnvConfig;
 
@@ -111,19 +111,19 @@ pub static FIELDS: [FieldInfo; 25] = [
         field: Field::Current,
         name: "current",
         layout: "int8",
-        description: "the current piece as its number in I O T Z S J L, or -1 where there is none",
+        description: "the current piece as its number in I O T Z S J L, or in another set of pieces, or -1 where there is none",
     },
     FieldInfo {
         field: Field::Queue,
         name: "queue",
         layout: "int8 [preview]",
-        description: "the next pieces as their numbers in I O T Z S J L, -1 past the end of a sequence",
+        description: "the next pieces as their numbers in I O T Z S J L, or in another set of pieces, -1 past the end of a sequence",
     },
     FieldInfo {
         field: Field::Held,
         name: "held",
         layout: "int8",
-        description: "where a piece can be held only: the held piece as its number in I O T Z S J L, -1 while none is",
+        description: "where a piece can be held only: the held piece as its number in I O T Z S J L, or in another set of pieces, -1 while none is",
     },
     FieldInfo {
         field: Field::Heights,
@@ -328,7 +328,7 @@ impl Field {
         let width = u32::from(config.rules.width);
         let height = u32::from(config.rules.height);
         let preview = u32::from(config.rules.preview);
-        let last_piece = Some((Tetromino::ALL.len() - 1) as f64);
+        let last_piece = Some((config.rules.pieces.len() - 1) as f64);
         let (dtype, shape, low, high) = match self {
             Field::Board => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
             Field::BoardBits => {

@@ -3,7 +3,7 @@
 //! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
 //! nobody looks at costs nothing.
 
-use crate::engine::{Column, Landed, Tetromino, land_at};
+use crate::engine::{Column, Landed, PieceCells, Tetromino, land_at};
 
 use super::columns::{Envs, LastLanding, Phase, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
@@ -13,8 +13,8 @@ use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, Final
 pub struct LandedPiece {
     /// Which.
     pub tetromino: Tetromino,
-    /// Row and column of its four cells before rows went, by row, then by column. Rows may lie above the playfield.
-    pub cells: [(u8, u8); 4],
+    /// Row and column of its cells before rows went, by row, then by column. Rows may lie above the playfield.
+    pub cells: PieceCells,
     /// The rows that went, as they were numbered before; bit r is row r.
     pub cleared_rows: u64,
 }

@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, Spin, Tetromino, land_at};
+use crate::engine::{Column, PieceCells, Spin, Tetromino, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -45,7 +45,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             Field::Falling => self.write_falling(config, rows, out),
             Field::FallingCells => {
-                let cells = |i| self.moving_cells(i).unwrap_or([(-1i8 as u8, -1i8 as u8); 4]);
+                let cells =
+                    |i| self.moving_cells(i).map_or([(-1i8 as u8, -1i8 as u8); 4], |cells| cells.four());
                 out.extend(rows.envs().flat_map(|i| cells(i).map(|(row, column)| [row, column])).flatten());
             }
             Field::PieceState => out.extend(rows.envs().flat_map(|i| self.piece_state(config, i))),
@@ -148,7 +149,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Row and column of the cells of a piece that keys move.
-    fn moving_cells(&self, i: usize) -> Option<[(u8, u8); 4]> {
+    fn moving_cells(&self, i: usize) -> Option<PieceCells> {
         self.falling(i).map(|piece| piece.cells()).or(self.steered(i).map(|piece| piece.cells()))
     }
 
@@ -159,7 +160,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         out.resize(start + rows.len() * width * height, 0);
         let planes = out[start..].chunks_exact_mut(width * height);
         for (i, plane) in rows.envs().zip(planes) {
-            for (row, column) in self.moving_cells(i).into_iter().flatten() {
+            for (row, column) in self.moving_cells(i).iter().flat_map(|cells| cells.iter().copied()) {
                 if usize::from(row) < height {
                     plane[usize::from(row) * width + usize::from(column)] = 1;
                 }

@@ -40,9 +40,9 @@ impl EnvBatch {
     /// When it does not exist.
     pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
-        each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state().source) {
+        each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state(&self.config.rules.pieces).source) {
             (Phase::NotStarted, DealerSource::Sequence(pieces)) => EnvSlot::Sequenced(pieces),
-            (Phase::NotStarted, DealerSource::Seed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
+            (Phase::NotStarted, DealerSource::Seed { .. } | DealerSource::OtherSeed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
             (Phase::Running | Phase::Ended, _) => EnvSlot::Begun(Box::new(self.state(env_id))),
         })
     }

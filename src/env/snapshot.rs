@@ -4,15 +4,16 @@
 //!
 //! ```text
 //! magic          4 bytes, "TTRN"
-//! format         u16, 1 to 5: the lowest that can hold the state
+//! format         u16, 1 to 6: the lowest that can hold the state
 //! rules version  u8 length, then that many bytes
 //! rules          u8 width, height, randomizer, action model, top-out, orientation table, reach, preview (of a choice its
 //!                number in messages less 1); f64 points a piece, for 1 to 4 lines, for the end of a game
 //! modern         from format 3 on, for rules with hold, reach srs, or other points for clears: u8 rows above, rotation, half turns,
 //!                spins, hold (0 or 1), clear points, attack
+//! pieces         in format 6, for other pieces than the tetrominoes: u16 length, then the set as requests name it
 //! timing         from format 4 on, for key presses under reach srs: u8 gravity, lock delay, lock resets
-//! format 5       u8 spawn row, 255 where rules name none; u8 garbage (0 or 1), and if 1 f64 lines a piece, f64 chance that a hole
-//!                moves, u8 delay
+//! risen          from format 5 on, for garbage or a spawn row, and in format 6: u8 spawn row, 255 where rules name none; u8 garbage
+//!                (0 or 1), and if 1 f64 lines a piece, f64 chance that a hole moves, u8 delay
 //! ended          u8, 1 while a reset is pending
 //! landed         u8, 1 if a piece has landed: then come the playfield before the last landing, the piece (u8) and how it
 //!                landed on it: by which action (u8; from format 3 on u16, less that of holding a piece), or with key presses
@@ -36,7 +37,7 @@
 //!                length after the last one
 //! dealer         u64 pieces dealt; u8 0, u64 seed, the open bag as 7 bytes (under randomizer nes the piece dealt last, then
 //!                the others), and 7 x u16 how much less often each tetromino
-//!                came than the most frequent one; or u8 1, u32 length and a sequence, a byte a piece; or, where sequences
+//!                came than the most frequent one (in format 6 the open bag, as many bytes as the set has pieces, and no more); or u8 1, u32 length and a sequence, a byte a piece; or, where sequences
 //!                are kept beside the snapshots ([`SharedSequences`]), u8 2 and the number of one, a u32
 //! checksum       u64, XXH3 of everything before it
 //! ```
@@ -61,6 +62,8 @@ const MODERN_FORMAT: u16 = 3;
 /// For those in which keys steer pieces.
 const STEERED_FORMAT: u16 = 4;
 /// For those with garbage, or a spawn row of their own.
-const FORMAT: u16 = 5;
+const GARBAGE_FORMAT: u16 = 5;
+/// For those with other pieces than the tetrominoes; all that is from format 3 on is in it.
+const PIECES_FORMAT: u16 = 6;
 const NO_PIECE: u8 = 255;
 const NO_ROW: u8 = 255;

@@ -7,7 +7,7 @@ use super::kernel::slots::{Slot, Slots};
 use super::named_sets::FEATURE_SETS;
 use super::seen::Seen;
 use super::table::{FEATURES, Feature, Measure};
-use crate::engine::Playfield;
+use crate::engine::{PieceSet, Playfield};
 use crate::names::{did_you_mean, unknown};
 
 /// The most features a set may have.
@@ -79,6 +79,9 @@ pub enum FeatureError {
         "{0:?} is not a product, expected two features of the playfield after clearing with a * between them"
     )]
     NoProduct(String),
+    /// A feature about tetrominoes where the game has other pieces.
+    #[error("{0} is about the seven tetrominoes, expected a feature of any pieces: the game has others")]
+    OfTetrominoes(&'static str),
     /// The same feature twice: its two weights would be one.
     #[error("feature {0:?} is listed twice")]
     Repeated(String),
@@ -91,6 +94,24 @@ pub enum FeatureError {
 }
 
 impl FeatureSet {
+    /// Checks that all features have a meaning where a game has these pieces.
+    ///
+    /// # Errors
+    /// [`FeatureError::OfTetrominoes`] for the first one that is about the seven, where the game has others.
+    pub fn check_pieces(&self, pieces: &PieceSet) -> Result<(), FeatureError> {
+        let about_seven = |column: &FeatureColumn| {
+            let factor = column.factor.map(|(feature, _)| feature);
+            [Some(column.feature), factor]
+                .into_iter()
+                .flatten()
+                .find(|feature| feature.is_about_tetrominoes())
+        };
+        match self.columns.iter().find_map(about_seven) {
+            Some(feature) if !pieces.is_tetrominoes() => Err(FeatureError::OfTetrominoes(feature.name)),
+            _ => Ok(()),
+        }
+    }
+
     /// The set of that name at a width.
     ///
     /// ```

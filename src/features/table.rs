@@ -78,6 +78,11 @@ impl Feature {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }
 
+    /// Whether it asks where tetrominoes fit, or what one of them does; so it means nothing where a game has other pieces.
+    pub fn is_about_tetrominoes(&self) -> bool {
+        ABOUT_TETROMINOES.contains(&self.name)
+    }
+
     /// Its value for a playfield; 0 if it belongs to a landing.
     pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
@@ -101,6 +106,19 @@ const LAB_VARIANT: &str = "reading of the course notebook";
 const SURVEY: &str = "Tetris AI survey notebook, as coded";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const TETRION: &str = "this project";
+
+/// The features about the seven: where they fit, the T and its spins, lines sent, and the anchor that they are turned around.
+const ABOUT_TETROMINOES: [&str; 9] = [
+    "accommodated",
+    "readiness",
+    "fits",
+    "fits_of",
+    "base_attack",
+    "idle_t",
+    "spin_slots",
+    "spin_slot_rows",
+    "landing_height_lab",
+];
 
 /// Every feature there is.
 pub static FEATURES: &[Feature] = &[

@@ -279,6 +279,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
     let &Rules {
         width,
         height,
+        pieces,
         action_model,
         randomizer,
         top_out,
@@ -299,6 +300,9 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         garbage,
     } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
+    if !pieces.is_tetrominoes() {
+        return wrong("piece_set", "another set", "tetrominoes");
+    }
     if action_model != ActionModel::Placement {
         return wrong("action_model", action_model.name(), ActionModel::Placement.name());
     }

@@ -1,12 +1,12 @@
 //! The colours.
 
-use crate::engine::Tetromino;
+use crate::engine::{Piece, Tetromino};
 use crate::recording::Cell;
 
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// A set of seven colours for the tetrominoes.
+/// A set of seven colours for the tetrominoes; from the eighth piece of another set on they begin again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColourScheme {
     /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
@@ -45,8 +45,8 @@ pub enum Ink {
 /// Where a full cell came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hue {
-    /// A tetromino, by its number.
-    Tetromino(u8),
+    /// A piece, by its number.
+    Piece(u8),
     /// No piece: the position that the game began from, or garbage.
     Given,
 }
@@ -56,27 +56,28 @@ impl Hue {
     pub fn of(cell: Cell) -> Option<Hue> {
         match cell {
             Cell::Empty => None,
-            Cell::Of(tetromino) => Some(tetromino.into()),
+            Cell::Of(piece) => Some(piece.into()),
             Cell::Given => Some(Hue::Given),
         }
     }
 
-    /// All of them.
+    /// Those of all colours.
     fn all() -> impl Iterator<Item = Hue> {
         Tetromino::ALL.into_iter().map(Hue::from).chain([Hue::Given])
     }
 
-    fn index(self) -> usize {
+    /// The number of its colour.
+    pub(super) fn index(self) -> usize {
         match self {
-            Hue::Tetromino(number) => number.into(),
+            Hue::Piece(number) => usize::from(number) % Tetromino::ALL.len(),
             Hue::Given => Tetromino::ALL.len(),
         }
     }
 }
 
-impl From<Tetromino> for Hue {
-    fn from(tetromino: Tetromino) -> Hue {
-        Hue::Tetromino(tetromino.number())
+impl From<Piece> for Hue {
+    fn from(piece: Piece) -> Hue {
+        Hue::Piece(piece.number())
     }
 }
 
@@ -133,7 +134,7 @@ impl ColourScheme {
             ],
         };
         match hue {
-            Hue::Tetromino(number) => colours[usize::from(number)],
+            Hue::Piece(_) => colours[hue.index()],
             Hue::Given => [0x8a, 0x90, 0x9c],
         }
     }

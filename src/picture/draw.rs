@@ -1,11 +1,11 @@
 //! A scene as marks at places.
 
-use crate::engine::{OrientationTable, Rules, Tetromino};
+use crate::engine::Piece;
 use crate::recording::Scene;
 
 use super::colours::{Hue, Ink};
 use super::font;
-use super::layout::Layout;
+use super::layout::{Layout, lying};
 use super::moment::Moment;
 
 /// Something in a picture. Later ones lie over earlier ones.
@@ -138,13 +138,13 @@ fn panel(layout: &Layout, scene: &Scene, marks: &mut Vec<Mark>) {
     let &Layout { dot, panel: x, .. } = layout;
     let mut y = layout.inset;
     let words = |y, ink, text| Mark::Words { x, y, dot, ink, text };
-    let held: Vec<Tetromino> = scene.held.into_iter().collect();
+    let held: Vec<Piece> = scene.held.into_iter().collect();
     let groups = [("HOLD", layout.hold_height(), &held), ("NEXT", layout.next_height(), &scene.next)];
     for (label, height, pieces) in groups.into_iter().filter(|(_, height, _)| *height > 0) {
         marks.push(words(y, Ink::Label, label.to_owned()));
         let mut top = y + layout.letter_height() + 3 * dot;
         for &piece in pieces {
-            lying(layout, piece, top, marks);
+            next_piece(layout, piece, top, marks);
             top += layout.piece_height();
         }
         y += height;
@@ -160,13 +160,12 @@ fn panel(layout: &Layout, scene: &Scene, marks: &mut Vec<Mark>) {
     }
 }
 
-/// A next piece, lying, whatever the rules make of it.
-fn lying(layout: &Layout, piece: Tetromino, top: u32, marks: &mut Vec<Mark>) {
-    let rules = Rules { orientations: OrientationTable::Survey, ..Rules::default() };
-    let shape = &rules.shapes(piece)[0];
+/// A next piece, lying.
+fn next_piece(layout: &Layout, piece: Piece, top: u32, marks: &mut Vec<Mark>) {
+    let shape = lying(&layout.pieces, piece);
     let size = layout.small_cell;
     // A flat one lies in the middle of its place.
-    let drop = (2 - u32::from(shape.height)) * size / 2;
+    let drop = (layout.lying_rows - u32::from(shape.height)) * size / 2;
     for (row, column) in shape.cells_at(0, 0) {
         let from_top = u32::from(shape.height - 1 - row);
         let (x, y) = (layout.panel + u32::from(column) * size, top + drop + from_top * size);

@@ -1,6 +1,6 @@
 //! Where things are in a picture, in pixels from the upper left corner.
 
-use crate::engine::Rules;
+use crate::engine::{OrientationTable, Piece, PieceSet, Rules, Shape};
 
 use super::font;
 
@@ -35,6 +35,10 @@ pub struct Layout {
     pub inset: u32,
     /// The left edge of what is beside the playfield.
     pub panel: u32,
+    /// The pieces.
+    pub pieces: PieceSet,
+    /// Rows of the highest of them, lying.
+    pub lying_rows: u32,
     /// How many next pieces there is room for.
     pub preview: u32,
     /// Whether there is room for a held piece.
@@ -66,6 +70,13 @@ impl Layout {
             rows,
             inset,
             panel,
+            pieces: rules.pieces,
+            lying_rows: rules
+                .pieces
+                .iter()
+                .map(|piece| lying(&rules.pieces, piece).height.into())
+                .max()
+                .unwrap_or(2),
             preview: rules.preview.into(),
             has_hold: rules.hold,
             has_score: !rules.points_are_lines(),
@@ -96,7 +107,7 @@ impl Layout {
 
     /// A next piece, which lies on its side.
     pub fn piece_height(&self) -> u32 {
-        2 * self.small_cell + self.gap / 2
+        self.lying_rows * self.small_cell + self.gap / 2
     }
 
     /// The held piece and its name; 0 where none can be held.
@@ -126,4 +137,14 @@ impl Layout {
     pub fn y(&self, row: u8) -> u32 {
         self.inset + (self.rows - 1 - u32::from(row)) * self.cell
     }
+}
+
+/// A piece as it lies beside the playfield, whatever the rules make of it.
+pub(super) fn lying(pieces: &PieceSet, piece: Piece) -> &'static Shape {
+    if pieces.is_tetrominoes() {
+        let rules = Rules { orientations: OrientationTable::Survey, ..Rules::default() };
+        return &rules.shapes(piece)[0];
+    }
+    let rules = Rules { pieces: *pieces, ..Rules::default() };
+    rules.shapes(piece).iter().min_by_key(|shape| shape.height).expect("a piece has a shape")
 }

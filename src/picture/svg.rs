@@ -115,7 +115,7 @@ fn animation(text: &mut String, starts: &[u64], (start, end): Span) {
 /// The name of a block.
 fn name(hue: Hue) -> char {
     match hue {
-        Hue::Tetromino(number) => Tetromino::from_index(number).expect("a tetromino").letter(),
+        Hue::Piece(_) => Tetromino::ALL[hue.index()].letter(),
         Hue::Given => 'G',
     }
 }

@@ -1,11 +1,11 @@
 //! Scenes in characters.
 //!
-//! Without colours a cell is the letter of its tetromino, a small one for those of the last piece, `#` for what was there at
+//! Without colours a cell is the letter of its piece, of a tetromino a small one for those of the last piece, `#` for what was there at
 //! the beginning, `.` for nothing. With colours it is two columns wide, so that it is about square.
 
 use std::fmt::Write;
 
-use crate::engine::{Rules, Tetromino};
+use crate::engine::{Piece, PieceSet, Rules};
 use crate::recording::{Cell, Scene};
 
 use super::colours::{ColourScheme, Hue, Rgb};
@@ -19,7 +19,7 @@ pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> Str
     let scene = &moment.scene;
     let (width, height) = (rules.width, rules.visible_rows());
     let frame = format!("+{}+", "-".repeat(usize::from(width) * if scheme.is_some() { 2 } else { 1 }));
-    let mut aside = aside(scene, scheme).into_iter();
+    let mut aside = aside(scene, &rules.pieces, scheme).into_iter();
     let mut text = format!("{frame}\n");
     for row in (0..height).rev() {
         text.push('|');
@@ -27,7 +27,7 @@ pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> Str
             let place = place(scene, row, column);
             match scheme {
                 Some(scheme) => text.push_str(&coloured(place, scheme)),
-                None => text.push(plain(place)),
+                None => text.push(plain(place, &rules.pieces)),
             }
         }
         text.push('|');
@@ -48,7 +48,7 @@ pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> Str
 /// What is at a place.
 enum Place {
     Empty,
-    Ghost(Tetromino),
+    Ghost(Piece),
     Full(Hue),
     /// Of the current piece, or of the last one.
     Marked(Hue),
@@ -70,19 +70,21 @@ fn place(scene: &Scene, row: u8, column: u8) -> Place {
     }
 }
 
-fn letter(hue: Hue) -> char {
+fn letter(hue: Hue, pieces: &PieceSet) -> char {
     match hue {
-        Hue::Tetromino(number) => Tetromino::from_index(number).map_or('#', Tetromino::letter),
+        Hue::Piece(number) => pieces.piece(number).map_or('#', |piece| pieces.letter(piece)),
         Hue::Given => '#',
     }
 }
 
-fn plain(place: Place) -> char {
+fn plain(place: Place, pieces: &PieceSet) -> char {
     match place {
         Place::Empty => '.',
         Place::Ghost(_) => ':',
-        Place::Full(hue) => letter(hue),
-        Place::Marked(hue) => letter(hue).to_ascii_lowercase(),
+        Place::Full(hue) => letter(hue, pieces),
+        // In other sets a small letter is that of another piece.
+        Place::Marked(hue) if pieces.is_tetrominoes() => letter(hue, pieces).to_ascii_lowercase(),
+        Place::Marked(hue) => letter(hue, pieces),
     }
 }
 
@@ -107,10 +109,12 @@ fn of_256(rgb: Rgb) -> u16 {
 }
 
 /// The lines beside the playfield.
-fn aside(scene: &Scene, scheme: Option<ColourScheme>) -> Vec<String> {
-    let piece = |piece: Tetromino| match scheme {
-        Some(scheme) => format!("\x1b[1;38;5;{}m{}{RESET}", of_256(scheme.of(piece.into())), piece.letter()),
-        None => piece.letter().to_string(),
+fn aside(scene: &Scene, pieces: &PieceSet, scheme: Option<ColourScheme>) -> Vec<String> {
+    let piece = |piece: Piece| match scheme {
+        Some(scheme) => {
+            format!("\x1b[1;38;5;{}m{}{RESET}", of_256(scheme.of(piece.into())), pieces.letter(piece))
+        }
+        None => pieces.letter(piece).to_string(),
     };
     let mut lines = vec![
         format!("lines   {}", scene.lines),

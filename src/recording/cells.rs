@@ -1,9 +1,9 @@
 //! A playfield whose cells know where they came from.
 
-use crate::engine::{Playfield, Tetromino};
+use crate::engine::{PieceCells, Playfield, Tetromino};
 
-/// The row and the column of the four cells of a tetromino, by row, then by column. Rows may be above the playfield.
-pub type SceneCells = [(u8, u8); 4];
+/// The row and the column of the cells of a piece, by row, then by column. Rows may be above the playfield.
+pub type SceneCells = PieceCells;
 
 /// What is in a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

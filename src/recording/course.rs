@@ -29,22 +29,22 @@ pub enum ActionRefused {
         num_actions: u32,
     },
     /// The current piece, or the one that it is held for, has no such placement here.
-    #[error("action {action} is no placement of {} here", .piece.letter())]
+    #[error("action {action} is no placement of {letter} here")]
     NoPlacement {
         /// Which.
         action: u16,
-        /// The current piece.
-        piece: Tetromino,
+        /// The letter of the current piece.
+        letter: char,
     },
     /// A key that cannot be pressed now.
-    #[error("action {action}, {}, cannot be done with {} here", .key.name(), .piece.letter())]
+    #[error("action {action}, {}, cannot be done with {letter} here", .key.name())]
     NoKey {
         /// Which.
         action: u16,
         /// The key.
         key: Key,
-        /// The current piece.
-        piece: Tetromino,
+        /// The letter of the current piece.
+        letter: char,
     },
 }
 
@@ -320,11 +320,11 @@ impl Course {
     fn play_invalid(&mut self, action: u16) -> Result<(), ActionRefused> {
         match self.invalid_actions {
             InvalidActionPolicy::Reject => {
-                let piece = self.visible[0];
+                let letter = self.rules.pieces.letter(self.visible[0]);
                 return Err(match self.rules.action_model {
-                    ActionModel::Placement => ActionRefused::NoPlacement { action, piece },
+                    ActionModel::Placement => ActionRefused::NoPlacement { action, letter },
                     ActionModel::Keypress => {
-                        ActionRefused::NoKey { action, key: Key::ALL[usize::from(action)], piece }
+                        ActionRefused::NoKey { action, key: Key::ALL[usize::from(action)], letter }
                     }
                 });
             }

@@ -127,7 +127,7 @@ impl Setup {
     /// Its pieces, from the first one.
     pub(super) fn dealer(&self) -> Dealer {
         match &self.pieces {
-            Pieces::Seed(seed) => Dealer::seeded(self.rules.randomizer, *seed),
+            Pieces::Seed(seed) => self.rules.dealer(*seed),
             Pieces::Sequence(pieces) => Dealer::sequence(pieces.clone()),
         }
     }

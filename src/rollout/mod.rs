@@ -153,7 +153,7 @@ impl Playing {
                 Dealer::sequence(sequences[at].clone()),
                 AgentRng::new(word(0, Tag::Game, seed_index.into())),
             ),
-            _ => (Dealer::seeded(evaluation.rules.randomizer, seed), AgentRng::new(seed)),
+            _ => (evaluation.rules.dealer(seed), AgentRng::new(seed)),
         };
         let episode_of_game = Episode::new(&evaluation.rules, dealer, rng);
         Playing {

@@ -198,7 +198,7 @@ impl Question {
             + 4 * num_features
             + boards * board_bytes
             + 2 * u64::from(anchors)
-            + 2 * 4 * u64::from(cells)
+            + 2 * u64::from(self.rules.pieces.max_cells()) * u64::from(cells)
             + (4 + MAX_KEYS as u64) * u64::from(keys);
         let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
         let names = self.features.iter().flat_map(FeatureSet::names);
@@ -241,7 +241,8 @@ impl Question {
             feature_columns: set.map(features::encode_columns),
             sequence: self.sequence,
             anchors: anchors.then(|| tensor::encode(vec![rows, 2], &columns.anchors)),
-            cells: cells.then(|| tensor::encode(vec![rows, 4, 2], &columns.cells)),
+            cells: cells
+                .then(|| tensor::encode(vec![rows, self.rules.pieces.max_cells().into(), 2], &columns.cells)),
             preclear_boards: preclear_boards.then(|| boards(columns.preclear_boards)),
             spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
             attacks: self.rules.keeps_chain().then(|| tensor::encode(vec![rows], &columns.attacks)),
@@ -256,7 +257,7 @@ fn decode_features(
     request: &pb::EnumeratePlacementsRequest,
     rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
-    features::decode(request.features.as_ref(), rules.width).in_field("features")
+    features::decode(request.features.as_ref(), rules).in_field("features")
 }
 
 fn decode_actions(

@@ -90,7 +90,7 @@ impl Default for Deadlines {
 }
 
 /// What this server can do, in alphabetical order.
-const CAPABILITIES: [&str; 24] = [
+const CAPABILITIES: [&str; 25] = [
     "attack",
     "balanced",
     "dm_env_rpc",
@@ -105,6 +105,7 @@ const CAPABILITIES: [&str; 24] = [
     "lookahead",
     "modern_keys",
     "nes",
+    "piece_set",
     "placements",
     "positions",
     "render",

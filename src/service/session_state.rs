@@ -195,7 +195,7 @@ impl SessionState {
                 ([], []) => batch.reset(env_ids, Episodes::Next)?,
                 (seeds, []) => batch.reset(env_ids, Episodes::Seeds(seeds))?,
                 ([], letters) => {
-                    let mut decoded = sequences::decode(letters, rows)?;
+                    let mut decoded = sequences::decode(&batch.config().rules.pieces, letters, rows)?;
                     for sequence in &mut decoded {
                         *sequence = memory.share("piece_sequences", sequence)?;
                     }
@@ -263,6 +263,7 @@ impl SessionState {
             let statistics = self.batch.statistics(env_id);
             let pieces = self.batch.pieces(env_id);
             let view = View {
+                set: &self.batch.config().rules.pieces,
                 playfield: &playfield,
                 falling: self.batch.falling(env_id),
                 pieces: &pieces,

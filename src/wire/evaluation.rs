@@ -5,7 +5,7 @@ use std::time::Duration;
 use prost::{Message, length_delimiter_len};
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{RULES_VERSION, Rules};
+use crate::engine::{PieceSet, RULES_VERSION, Rules};
 use crate::features::kernel::Kernel;
 use crate::rollout::{Actions, Deal, Evaluation, GameResult};
 use crate::summary::{PairedDifference, PolicySummary, Statistics};
@@ -98,7 +98,7 @@ pub fn decode(
     let rules = resolved.rules;
     let policies = Policies::decode(request, &rules)?;
     let num_policies = policies.all.len() as u32;
-    let deal = decode_games(request, num_policies)?;
+    let deal = decode_games(request, num_policies, &rules.pieces)?;
     let num_seeds = deal.len() as u32;
     let episodes_per_seed = request.episodes_per_seed.max(1);
     if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
@@ -266,7 +266,11 @@ fn decode_progress_interval(
     Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
 }
 
-fn decode_games(request: &pb::EvaluatePoliciesRequest, num_policies: u32) -> Result<Deal, DecodeError> {
+fn decode_games(
+    request: &pb::EvaluatePoliciesRequest,
+    num_policies: u32,
+    pieces: &PieceSet,
+) -> Result<Deal, DecodeError> {
     let deal = match &request.games {
         None => return Err(DecodeError::missing("games")),
         Some(Games::Seeds(seeds)) => decode_seeds(seeds, num_policies).in_field("seeds")?,
@@ -277,9 +281,9 @@ fn decode_games(request: &pb::EvaluatePoliciesRequest, num_policies: u32) -> Res
             }
             Deal::Common((0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect())
         }
-        Some(Games::PieceSequences(pb::PieceSequences { sequences })) => {
-            Deal::Sequences(sequences::decode_list("sequences", sequences).in_field("piece_sequences")?)
-        }
+        Some(Games::PieceSequences(pb::PieceSequences { sequences })) => Deal::Sequences(
+            sequences::decode_list(pieces, "sequences", sequences).in_field("piece_sequences")?,
+        ),
     };
     Ok(deal)
 }

@@ -2,20 +2,34 @@
 //!
 //! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family stands for all of its members.
 
+use crate::engine::Rules;
 use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a selection for a width; `None` if it is absent.
+/// Reads a selection for some rules; `None` if it is absent.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `FeatureSelection`.
 pub fn decode(
     selection: Option<&pb::FeatureSelection>,
-    width: u8,
+    rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
+    let (field, set) = match decode_any(selection, rules.width)? {
+        Some(found) => found,
+        None => return Ok(None),
+    };
+    set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field(field, error.to_string()))?;
+    Ok(Some(set))
+}
+
+/// The same for tetrominoes, with the field that says it.
+fn decode_any(
+    selection: Option<&pb::FeatureSelection>,
+    width: u8,
+) -> Result<Option<(&'static str, FeatureSet)>, DecodeError> {
     let Some(pb::FeatureSelection { set, features, version }) = selection else { return Ok(None) };
     check_name("set", set)?;
     check_name("version", version)?;
@@ -26,7 +40,7 @@ pub fn decode(
             if !version.is_empty() {
                 return Err(DecodeError::field("version", "belongs to a set, and a list is given"));
             }
-            decode_list(features, width).map(Some)
+            decode_list(features, width).map(|set| Some(("features", set)))
         }
         (set, []) => {
             let set = FeatureSet::named(set, width)
@@ -35,7 +49,7 @@ pub fn decode(
             if !version.is_empty() && *version != expected {
                 return Err(DecodeError::FeatureSetMismatch { expected, got: version.clone() });
             }
-            Ok(Some(set))
+            Ok(Some(("set", set)))
         }
         _ => Err(DecodeError::field("features", "is given beside set, expected one of the two")),
     }

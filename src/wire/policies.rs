@@ -76,7 +76,7 @@ impl Policies {
         rules: &Rules,
         room: usize,
     ) -> Result<(), DecodeError> {
-        let set = features::decode(matrix.features.as_ref(), rules.width).in_field("features")?;
+        let set = features::decode(matrix.features.as_ref(), rules).in_field("features")?;
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
         let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
         check_lookahead(matrix.lookahead, rules)?;
@@ -242,12 +242,14 @@ fn decode_parameters(
     let terminal = decode_terminal(message.terminal)?;
     let (features, weights, default_terminal) = match controller {
         None => {
-            let set = features::decode(message.features.as_ref(), rules.width).in_field("features")?;
+            let set = features::decode(message.features.as_ref(), rules).in_field("features")?;
             (set, message.weights.clone(), TerminalPolicy::Avoid)
         }
         Some(controller) => {
             let set = controller.features(rules.width);
             let set = set.map_err(|error| DecodeError::field("name", error.to_string()))?;
+            set.check_pieces(&rules.pieces)
+                .map_err(|error| DecodeError::field("name", format!("{}: {error}", controller.name)))?;
             (Some(set), controller.weights.to_vec(), controller.terminal)
         }
     };

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::engine::{Playfield, RULES_VERSION, Rules, Tetromino, parse_sequence};
+use crate::engine::{Piece, PieceSet, Playfield, RULES_VERSION, Rules};
 use crate::env::{EnvState, SnapshotError, StartPosition};
 use crate::placements::bytes_per_cell_row;
 
@@ -126,20 +126,25 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
 pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
-    let &[piece] = decode_letters(&drawing.piece, 1).in_field("piece")?.as_slice() else {
-        return Err(DecodeError::field("piece", "is not one of the letters I O T Z S J L"));
+    let pieces = &rules.pieces;
+    let &[piece] = decode_letters(pieces, &drawing.piece, 1).in_field("piece")?.as_slice() else {
+        let letters: Vec<String> = pieces.letters().map(String::from).collect();
+        return Err(DecodeError::field("piece", format!("is not one of the letters {}", letters.join(" "))));
     };
-    let queue = decode_letters(&drawing.queue, rules.preview.into()).in_field("queue")?;
-    let held = decode_letters(&drawing.held, 1).in_field("held")?.first().copied();
+    let queue = decode_letters(pieces, &drawing.queue, rules.preview.into()).in_field("queue")?;
+    let held = decode_letters(pieces, &drawing.held, 1).in_field("held")?.first().copied();
     Ok(StartPosition { playfield, piece, queue, held })
 }
 
-/// Draws a position.
-pub(super) fn encode_drawing(position: &StartPosition) -> pb::Drawing {
+/// Draws a position of a game with these pieces.
+pub(super) fn encode_drawing(position: &StartPosition, pieces: &PieceSet) -> pb::Drawing {
     let StartPosition { playfield, piece, queue, held } = position;
-    let queue = queue.iter().copied().map(Tetromino::letter).collect();
-    let held = held.map(|piece| piece.letter().to_string()).unwrap_or_default();
-    pb::Drawing { rows: drawn_rows(playfield), piece: piece.letter().to_string(), queue, held }
+    pb::Drawing {
+        rows: drawn_rows(playfield),
+        piece: pieces.written([piece]),
+        queue: pieces.written(queue),
+        held: pieces.written(held),
+    }
 }
 
 /// The rows of a playfield as people draw them, without the empty ones at the top.
@@ -148,8 +153,8 @@ pub(super) fn drawn_rows(playfield: &Playfield) -> Vec<String> {
     drawing.lines().skip_while(|row| !row.contains('#')).map(str::to_owned).collect()
 }
 
-fn decode_letters(letters: &str, max: usize) -> Result<Vec<Tetromino>, DecodeError> {
-    let pieces = parse_sequence(letters).map_err(|error| DecodeError::field("", error.to_string()))?;
+fn decode_letters(set: &PieceSet, letters: &str, max: usize) -> Result<Vec<Piece>, DecodeError> {
+    let pieces = set.parse_sequence(letters).map_err(|error| DecodeError::field("", error.to_string()))?;
     if pieces.len() > max {
         return Err(DecodeError::field("", format!("has {} letters, expected at most {max}", pieces.len())));
     }
@@ -186,11 +191,11 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
             return Err(DecodeError::invalid(Fault::Position, format!("boards[{i}]"), problem));
         }
         let playfield = Playfield::from_rows(rules.width, rules.height, rows.iter().copied());
-        let piece = decode_number(piece.into()).in_item("pieces", i)?;
+        let piece = decode_number(&rules.pieces, piece.into()).in_item("pieces", i)?;
         let mut queue = Vec::new();
         let mut numbers = queues[i * preview..][..preview].iter();
         for &number in numbers.by_ref().take_while(|&&number| number != -1) {
-            queue.push(decode_number(number.into()).in_item("queues", i)?);
+            queue.push(decode_number(&rules.pieces, number.into()).in_item("queues", i)?);
         }
         if numbers.any(|&number| number != -1) {
             let problem = "has a piece behind one that is to be dealt";
@@ -198,7 +203,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
         }
         let held = match held[i] {
             -1 => None,
-            number => Some(decode_number(number.into()).in_item("held", i)?),
+            number => Some(decode_number(&rules.pieces, number.into()).in_item("held", i)?),
         };
         positions.push(StartPosition { playfield, piece, queue, held });
     }
@@ -215,9 +220,7 @@ fn decode_boards(boards: Option<&pb::Tensor>, rules: &Rules) -> Result<Array<u32
     Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() })
 }
 
-fn decode_number(number: i16) -> Result<Tetromino, DecodeError> {
-    u8::try_from(number)
-        .ok()
-        .and_then(Tetromino::from_index)
-        .ok_or_else(|| DecodeError::field("", format!("is {number}, expected 0..=6")))
+fn decode_number(set: &PieceSet, number: i16) -> Result<Piece, DecodeError> {
+    let piece = u8::try_from(number).ok().and_then(|number| set.piece(number));
+    piece.ok_or_else(|| DecodeError::field("", format!("is {number}, expected 0..={}", set.len() - 1)))
 }

@@ -6,7 +6,7 @@
 
 use prost::{Message, Name};
 
-use crate::engine::{Playfield, RULES_VERSION, Rules, Tetromino, parse_sequence};
+use crate::engine::{Playfield, RULES_VERSION, Rules};
 use crate::recording::{Ending, Outcome, Pieces, Recording, Setup};
 
 use super::codec;
@@ -82,11 +82,9 @@ pub fn encode(recording: &Recording) -> pb::Recording {
         invalid_action_reward: invalid_action_reward(*invalid_actions),
         pieces: Some(match pieces {
             Pieces::Seed(seed) => Message::Seed(*seed),
-            Pieces::Sequence(pieces) => {
-                Message::PieceSequence(pieces.iter().copied().map(Tetromino::letter).collect())
-            }
+            Pieces::Sequence(pieces) => Message::PieceSequence(rules.pieces.written(pieces.iter())),
         }),
-        start: start.as_ref().map(encode_drawing),
+        start: start.as_ref().map(|start| encode_drawing(start, &rules.pieces)),
         actions: actions.iter().copied().map(u32::from).collect(),
         lines: lines.clone().into(),
         outcome: Some(pb::RecordedOutcome {
@@ -114,7 +112,7 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
         Message::Seed(seed) => Pieces::Seed(*seed),
         Message::PieceSequence(letters) => {
             let wrong = |problem| DecodeError::field("piece_sequence", problem);
-            let pieces = parse_sequence(letters).map_err(|error| wrong(error.to_string()))?;
+            let pieces = rules.pieces.parse_sequence(letters).map_err(|error| wrong(error.to_string()))?;
             if pieces.is_empty() {
                 return Err(wrong("has no letters, expected at least one".to_owned()));
             }

@@ -6,7 +6,8 @@
 use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
     ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, OrientationTable, PRESETS,
-    Randomizer, Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing, TopOut,
+    PieceSet, PieceSetError, Randomizer, Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing,
+    TopOut,
 };
 use crate::names;
 
@@ -27,6 +28,8 @@ pub struct RulesChoice {
     pub height: Option<u32>,
     /// Rows above the visible field, of these.
     pub rows_above: Option<u32>,
+    /// Which pieces there are, by a name or drawings; empty for the preset's.
+    pub piece_set: String,
     /// How pieces are dealt.
     pub randomizer: Option<Randomizer>,
     /// What a step is.
@@ -124,6 +127,7 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             lock_resets,
             garbage,
             spawn_row,
+            piece_set,
         } = message;
         check_name("preset", preset)?;
         let preset = match preset.as_str() {
@@ -142,6 +146,10 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
                 .ok()
                 .filter(|height| HEIGHTS.contains(height))
                 .ok_or(RulesError::Height(height))?;
+        }
+        if !piece_set.is_empty() {
+            rules.pieces = PieceSet::parse(piece_set)
+                .map_err(|error| DecodeError::invalid(fault(&error), "piece_set", error.to_string()))?;
         }
         if let Some(number) = *randomizer {
             rules.randomizer = choice(number)?;
@@ -241,6 +249,7 @@ impl From<&RulesChoice> for pb::Rules {
             lock_resets: rules.lock_resets,
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),
             spawn_row: rules.spawn_row,
+            piece_set: rules.piece_set.clone(),
         }
     }
 }
@@ -252,6 +261,7 @@ impl From<&ResolvedRules> for RulesChoice {
             width,
             height,
             rows_above,
+            pieces,
             randomizer,
             action_model,
             top_out,
@@ -275,6 +285,7 @@ impl From<&ResolvedRules> for RulesChoice {
             width: Some(width.into()),
             height: Some(height.into()),
             rows_above: Some(rows_above.into()),
+            piece_set: pieces.to_string(),
             randomizer: Some(randomizer),
             action_model: Some(action_model),
             top_out: Some(top_out),
@@ -398,6 +409,14 @@ fn number(value: impl NamedChoice) -> i32 {
     value.number().into()
 }
 
+/// What kind of mistake is in a set of pieces.
+fn fault(error: &PieceSetError) -> Fault {
+    match error {
+        PieceSetError::UnknownName { .. } => Fault::UnknownName,
+        _ => Fault::Field,
+    }
+}
+
 fn unknown_preset(name: &str) -> DecodeError {
     let known = PRESETS.iter().map(|preset| preset.name);
     DecodeError::invalid(Fault::UnknownName, "preset", names::unknown("preset", name, known))
@@ -412,6 +431,7 @@ impl From<RulesError> for DecodeError {
             RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
             RulesError::SpawnRow { .. } => DecodeError::field("spawn_row", problem),
             RulesError::Preview(_) => DecodeError::field("preview", problem),
+            RulesError::TooWide { .. } => DecodeError::field("piece_set", problem),
             RulesError::Points { field, .. }
             | RulesError::Timing { field, .. }
             | RulesError::Garbage { field, .. } => DecodeError::field(field, problem),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::engine::ActionModel;
 use crate::engine::rules::check_points;
+use crate::engine::{ActionModel, PieceSet};
 use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
 
 use super::error::{DecodeError, InField};
@@ -58,7 +58,7 @@ pub fn decode(
             message.invalid_action_reward,
         )?,
         max_episode_steps: message.max_episode_steps,
-        features: features::decode(message.features.as_ref(), rules.width).in_field("features")?,
+        features: features::decode(message.features.as_ref(), &rules).in_field("features")?,
     };
     let mut observations =
         fields::decode(&message.observation_fields, "observation_fields", &Field::OBSERVATIONS)?;
@@ -109,7 +109,7 @@ pub fn decode(
         infos.extend(of_rules.into_iter().filter(|field| field.is_of(&rules)));
     }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-    let seeding = decode_seeding(message, num_envs, draw_seed)?;
+    let seeding = decode_seeding(message, num_envs, &rules.pieces, draw_seed)?;
     let seed = match seeding {
         Seeding::Session(seed) => Some(seed),
         Seeding::Environments(_) | Seeding::Sequences(_) => None,
@@ -189,6 +189,7 @@ pub fn decode_ttl(ttl: Option<&prost_types::Duration>) -> Result<Duration, Decod
 fn decode_seeding(
     message: &pb::SessionConfig,
     num_envs: u32,
+    pieces: &PieceSet,
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<Seeding, DecodeError> {
     let pb::SessionConfig { seed, env_seeds, piece_sequences, .. } = message;
@@ -205,7 +206,7 @@ fn decode_seeding(
         return Ok(Seeding::Environments(env_seeds.clone()));
     }
     if !piece_sequences.is_empty() {
-        return Ok(Seeding::Sequences(sequences::decode(piece_sequences, num_envs)?));
+        return Ok(Seeding::Sequences(sequences::decode(pieces, piece_sequences, num_envs)?));
     }
     Ok(Seeding::Session(seed.unwrap_or_else(draw_seed)))
 }

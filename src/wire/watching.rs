@@ -1,8 +1,10 @@
 //! WatchSession: what a request asks for, and an environment as a frame shows it, written by the server and read by a viewer.
 
+use std::collections::BTreeSet;
+
 pub use crate::env::EpisodePhase;
 
-use crate::engine::{Incoming, Rules, Tetromino, parse_sequence};
+use crate::engine::{Incoming, PieceSet, Rules};
 use crate::env::EnvBatch;
 use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining, risen};
 
@@ -97,6 +99,7 @@ pub fn encode_env(
         let remaining = remaining(&last.cells, last.cleared_rows, rules.height);
         risen(&remaining, batch.incoming(env_id).just_risen, rules.height)
     });
+    let letters = &rules.pieces;
     pb::WatchedEnv {
         env_id,
         phase: encode_phase(phase).into(),
@@ -106,14 +109,14 @@ pub fn encode_env(
         pieces: statistics.pieces,
         length: statistics.length,
         episode_return: statistics.episode_return,
-        cells: cells.rows().flatten().map(encode_cell).collect(),
+        cells: cells.rows().flatten().map(|cell| encode_cell(cell, letters)).collect(),
         last_cells: encode_pairs(&last.unwrap_or_default()),
-        piece: current.map(|current| current.tetromino.letter().to_string()).unwrap_or_default(),
+        piece: letters.written(&current.map(|current| current.tetromino)),
         piece_cells: encode_pairs(current.as_ref().map_or(&[], |current| &current.cells)),
         ghost_cells: encode_pairs(ghost.as_ref().map_or(&[], |ghost| ghost)),
-        queue: pieces.iter().skip(1).map(|piece| piece.letter()).collect(),
+        queue: letters.written(pieces.iter().skip(1)),
         last_episode: last_episode.copied(),
-        held: batch.held(env_id).map(|piece| piece.letter().to_string()).unwrap_or_default(),
+        held: letters.written(&batch.held(env_id)),
         garbage: batch.incoming(env_id).seen(rules).iter().map(|&lines| lines.into()).collect(),
     }
 }
@@ -127,11 +130,11 @@ fn encode_phase(phase: EpisodePhase) -> pb::EpisodePhase {
     }
 }
 
-fn encode_cell(cell: &Cell) -> u8 {
+fn encode_cell(cell: &Cell, pieces: &PieceSet) -> u8 {
     match cell {
         Cell::Empty => 0,
         Cell::Of(tetromino) => 1 + tetromino.number(),
-        Cell::Given => 1 + Tetromino::ALL.len() as u8,
+        Cell::Given => 1 + pieces.len() as u8,
     }
 }
 
@@ -152,11 +155,11 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
         pb::EpisodePhase::Truncated => EpisodePhase::Truncated,
     };
     let letters = |field: &str, letters: &str| {
-        parse_sequence(letters).map_err(|error| DecodeError::field(field, error.to_string()))
+        rules.pieces.parse_sequence(letters).map_err(|error| DecodeError::field(field, error.to_string()))
     };
     let current = match letters("piece", &env.piece)?.first() {
         Some(&tetromino) => {
-            let cells = decode_four("piece_cells", &env.piece_cells)?;
+            let cells = decode_cells_of_piece("piece_cells", &env.piece_cells, rules)?;
             let cells = cells.ok_or_else(|| DecodeError::missing("piece_cells"))?;
             Some(CurrentPiece { tetromino, cells })
         }
@@ -171,7 +174,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
             last: decode_pairs("last_cells", &env.last_cells)?,
             cleared: Vec::new(),
             current,
-            ghost: decode_four("ghost_cells", &env.ghost_cells)?,
+            ghost: decode_cells_of_piece("ghost_cells", &env.ghost_cells, rules)?,
             next: letters("queue", &env.queue)?,
             held: letters("held", &env.held)?.first().copied(),
             garbage: decode_garbage(&env.garbage, rules)?,
@@ -212,13 +215,15 @@ fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
         let problem = format!("has {} bytes, expected {count}", bytes.len());
         return Err(DecodeError::field("cells", problem));
     }
-    let cell = |&byte: &u8| match byte {
-        0 => Ok(Cell::Empty),
-        8 => Ok(Cell::Given),
-        byte => Tetromino::from_index(byte - 1)
-            .map(Cell::Of)
-            .ok_or_else(|| DecodeError::field("cells", format!("has a byte {byte}, expected 0..=8"))),
-    };
+    let given = 1 + rules.pieces.len() as u8;
+    let cell =
+        |&byte: &u8| match byte {
+            0 => Ok(Cell::Empty),
+            byte if byte == given => Ok(Cell::Given),
+            byte => rules.pieces.piece(byte - 1).map(Cell::Of).ok_or_else(|| {
+                DecodeError::field("cells", format!("has a byte {byte}, expected 0..={given}"))
+            }),
+        };
     Ok(Cells::new(width, height, bytes.iter().map(cell).collect::<Result<_, _>>()?))
 }
 
@@ -231,13 +236,19 @@ fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeErr
     pairs.ok_or_else(|| DecodeError::field(field, "is no list of pairs of row and column"))
 }
 
-/// Reads the cells of a tetromino, or of none.
-fn decode_four(field: &str, numbers: &[u32]) -> Result<Option<SceneCells>, DecodeError> {
+/// Reads the cells of a piece of these rules, or of none.
+fn decode_cells_of_piece(
+    field: &str,
+    numbers: &[u32],
+    rules: &Rules,
+) -> Result<Option<SceneCells>, DecodeError> {
     let cells = decode_pairs(field, numbers)?;
-    match cells.len() {
-        0 => Ok(None),
-        length => SceneCells::try_from(cells)
-            .map(Some)
-            .map_err(|_| DecodeError::field(field, format!("has {length} cells, expected 4"))),
+    let expected: BTreeSet<usize> =
+        rules.pieces.iter().map(|piece| rules.shapes(piece)[0].num_cells().into()).collect();
+    if cells.is_empty() || expected.contains(&cells.len()) {
+        return Ok((!cells.is_empty()).then(|| cells.into_iter().collect()));
     }
+    let expected: Vec<String> = expected.iter().map(usize::to_string).collect();
+    let problem = format!("has {} cells, expected {}", cells.len(), expected.join(" or "));
+    Err(DecodeError::field(field, problem))
 }

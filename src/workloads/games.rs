@@ -3,7 +3,7 @@
 use crate::agents::{
     Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape,
 };
-use crate::engine::{Dealer, Rules};
+use crate::engine::Rules;
 use crate::rollout::{Bounds, Episode};
 
 /// A controller on a size.
@@ -93,7 +93,7 @@ impl Play {
         let Play { rules, agent, kernel } = self;
         let (mut left, mut seed) = (pieces, 0);
         while left > 0 {
-            let dealer = Dealer::seeded(rules.randomizer, seed);
+            let dealer = rules.dealer(seed);
             let mut episode = Episode::new(rules, dealer, AgentRng::new(seed));
             episode.play(rules, agent, *kernel, Bounds { pieces: left, steps: u64::MAX });
             left -= episode.game.pieces;

@@ -2,7 +2,7 @@
 //! reached with kicks, listed and counted.
 
 use crate::agents::{Controller, Kernel};
-use crate::engine::{Chain, Dealer, Hand, Movement, Paths, Playfield, Resting, Rules, Tetromino, place};
+use crate::engine::{Chain, Hand, Movement, Paths, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
@@ -20,7 +20,7 @@ impl Listing {
     pub fn new(num_positions: usize) -> Listing {
         let rules = Rules::default();
         let agent = Controller::named("bcts").and_then(|bcts| bcts.agent(rules.width)).expect("a controller");
-        let mut dealer = Dealer::seeded(rules.randomizer, 1);
+        let mut dealer = rules.dealer(1);
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let mut next = || {
             let piece = dealer.deal().expect("a seed deals for ever");

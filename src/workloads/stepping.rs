@@ -23,7 +23,7 @@ impl Default for RandomPlacements {
         let rules = Rules::default();
         RandomPlacements {
             rules,
-            dealer: Dealer::seeded(rules.randomizer, 1),
+            dealer: rules.dealer(1),
             playfield: CompactPlayfield::empty(rules.width, rules.height),
             placed: 0,
         }

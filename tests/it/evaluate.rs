@@ -435,6 +435,7 @@ fn flags_can_turn_a_preset_into_any_other() {
             width: _,
             height: _,
             rows_above,
+            pieces,
             randomizer,
             action_model,
             top_out,
@@ -457,6 +458,7 @@ fn flags_can_turn_a_preset_into_any_other() {
         let flags = [
             format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),
             rows_above.clone(),
+            format!("--piece-set={pieces}"),
             format!("--randomizer={}", randomizer.name()),
             format!("--action-model={}", action_model.name()),
             format!("--top-out={}", top_out.name()),

@@ -385,10 +385,10 @@ fn odds_follow_from_all_pieces_dealt_so_far() {
 fn a_mean_is_added_up_in_order_and_then_divided() {
     let numbers = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
     let sum = numbers.iter().fold(0.0, |sum, number| sum + number);
-    assert_eq!(Odds::EVEN.mean(numbers), sum / 7.0);
-    assert_eq!(Odds::certain(Tetromino::Z).mean(numbers), 0.4);
+    assert_eq!(Odds::EVEN.mean(&numbers), sum / 7.0);
+    assert_eq!(Odds::certain(Tetromino::Z).mean(&numbers), 0.4);
     // A piece that cannot come is skipped, whatever it would score.
-    assert_eq!(Odds::certain(Tetromino::I).mean([0.1, f64::NAN, f64::NAN, 1.0, 1.0, 1.0, 1.0]), 0.1);
+    assert_eq!(Odds::certain(Tetromino::I).mean(&[0.1, f64::NAN, f64::NAN, 1.0, 1.0, 1.0, 1.0]), 0.1);
 }
 
 #[test]

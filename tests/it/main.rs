@@ -29,6 +29,8 @@ mod wire;
 mod env;
 /// Pictures of recorded games, in every form.
 mod pictures;
+/// Games of other pieces than the tetrominoes.
+mod pieces;
 /// Games of evaluations that are recorded, replayed and exported.
 mod recorded_games;
 /// Recorded games are those of environments, in colours; falsified ones are found.

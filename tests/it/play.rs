@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyCode;
 use tetrion::cli::play::{Play, PlayArgs};
 use tetrion::cli::screen::terminal::Program;
-use tetrion::engine::{MovingPiece, PRESETS, placements};
+use tetrion::engine::{MovingPiece, PRESETS, PieceCells, placements};
 use tetrion::recording::Scene;
 
 use crate::watch::{parsed, press, refused, screen};
@@ -50,7 +50,8 @@ fn keys_lead_to_every_placement_and_to_no_other() {
             let course = play.course();
             let Some(piece) = course.piece() else { break };
             let all = placements(course.rules(), course.playfield(), piece);
-            let expected: BTreeSet<_> = all.iter().map(|place| course.placed(place).unwrap()).collect();
+            let expected: BTreeSet<_> =
+                all.iter().map(|place| course.placed(place).unwrap().four()).collect();
             let mut reached = BTreeSet::new();
             for _ in 0..4 {
                 press(&mut play, &[TURN]);
@@ -58,7 +59,7 @@ fn keys_lead_to_every_placement_and_to_no_other() {
                 for _ in 0..10 {
                     // Where pieces turn in under a roof, there is more than one place in a column.
                     for _ in 0..6 {
-                        reached.insert(dropped(&play));
+                        reached.insert(dropped(&play).four());
                         press(&mut play, &[DEEPER]);
                     }
                     press(&mut play, &[RIGHT]);
@@ -72,13 +73,13 @@ fn keys_lead_to_every_placement_and_to_no_other() {
 }
 
 /// Where a drop puts the piece: where the ghost shows it, which a drop confirms unless rows clear.
-fn dropped(play: &Play) -> [(u8, u8); 4] {
+fn dropped(play: &Play) -> PieceCells {
     let ghost = play.ghost().expect("a piece is held");
     let mut after = play.clone();
     press(&mut after, &[DROP]);
     let after = scene(&after);
     if after.cleared.is_empty() && ghost.iter().all(|(row, _)| *row < play.course().rules().height) {
-        assert_eq!(after.last, ghost);
+        assert_eq!(after.last, ghost[..]);
     }
     ghost
 }

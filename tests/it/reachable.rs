@@ -191,7 +191,7 @@ impl Case {
 
     /// A placement as the twin writes it.
     fn resting(&self, resting: &Resting) -> TwinResting {
-        let cells = resting.cells(self.piece).map(|(row, column)| (row.into(), column.into()));
+        let cells = resting.cells(self.piece).four().map(|(row, column)| (row.into(), column.into()));
         (cells.to_vec(), ["none", "mini", "full"][resting.spin as usize])
     }
 

@@ -349,7 +349,7 @@ fn a_line_goes_and_the_last_piece_is_cut() {
     // L upright with its foot on top, over the O, and its leg beside it.
     let upright = (0..16).find(|&action| {
         let cells = recorder.course().led_to(action);
-        cells == Some([(0, 2), (1, 2), (2, 1), (2, 2)])
+        cells.is_some_and(|cells| cells == [(0, 2), (1, 2), (2, 1), (2, 2)])
     });
     let before = recorder.course().scene();
     assert_eq!(recorder.play(upright.unwrap()).unwrap(), Some(2));
@@ -493,7 +493,7 @@ fn a_replay_stops_where_an_action_cannot_be_done() {
     let setup = Setup::new(Rules::simplified(6, 8), Pieces::Sequence(sequence("OT")));
     let mut recorder = Recorder::new(setup).unwrap();
     recorder.play(0).unwrap();
-    assert_eq!(recorder.play(11), Err(ActionRefused::NoPlacement { action: 11, piece: Tetromino::T }));
+    assert_eq!(recorder.play(11), Err(ActionRefused::NoPlacement { action: 11, letter: 'T' }));
     recorder.play(2).unwrap();
     let over = ActionRefused::Ended(Ending::OutOfPieces);
     assert_eq!(recorder.play(0), Err(over));

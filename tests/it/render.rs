@@ -1,6 +1,6 @@
 //! Pictures, to the character.
 
-use tetrion::engine::{FallingPiece, Playfield, Tetromino};
+use tetrion::engine::{FallingPiece, PieceSet, Playfield, Tetromino};
 use tetrion::render::{Format, View, max_bytes, render};
 
 fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
@@ -9,8 +9,15 @@ fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
 
 #[track_caller]
 fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
-    let scene =
-        View { playfield, falling: None, pieces: &[Tetromino::T], lines: 0, num_pieces: 0, ended: false };
+    let scene = View {
+        set: &PieceSet::TETROMINOES,
+        playfield,
+        falling: None,
+        pieces: &[Tetromino::T],
+        lines: 0,
+        num_pieces: 0,
+        ended: false,
+    };
     let text = render(format, &scene);
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
@@ -73,7 +80,15 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     // The piece that would have come next is known, unless an explicit sequence has run out.
     let pieces: [&[Tetromino]; 2] = [&[Tetromino::O], &[]];
     let [lost, run_out] = pieces.map(|pieces| {
-        let scene = View { playfield: &lost, falling: None, pieces, lines: 3, num_pieces: 7, ended: true };
+        let scene = View {
+            set: &PieceSet::TETROMINOES,
+            playfield: &lost,
+            falling: None,
+            pieces,
+            lines: 3,
+            num_pieces: 7,
+            ended: true,
+        };
         render(Format::Leiden, &scene)
     });
     let expected = [
@@ -111,6 +126,7 @@ fn ansi_shows_the_pieces_and_the_counts_beside_it() {
     let playfield = drawn(4, 5, "#..#/####");
     let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
     let scene = View {
+        set: &PieceSet::TETROMINOES,
         playfield: &playfield,
         falling: None,
         pieces: &pieces,
@@ -138,6 +154,7 @@ fn a_falling_piece_is_in_every_picture() {
     // A T that points to the right, its uppermost cell above the playfield.
     let falling = FallingPiece { tetromino: Tetromino::T, turns: 1, column: 2, row: 3 };
     let scene = View {
+        set: &PieceSet::TETROMINOES,
         playfield: &playfield,
         falling: Some(falling.into()),
         pieces: &[Tetromino::T],
@@ -179,6 +196,7 @@ fn no_picture_is_larger_than_the_largest() {
         for rows in [striped, full, vec![0; height.into()]] {
             let playfield = Playfield::from_rows(width, height, rows);
             let scene = View {
+                set: &PieceSet::TETROMINOES,
                 playfield: &playfield,
                 falling,
                 pieces: &pieces,

@@ -103,7 +103,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             let Landed { lines: cleared, terminal } = playfield.drop(shape, placement.column, rules.top_out);
             highest = highest.max(playfield.occupied_rows().top());
             (pieces, lines) = (pieces + 1, lines + u64::from(cleared));
-            score += rules.scoring.reward(cleared, terminal);
+            score += rules.reward(cleared, terminal);
             if terminal {
                 end = Some(End::ToppedOut);
                 break;

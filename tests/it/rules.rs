@@ -1,8 +1,8 @@
 //! The rules, as drawings before and after, and the sequences that seeds deal.
 
 use tetrion::engine::{
-    Dealer, DrawingError, Landed, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino,
-    TopOut, episode_seed, is_blocked, parse_sequence, placements,
+    Dealer, DrawingError, Landed, OrientationTable, PieceSet, Placement, Playfield, Randomizer, Rules,
+    Tetromino, TopOut, episode_seed, is_blocked, parse_sequence, placements,
 };
 
 /// Drops a piece into a drawing and compares the drawing afterwards, the lines and the end of the game.
@@ -254,7 +254,7 @@ fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag()
         for _ in 0..10 {
             dealer.deal();
         }
-        let restored = Dealer::from_state(randomizer, dealer.state());
+        let restored = Dealer::from_state(randomizer, dealer.state(&PieceSet::TETROMINOES));
         assert_eq!(dealt(restored.clone(), 30), dealt(dealer.clone(), 30));
 
         let mut reseeded = restored;

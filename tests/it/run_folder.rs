@@ -300,6 +300,7 @@ fn bcts_like() -> Weights {
         terminal: "avoid".into(),
         expectation: None,
         rules: RulesNote {
+            piece_set: None,
             preset: "simplified".into(),
             rules_version: "tetrion-rules-1".into(),
             width: 10,

@@ -10,7 +10,7 @@ use tetrion::agents::{Controller, Kernel};
 use tetrion::cli::reasons::Reasons;
 use tetrion::cli::screen::{Board, CellSize, Palette, Seat, Show};
 use tetrion::engine::{
-    ActionModel, Garbage, OrientationTable, PRESETS, Reach, Rules, Tetromino, parse_sequence,
+    ActionModel, Garbage, OrientationTable, PRESETS, PieceCells, Reach, Rules, Tetromino, parse_sequence,
 };
 use tetrion::recording::{Course, CurrentPiece, Pieces, Scene, Setup};
 
@@ -35,8 +35,8 @@ fn course(rules: Rules, pieces: &str, actions: &[u16]) -> Course {
 fn scene() -> Scene {
     let tetromino = Tetromino::T;
     Scene {
-        current: Some(CurrentPiece { tetromino, cells: [(3, 1), (4, 0), (4, 1), (4, 2)] }),
-        ghost: Some([(1, 2), (2, 0), (2, 1), (2, 2)]),
+        current: Some(CurrentPiece { tetromino, cells: four([(3, 1), (4, 0), (4, 1), (4, 2)]) }),
+        ghost: Some(four([(1, 2), (2, 0), (2, 1), (2, 2)])),
         ..course(Rules::simplified(4, 5), "OIT", &[0, 3]).scene()
     }
 }
@@ -47,7 +47,7 @@ fn board(cells: CellSize, palette: Palette) -> Buffer {
     let board = Board {
         scene: &scene,
         rows: scene.cells.height(),
-        hint: Some([(0, 2); 4]),
+        hint: Some(four([(0, 2); 4])),
         name: "somebody",
         cells,
         palette,
@@ -261,4 +261,8 @@ fn reasons_add_up_and_name_the_placement_that_is_chosen() {
         }
         assert!(course.steps() > 20, "{name} ended early: a bad test");
     }
+}
+
+fn four(cells: [(u8, u8); 4]) -> PieceCells {
+    cells.into_iter().collect()
 }

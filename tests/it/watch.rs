@@ -254,7 +254,7 @@ fn the_placement_that_is_explained_is_the_one_that_is_made() {
                 continue;
             }
             landed += 1;
-            explained += usize::from(after.scene().last == reasons.cells);
+            explained += usize::from(after.scene().last == reasons.cells[..]);
         }
         // A piece that keys move need not get where it was meant to go, but mostly does.
         assert!(

@@ -184,26 +184,30 @@ fn set(name: &str, version: &str) -> pb::FeatureSelection {
 #[test]
 fn selections_come_back_as_they_went() {
     for row in FEATURE_SETS {
-        let decoded = features::decode(Some(&set(row.name, "")), 7).unwrap().expect("a set");
+        let decoded =
+            features::decode(Some(&set(row.name, "")), &Rules::simplified(7, 20)).unwrap().expect("a set");
         assert_eq!(decoded.names(), FeatureSet::named(row.name, 7).unwrap().names());
         assert_eq!(features::encode(&decoded), set(row.name, &row.version.to_string()));
         let columns = features::encode_columns(&decoded);
         assert_eq!((columns.set.as_str(), columns.names), (row.name, decoded.names()));
         // A list of the same columns is the same numbers under no name.
-        let listed = features::decode(Some(&list(&[])), 7).unwrap();
+        let listed = features::decode(Some(&list(&[])), &Rules::simplified(7, 20)).unwrap();
         assert!(listed.is_none(), "an empty selection is none");
     }
-    let own = features::decode(Some(&list(&["holes_preclear", "column_height[3]"])), 7).unwrap().unwrap();
+    let own =
+        features::decode(Some(&list(&["holes_preclear", "column_height[3]"])), &Rules::simplified(7, 20))
+            .unwrap()
+            .unwrap();
     assert_eq!(features::encode(&own), list(&["holes_preclear", "column_height[3]"]));
     let columns = features::encode_columns(&own);
     assert_eq!((columns.set.as_str(), columns.version.as_str()), ("", ""));
-    assert!(features::decode(None, 10).unwrap().is_none());
+    assert!(features::decode(None, &Rules::simplified(10, 20)).unwrap().is_none());
 }
 
 #[test]
 fn the_bare_name_of_a_family_is_all_of_it() {
     let selection = list(&["holes", "height_difference", "column_height_preclear"]);
-    let names = features::decode(Some(&selection), 4).unwrap().unwrap().names();
+    let names = features::decode(Some(&selection), &Rules::simplified(4, 20)).unwrap().unwrap().names();
     let expected = [
         "holes",
         "height_difference[0]",
@@ -221,7 +225,7 @@ fn the_bare_name_of_a_family_is_all_of_it() {
 fn selections_that_mean_nothing_are_refused() {
     #[track_caller]
     fn check(selection: pb::FeatureSelection, fault: Fault, field: &str, part: &str) {
-        let got = features::decode(Some(&selection), 10).in_field("features");
+        let got = features::decode(Some(&selection), &Rules::simplified(10, 20)).in_field("features");
         check_refused(got, fault, field, part);
     }
     check(set("bcts9", ""), Fault::UnknownName, "features.set", "bcts8");
@@ -238,7 +242,7 @@ fn selections_that_mean_nothing_are_refused() {
     let versioned = pb::FeatureSelection { version: "1".into(), ..list(&["holes"]) };
     check(versioned, Fault::Field, "features.version", "list");
     assert_eq!(
-        features::decode(Some(&set("bcts8", "0")), 10).unwrap_err(),
+        features::decode(Some(&set("bcts8", "0")), &Rules::simplified(10, 20)).unwrap_err(),
         DecodeError::FeatureSetMismatch { expected: "1".into(), got: "0".into() }
     );
 }

@@ -16,7 +16,7 @@ use super::output::{print, say};
 use super::rules::{RulesArgs, changes};
 use crate::client::RulesChoice;
 use crate::engine::perft::MAX_PIECES;
-use crate::engine::{Perft, Rules, Tetromino, parse_sequence, perft};
+use crate::engine::{Perft, Piece, PieceSet, Rules, perft};
 use crate::wire::DecodeError;
 use crate::wire::rules::ResolvedRules;
 use display::Display;
@@ -61,15 +61,18 @@ pub struct PerftArgs {
 /// Counts, and prints a row for each sequence.
 ///
 /// # Errors
-/// If the rules cannot be played, or a sequence has other letters than IOTZSJL or too many of them.
+/// If the rules cannot be played, or a sequence has other letters than those of the pieces or too many of them.
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
-    let sequences: Vec<(String, Vec<Tetromino>)> =
-        args.sequences.iter().map(|sequence| pieces(sequence, args.depth)).collect::<Result<_, _>>()?;
     let ResolvedRules { preset, rules } = rules(&args)?;
     if rules.garbage.is_some() {
         let problem = "--garbage: the tree of placements has no chance in it, expected no garbage";
         return Err(UsageError(problem.to_owned()).into());
     }
+    let sequences: Vec<(String, Vec<Piece>)> = args
+        .sequences
+        .iter()
+        .map(|sequence| pieces(&rules.pieces, sequence, args.depth))
+        .collect::<Result<_, _>>()?;
     if rules.names_spots() {
         return reachable::run(preset, &rules, args.json, &sequences);
     }
@@ -143,9 +146,9 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
 }
 
 /// The pieces of a sequence that are counted, as letters too.
-fn pieces(sequence: &str, depth: Option<u32>) -> Result<(String, Vec<Tetromino>), UsageError> {
+fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String, Vec<Piece>), UsageError> {
     let mut pieces =
-        parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
+        set.parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
     if pieces.len() > MAX_PIECES {
         let problem = format!("a sequence has {} pieces, expected at most {MAX_PIECES}", pieces.len());
         return Err(UsageError(problem));
@@ -156,7 +159,7 @@ fn pieces(sequence: &str, depth: Option<u32>) -> Result<(String, Vec<Tetromino>)
         return Err(UsageError(problem));
     }
     pieces.truncate(depth);
-    Ok((pieces.iter().map(|piece| piece.letter()).collect(), pieces))
+    Ok((set.written(&pieces), pieces))
 }
 
 /// A sequence that has been counted.

@@ -78,7 +78,7 @@ impl Aim {
         let rules = course.rules();
         let placement = self.placement(course);
         let shape = &rules.shapes(self.tetromino)[usize::from(self.orientation)];
-        shape.cells_at(rules.visible_rows() - shape.height, placement.column)
+        shape.cells_at(rules.visible_rows().saturating_sub(shape.height), placement.column)
     }
 
     /// Moves it sideways to the next column that has a placement, if there is one.

@@ -42,14 +42,14 @@ impl Palette {
         asked.unwrap_or(if is_without_colours { Palette::Ascii } else { Palette::Usual })
     }
 
-    /// The colour of a tetromino; none without colours.
+    /// The colour of a piece; none without colours. From the eighth piece of a set on they begin again.
     pub fn colour(self, tetromino: Tetromino) -> Color {
         let colours = match self {
             Palette::Usual => [44, 220, 134, 167, 71, 69, 208],
             Palette::ColourBlind => [74, 227, 175, 166, 36, 25, 178],
             Palette::Ascii => return Color::Reset,
         };
-        Color::Indexed(colours[tetromino.index()])
+        Color::Indexed(colours[tetromino.index() % colours.len()])
     }
 
     /// A bar of something that is about to come.

@@ -50,10 +50,15 @@ impl Panel<'_> {
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
         let mut lines = Lines { area, y: area.y, buffer, palette };
-        let piece = scene.current.map_or("-".to_owned(), |current| current.tetromino.letter().to_string());
+        let piece = scene
+            .current
+            .map_or("-".to_owned(), |current| rules.pieces.letter(current.tetromino).to_string());
         lines.pair("piece", &piece);
         if rules.hold {
-            lines.pair("hold", &scene.held.map_or("-".to_owned(), |held| held.letter().to_string()));
+            lines.pair(
+                "hold",
+                &scene.held.map_or("-".to_owned(), |held| rules.pieces.letter(held).to_string()),
+            );
         }
         if !scene.garbage.is_empty() {
             lines.pair("garbage", &waiting(&scene.garbage));
@@ -73,7 +78,7 @@ impl Panel<'_> {
                 lines.piece(lying(rules, tetromino), tetromino);
             }
         }
-        let letters: String = scene.next[drawn..].iter().map(|piece| piece.letter()).collect();
+        let letters = rules.pieces.written(&scene.next[drawn..]);
         if !letters.is_empty() {
             lines.pair(if drawn > 0 { "then" } else { "next" }, &letters);
         }
@@ -94,7 +99,7 @@ fn waiting(garbage: &[u8]) -> String {
 /// The lowest of its shapes, the first of equals.
 fn lying(rules: &Rules, tetromino: Tetromino) -> &'static Shape {
     let shapes = rules.shapes(tetromino).iter();
-    shapes.min_by_key(|shape| shape.height).expect("a tetromino has a shape")
+    shapes.min_by_key(|shape| shape.height).expect("a piece has a shape")
 }
 
 /// A cursor that writes line after line.
@@ -135,6 +140,6 @@ impl Lines<'_> {
             }
             self.y += 1;
         }
-        self.y += 3 - u16::from(shape.height);
+        self.y += 3u16.saturating_sub(shape.height.into()).max(1);
     }
 }

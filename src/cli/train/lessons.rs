@@ -139,6 +139,9 @@ pub async fn check(settings: &Settings<Lessons>, client: &Client) -> anyhow::Res
         Err(UsageError(format!("{flag}: {value}, expected {expected} with --optimizer td")).into())
     };
     // What a bag still holds, or a key that was pressed, is not part of the playfields that it learns from.
+    if !rules.pieces.is_tetrominoes() {
+        return wrong("--piece-set", &rules.pieces.to_string(), "tetrominoes");
+    }
     if rules.randomizer != Randomizer::Uniform {
         return wrong("--randomizer", rules.randomizer.name(), Randomizer::Uniform.name());
     }

@@ -1,6 +1,6 @@
 //! A placement that can be reached: where a piece rests, and what it counts as.
 
-use super::super::shape::Shape;
+use super::super::shape::{PieceCells, Shape};
 use super::super::spin::Spin;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
 
@@ -24,7 +24,7 @@ impl Resting {
     }
 
     /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
-    pub fn cells(&self, tetromino: Tetromino) -> [(u8, u8); 4] {
+    pub fn cells(&self, tetromino: Tetromino) -> PieceCells {
         self.shape(tetromino).cells_at(self.row, self.column)
     }
 }

@@ -11,9 +11,9 @@ use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS, can_rest};
 use crate::engine::{
-    ActionModel, Arrival, Chain, Dealer, FallingPiece, Garbage, Hand, Incoming, Landed, NamedChoice,
-    Placement, Playfield, RULES_VERSION, Resting, Rules, Scoring, Spin, SteeredPiece, Tetromino, Timing,
-    is_blocked, lock, place, settle,
+    ActionModel, Arrival, Chain, Dealer, FallingPiece, Garbage, Hand, Incoming, Landed, NamedChoice, Piece,
+    PieceSet, Placement, Playfield, RULES_VERSION, Resting, Rules, Scoring, Spin, SteeredPiece, Tetromino,
+    Timing, is_blocked, lock, place, settle,
 };
 use crate::env::columns::{
     EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, MAX_COUNT, Rest, Visible,
@@ -21,7 +21,9 @@ use crate::env::columns::{
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PLAIN_FORMAT, STEERED_FORMAT};
+use super::{
+    GARBAGE_FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PIECES_FORMAT, PLAIN_FORMAT, STEERED_FORMAT,
+};
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +32,7 @@ pub enum SnapshotError {
     #[error("the snapshot is damaged: {0}")]
     Corrupt(&'static str),
     /// A layout of bytes that this program does not know.
-    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={FORMAT}")]
+    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={PIECES_FORMAT}")]
     UnknownFormat(u16),
     /// Taken where equal actions could give another game.
     #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
@@ -72,7 +74,7 @@ impl EnvState {
         }
         let mut reader = Reader { bytes, shared };
         let format = u16::from_le_bytes(reader.array()?);
-        if !(PLAIN_FORMAT..=FORMAT).contains(&format) {
+        if !matches!(format, PLAIN_FORMAT..=PIECES_FORMAT) {
             return Err(SnapshotError::UnknownFormat(format));
         }
         let length = reader.byte()?.into();
@@ -145,7 +147,7 @@ impl<'a> Reader<'a> {
         let ended = self.flag()?;
         let (playfield, last_landing, just_risen) = self.playfields(&rules, format)?;
         let visible = self.visible(&rules)?;
-        let held = if rules.hold { self.held()? } else { None };
+        let held = if rules.hold { self.held(&rules)? } else { None };
         let chain = if rules.keeps_chain() { self.chain()? } else { Default::default() };
         let falling = self.falling(&rules, &playfield, &visible, ended)?;
         let steered = self.steered(&rules, &playfield, &visible, held, ended)?;
@@ -215,11 +217,14 @@ impl<'a> Reader<'a> {
                 ..rules
             };
         }
-        if format == STEERED_FORMAT || format == FORMAT && rules.steers() {
+        if format == PIECES_FORMAT {
+            rules.pieces = self.pieces()?;
+        }
+        if format == STEERED_FORMAT || format >= GARBAGE_FORMAT && rules.steers() {
             let [gravity, lock_delay, lock_resets] = self.array()?;
             rules.timing = Some(Timing { gravity, lock_delay, lock_resets });
         }
-        if format == FORMAT {
+        if format >= GARBAGE_FORMAT {
             rules.spawn_row = Some(self.byte()?).filter(|&row| row != NO_ROW);
             if self.flag()? {
                 let (lines_per_piece, hole_moves) = (self.f64()?, self.f64()?);
@@ -228,6 +233,14 @@ impl<'a> Reader<'a> {
         }
         rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
         Ok(rules)
+    }
+
+    /// A set of other pieces than the tetrominoes, in the one way in which it is written.
+    fn pieces(&mut self) -> Result<PieceSet, SnapshotError> {
+        let length = self.u16()?.into();
+        let text = std::str::from_utf8(self.take(length)?).ok();
+        let pieces = text.and_then(|text| PieceSet::parse(text).ok().filter(|set| set.to_string() == text));
+        pieces.filter(|set| !set.is_tetrominoes()).ok_or(Corrupt("its pieces are none"))
     }
 
     /// The present playfield, the landing that led to it, and what rose then: how many rows, and the column of the last hole.
@@ -242,7 +255,7 @@ impl<'a> Reader<'a> {
         if !has_landed {
             return Ok((playfield, None, None));
         }
-        let piece = self.piece()?;
+        let piece = self.piece(rules)?;
         let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
         let (rest, landed) = match rules.action_model {
             ActionModel::Placement => {
@@ -418,8 +431,8 @@ impl<'a> Reader<'a> {
         Ok(Playfield::from_columns(rules.width, rules.height, &columns))
     }
 
-    fn piece(&mut self) -> Result<Tetromino, SnapshotError> {
-        Tetromino::from_index(self.byte()?).ok_or(Corrupt("there is no such piece"))
+    fn piece(&mut self, rules: &Rules) -> Result<Piece, SnapshotError> {
+        rules.pieces.piece(self.byte()?).ok_or(Corrupt("there is no such piece"))
     }
 
     fn visible(&mut self, rules: &Rules) -> Result<Visible, SnapshotError> {
@@ -429,18 +442,16 @@ impl<'a> Reader<'a> {
             match self.byte()? {
                 NO_PIECE => past_end = true,
                 _ if past_end => return Err(Corrupt("there are pieces past the end of a sequence")),
-                number => {
-                    *slot = Some(Tetromino::from_index(number).ok_or(Corrupt("there is no such piece"))?)
-                }
+                number => *slot = Some(rules.pieces.piece(number).ok_or(Corrupt("there is no such piece"))?),
             }
         }
         Ok(Visible(pieces))
     }
 
-    fn held(&mut self) -> Result<Option<Tetromino>, SnapshotError> {
+    fn held(&mut self, rules: &Rules) -> Result<Option<Piece>, SnapshotError> {
         match self.byte()? {
             NO_PIECE => Ok(None),
-            number => Tetromino::from_index(number).map(Some).ok_or(Corrupt("there is no such piece")),
+            number => rules.pieces.piece(number).map(Some).ok_or(Corrupt("there is no such piece")),
         }
     }
 
@@ -482,19 +493,29 @@ impl<'a> Reader<'a> {
     fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
         let dealt = self.u64()?;
         let source = match self.byte()? {
-            0 => self.seed()?,
-            1 => self.sequence(dealt)?,
-            2 => self.shared_sequence(dealt)?,
+            0 if !rules.pieces.is_tetrominoes() => self.other_seed(rules)?,
+            0 => self.seed(rules)?,
+            1 => self.sequence(rules, dealt)?,
+            2 => self.shared_sequence(rules, dealt)?,
             _ => return Err(Corrupt("its pieces come from nowhere")),
         };
         Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
     }
 
-    fn seed(&mut self) -> Result<DealerSource, SnapshotError> {
+    fn other_seed(&mut self, rules: &Rules) -> Result<DealerSource, SnapshotError> {
+        let seed = self.u64()?;
+        let bag: Vec<Piece> = rules.pieces.iter().map(|_| self.piece(rules)).collect::<Result<_, _>>()?;
+        if !rules.pieces.iter().all(|piece| bag.contains(&piece)) {
+            return Err(Corrupt("a bag does not hold all pieces"));
+        }
+        Ok(DealerSource::OtherSeed { seed, bag })
+    }
+
+    fn seed(&mut self, rules: &Rules) -> Result<DealerSource, SnapshotError> {
         let seed = self.u64()?;
         let mut bag = Tetromino::ALL;
         for piece in &mut bag {
-            *piece = self.piece()?;
+            *piece = self.piece(rules)?;
         }
         if !Tetromino::ALL.iter().all(|piece| bag.contains(piece)) {
             return Err(Corrupt("a bag does not hold all seven"));
@@ -509,23 +530,26 @@ impl<'a> Reader<'a> {
         Ok(DealerSource::Seed { seed, bag, behind })
     }
 
-    fn shared_sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+    fn shared_sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
         let number = u32::from_le_bytes(self.array()?);
         match self.shared.get(number) {
+            Some(pieces) if pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
+                Err(Corrupt("there is no such piece"))
+            }
             Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
             Some(_) => Err(Corrupt("more was dealt than there is")),
             None => Err(Corrupt("its sequence is kept elsewhere")),
         }
     }
 
-    fn sequence(&mut self, dealt: u64) -> Result<DealerSource, SnapshotError> {
+    fn sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
         let length = u32::from_le_bytes(self.array()?);
         if length == 0 || dealt > length.into() {
             return Err(Corrupt("more was dealt than there is"));
         }
         // Checks that the bytes are there before it takes memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
-        let pieces: Result<Arc<[Tetromino]>, _> = (0..length).map(|_| rest.piece()).collect();
+        let pieces: Result<Arc<[Piece]>, _> = (0..length).map(|_| rest.piece(rules)).collect();
         Ok(DealerSource::Sequence(pieces?))
     }
 }

@@ -11,7 +11,10 @@ use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PLAIN_FORMAT, SHORT_FORMAT, STEERED_FORMAT};
+use super::{
+    GARBAGE_FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PIECES_FORMAT, PLAIN_FORMAT, SHORT_FORMAT,
+    STEERED_FORMAT,
+};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -30,7 +33,8 @@ impl EnvState {
         let is_modern = is_modern(&self.rules);
         let has_invalid = self.invalid_actions != InvalidActions::default();
         let format = match (is_modern, has_invalid) {
-            (true, _) if has_latest(&self.rules) => FORMAT,
+            (true, _) if !self.rules.pieces.is_tetrominoes() => PIECES_FORMAT,
+            (true, _) if has_latest(&self.rules) => GARBAGE_FORMAT,
             (true, _) if self.rules.steers() => STEERED_FORMAT,
             (true, _) => MODERN_FORMAT,
             (false, true) => SHORT_FORMAT,
@@ -101,7 +105,7 @@ impl EnvState {
             let InvalidActions { count, last_step } = self.invalid_actions;
             out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
         }
-        write_dealer(&self.dealer.state(), shared, &mut out);
+        write_dealer(&self.dealer.state(&self.rules.pieces), shared, &mut out);
         out.extend(xxh3_64(&out).to_le_bytes());
         out
     }
@@ -119,12 +123,16 @@ impl EnvState {
 
 /// Whether rules have more than the first formats can say.
 fn is_modern(rules: &Rules) -> bool {
-    rules.hold || rules.names_spots() || rules.keeps_chain() || rules.garbage.is_some()
+    rules.hold
+        || rules.names_spots()
+        || rules.keeps_chain()
+        || rules.garbage.is_some()
+        || !rules.pieces.is_tetrominoes()
 }
 
-/// Whether rules have more than all formats but the last one can say.
+/// Whether rules have more than the formats before [`GARBAGE_FORMAT`] can say.
 fn has_latest(rules: &Rules) -> bool {
-    rules.garbage.is_some() || rules.spawn_row.is_some()
+    rules.garbage.is_some() || rules.spawn_row.is_some() || !rules.pieces.is_tetrominoes()
 }
 
 fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
@@ -135,6 +143,7 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         width,
         height,
         rows_above,
+        pieces,
         randomizer,
         action_model,
         top_out,
@@ -168,6 +177,11 @@ fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
         let turns = [rows_above, code(rotation), code(half_turns), code(spins)];
         out.extend(turns);
         out.extend([hold.into(), code(clear_points), code(attack)]);
+    }
+    if !pieces.is_tetrominoes() {
+        let pieces = pieces.to_string();
+        out.extend((pieces.len() as u16).to_le_bytes());
+        out.extend(pieces.as_bytes());
     }
     if let Some(Timing { gravity, lock_delay, lock_resets }) = timing {
         out.extend([gravity, lock_delay, lock_resets]);
@@ -215,6 +229,11 @@ fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out:
             out.extend(seed.to_le_bytes());
             out.extend(bag.map(|piece| piece.number()));
             out.extend(behind.iter().flat_map(|behind| behind.to_le_bytes()));
+        }
+        (DealerSource::OtherSeed { seed, bag }, _) => {
+            out.push(0);
+            out.extend(seed.to_le_bytes());
+            out.extend(bag.iter().map(|piece| piece.number()));
         }
         (DealerSource::Sequence(pieces), Some(shared)) => {
             out.push(2);

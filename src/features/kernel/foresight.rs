@@ -188,7 +188,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
     ) -> f64 {
         let (terms, landing) = self.land(rules, playfield, piece, placement);
         let last = if landing.terminal {
-            self.odds_of_the_last(ahead).mean([self.lost; 7])
+            self.odds_of_the_last(ahead).mean(&[self.lost; 7])
         } else {
             self.last(rules, &landing.afterstate, ahead, precision)
         };
@@ -260,7 +260,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
             let what = What::Bests { odds, precision, bests: &mut bests };
             L::apart(LookAtPlacements { chooser: &self.chooser, rules, playfield, what });
         }
-        odds.mean(bests.map(|best| self.or_lost(best)))
+        odds.mean(&bests.map(|best| self.or_lost(best)))
     }
 
     /// Which piece may be the last one.

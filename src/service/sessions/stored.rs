@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::session::{RequestId, Session, SessionId, nanoseconds};
 use super::{Caller, SessionStore};
-use crate::engine::Tetromino;
+use crate::engine::{Piece, Rules};
 use crate::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
 use crate::service::budget::Budget;
 use crate::service::memory::Memory;
@@ -253,7 +253,7 @@ impl Session {
             WrittenEnv { slot: Some(slot) }
         });
         let envs = envs.collect();
-        let pieces = |sequence: &Arc<[Tetromino]>| sequence.iter().map(|&piece| piece.number()).collect();
+        let pieces = |sequence: &Arc<[Piece]>| sequence.iter().map(|&piece| piece.number()).collect();
         WrittenSession {
             id: self.id.to_le_bytes().to_vec(),
             owner: self.owner.name().to_owned(),
@@ -289,8 +289,11 @@ impl WrittenSession {
     fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<SessionState, String> {
         let text = |refusal: Refusal| refusal.to_string();
         let mut memory = Memory::new(memory, config).map_err(text)?;
-        let mut sequences =
-            self.sequences.iter().map(|pieces| decode_pieces(pieces)).collect::<Result<Vec<_>, _>>()?;
+        let mut sequences = self
+            .sequences
+            .iter()
+            .map(|pieces| decode_pieces(pieces, &config.env.rules))
+            .collect::<Result<Vec<_>, _>>()?;
         for sequence in &mut sequences {
             *sequence = memory.share("sequences", sequence).map_err(text)?;
         }
@@ -335,12 +338,12 @@ fn number(bytes: &[u8]) -> Option<u128> {
     bytes.try_into().ok().map(u128::from_le_bytes)
 }
 
-fn decode_pieces(bytes: &[u8]) -> Result<Arc<[Tetromino]>, String> {
+fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
     if bytes.is_empty() {
         return Err("a sequence is empty".to_owned());
     }
-    let pieces = bytes.iter().map(|&piece| Tetromino::from_index(piece));
-    pieces.collect::<Option<Arc<[Tetromino]>>>().ok_or("there is no such piece".to_owned())
+    let pieces = bytes.iter().map(|&piece| rules.pieces.piece(piece));
+    pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is no such piece".to_owned())
 }
 
 /// The bytes of a file of known length, so that a false length in it takes no memory.

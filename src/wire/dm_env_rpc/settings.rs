@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::{
-    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, Randomizer, Reach,
-    RotationSystem, SpinRule, Tetromino, TopOut,
+    ActionModel, AttackTable, ClearPoints, HalfTurns, NamedChoice, OrientationTable, Piece, PieceSet,
+    Randomizer, Reach, RotationSystem, SpinRule, TopOut,
 };
 use crate::env::Seeding;
 use crate::names;
@@ -85,11 +85,11 @@ pub enum Dealt {
     /// Episode 0 of a seed.
     Seed(u64),
     /// Explicit pieces.
-    Pieces(Arc<[Tetromino]>),
+    Pieces(Arc<[Piece]>),
 }
 
 /// Every setting.
-pub static SETTINGS: [Setting; 33] = [
+pub static SETTINGS: [Setting; 34] = [
     Setting {
         name: "preset",
         takes: "STRING",
@@ -126,6 +126,13 @@ pub static SETTINGS: [Setting; 33] = [
         description: Words("next pieces shown; the preset's"),
         at_reset: false,
         put: |tensor, draft| put(tensor::integer(tensor), |preview| draft.rules.preview = Some(preview)),
+    },
+    Setting {
+        name: "piece_set",
+        takes: "STRING",
+        description: Words("the set of pieces by name, or drawings such as `A=X./XX B=XX`; the preset's"),
+        at_reset: false,
+        put: |tensor, draft| put(tensor::text(tensor), |set| draft.rules.piece_set = set.to_owned()),
     },
     rules_choice::<Randomizer>(|tensor, draft| {
         put(choice::<Randomizer>(tensor), |number| draft.rules.randomizer = Some(number))
@@ -373,18 +380,21 @@ pub fn decode(
     read().in_field("settings")
 }
 
-/// Reads the settings of a reset.
+/// Reads the settings of a reset of a game with these pieces.
 ///
 /// # Errors
 /// As [`decode`]; most settings are for new worlds only.
-pub fn decode_reset(settings: &HashMap<String, dm::Tensor>) -> Result<Option<Dealt>, DecodeError> {
+pub fn decode_reset(
+    settings: &HashMap<String, dm::Tensor>,
+    pieces: &PieceSet,
+) -> Result<Option<Dealt>, DecodeError> {
     let read = || {
         let Draft { config, .. } = draft(settings, |setting| setting.at_reset)?;
         match (config.env_seeds.as_slice(), config.piece_sequences.as_slice()) {
             ([], []) => Ok(None),
             ([seed], []) => Ok(Some(Dealt::Seed(*seed))),
             ([], sequences) => {
-                let mut sequences = sequences::decode(sequences, 1).map_err(by_setting)?;
+                let mut sequences = sequences::decode(pieces, sequences, 1).map_err(by_setting)?;
                 Ok(Some(Dealt::Pieces(sequences.swap_remove(0))))
             }
             _ => Err(DecodeError::field("seed", "is given beside pieces, expected one of the two")),

@@ -25,6 +25,7 @@ async fn every_setting_does_what_it_says() {
         ("preset", text("genetic")),
         ("width", int64(12)),
         ("height", scalar(Payload::Uint8s(tensor::Uint8Array { array: vec![18].into() }))),
+        ("piece_set", text("tetrominoes")),
         ("preview", scalar(Payload::Int8s(tensor::Int8Array { array: vec![2].into() }))),
         ("randomizer", text("bag7")),
         ("action_model", text("keypress")),

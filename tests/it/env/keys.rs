@@ -3,7 +3,9 @@
 //! Drawings are frames side by side, the key that led to each above it: `#` landed, `@` the falling piece. Cells above the
 //! playfield are not drawn.
 
-use tetrion::engine::{ActionModel, FallingPiece, Key, Playfield, Rules, Scoring, Tetromino, TopOut};
+use tetrion::engine::{
+    ActionModel, FallingPiece, Key, PieceSet, Playfield, Rules, Scoring, Tetromino, TopOut,
+};
 use tetrion::env::{
     ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
     PositionError, RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
@@ -25,7 +27,15 @@ fn frame(batch: &EnvBatch, format: Format) -> String {
     let falling = batch.falling(0);
     render(
         format,
-        &View { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false },
+        &View {
+            set: &PieceSet::TETROMINOES,
+            playfield: &playfield,
+            falling,
+            pieces: &pieces,
+            lines: 0,
+            num_pieces: 0,
+            ended: false,
+        },
     )
 }
 

@@ -550,3 +550,8 @@ fn an_environment_of_the_usual_size_takes_at_most_256_bytes() {
     let general = per_env(Rules::simplified(32, 40));
     assert!(general <= 1024, "{general} bytes");
 }
+
+/// Every changed byte of the first environment's snapshot is refused or harmless.
+pub fn no_changed_byte_is_unsafe(batch: &EnvBatch) {
+    snapshots::no_changed_byte_is_unsafe(batch, &mut Dice::new(6));
+}

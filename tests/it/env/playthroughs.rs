@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tetrion::engine::{Randomizer, Rules, Scoring};
+use tetrion::engine::{PieceSet, Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
 use tetrion::render::{Format, View, render};
 
@@ -78,8 +78,15 @@ fn an_episode_by_keys() {
     let frame = |batch: &EnvBatch| {
         let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
         let falling = batch.falling(0);
-        let scene =
-            View { playfield: &playfield, falling, pieces: &pieces, lines: 0, num_pieces: 0, ended: false };
+        let scene = View {
+            set: &PieceSet::TETROMINOES,
+            playfield: &playfield,
+            falling,
+            pieces: &pieces,
+            lines: 0,
+            num_pieces: 0,
+            ended: false,
+        };
         render(Format::Ascii, &scene).replace('\n', "/")
     };
     writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();

@@ -56,7 +56,7 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
                 let blocked = is_blocked(&rules, &playfield, batch.pieces(0)[0]);
                 let over = topped_out || blocked;
                 blocked_ends += u32::from(blocked && !topped_out);
-                let reward = rules.scoring.reward(lines, over) as f32;
+                let reward = rules.reward(lines, over) as f32;
                 assert_eq!((outcome.rewards[0], outcome.terminated[0]), (reward, over));
                 steps += 1;
             }

@@ -51,12 +51,12 @@ fn drawn(drawing: &str, x: i64, y: i64) -> Vec<(i64, i64)> {
 
 fn covered(played: &Move) -> Vec<(i64, i64)> {
     let (shape, row, column) = played.corner(10, 40).unwrap();
-    shape.cells_at(row, column).map(|(row, column)| (row.into(), column.into())).to_vec()
+    shape.cells_at(row, column).iter().map(|&(row, column)| (row.into(), column.into())).collect()
 }
 
 fn placed(rules: &Rules, playfield: &Playfield, piece: Tetromino, placement: Placement) -> Vec<(i64, i64)> {
     let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-    shape.cells_at(row, placement.column).map(|(row, column)| (row.into(), column.into())).to_vec()
+    shape.cells_at(row, placement.column).iter().map(|&(row, column)| (row.into(), column.into())).collect()
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod modern;
 mod modern_features;
 mod notebook;
 mod perft;
+mod pieces;
 mod playfield;
 mod seeds;
 mod surface;
@@ -33,6 +34,7 @@ pub use models::{TwinModel, TwinTuple};
 pub use modern::{TwinGround, TwinMovement, TwinPiece, TwinResting};
 pub use notebook::{NotebookBoard, NotebookPiece};
 pub use perft::{Perft, perft};
+pub use pieces::{TwinCells, cells_of, piece_numbers, turned_pictures, width_of};
 pub use playfield::{TwinLanding, TwinPlacement, TwinPlayfield, land, placements};
 pub use seeds::{
     bag7_sequence, environment_seed, episode_seed, random_playfield, uniform_sequence, uniform_tetromino,

@@ -29,7 +29,7 @@ pub fn word(seed: u64, tag: u64, n: u64) -> u64 {
 }
 
 /// A whole number in 0..bound: word n stretched over the bound, the part after the point dropped.
-fn scaled_word(seed: u64, tag: u64, n: u64, bound: u64) -> usize {
+pub(super) fn scaled_word(seed: u64, tag: u64, n: u64, bound: u64) -> usize {
     (u128::from(word(seed, tag, n)) * u128::from(bound) / TWO_TO_THE_64) as usize
 }
 

@@ -1,0 +1,486 @@
+//! Sets of other pieces than the tetrominoes: their shapes, whole games against a slow twin, and what is refused.
+
+/// Sets over a real connection.
+mod over_the_wire;
+
+use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::engine::{
+    ActionModel, AttackTable, ClearPoints, Dealer, MAX_PIECES, NamedChoice, Odds, OrientationTable,
+    PIECE_SETS, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules, TopOut, perft,
+};
+use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, Restored, Seeding};
+use tetrion::features::FeatureSet;
+use tetrion::placements::{Options, Position, enumerate};
+
+use crate::env::no_changed_byte_is_unsafe;
+use crate::twin::{TwinCells, TwinPlayfield, cells_of, piece_numbers, turned_pictures, width_of, word};
+
+/// Numbers for a test, the same on every run.
+struct Dice {
+    seed: u64,
+    thrown: u64,
+}
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.thrown += 1;
+        (word(self.seed, 1000, self.thrown) % bound as u64) as usize
+    }
+
+    /// One to five cells that touch, somewhere in a drawing with empty rows and columns around them.
+    fn drawing(&mut self) -> String {
+        let mut cells = vec![(4i32, 4i32)];
+        let size = 1 + self.below(5);
+        while cells.len() < size {
+            let (row, column) = cells[self.below(cells.len())];
+            let next = (row + self.below(3) as i32 - 1, column + self.below(3) as i32 - 1);
+            if !cells.contains(&next) {
+                cells.push(next);
+            }
+        }
+        let row = |row| (0..9).map(|column| if cells.contains(&(row, column)) { 'X' } else { '.' }).collect();
+        (0..9).rev().map(row).collect::<Vec<String>>().join("/")
+    }
+
+    fn set(&mut self) -> PieceSet {
+        let drawings: Vec<String> = (0..1 + self.below(9)).map(|_| self.drawing()).collect();
+        PieceSet::parse(&drawings.join(" ")).unwrap_or_else(|error| panic!("{drawings:?}: {error}"))
+    }
+}
+
+fn others(pieces: PieceSet, width: u8, height: u8) -> Rules {
+    Rules { pieces, ..Rules::simplified(width, height) }
+}
+
+/// The drawings of a set's pieces, from its text.
+fn drawings(set: &PieceSet) -> Vec<String> {
+    let text = set.drawings();
+    text.split(' ').map(|piece| piece.split_once('=').unwrap().1.to_owned()).collect()
+}
+
+/// The shapes of a piece as drawings, in order.
+fn shapes(set: PieceSet, letter: char) -> Vec<String> {
+    let rules = others(set, 10, 20);
+    let piece = set.from_letter(letter).unwrap();
+    rules.shapes(piece).iter().map(|shape| shape.to_string()).collect()
+}
+
+#[test]
+fn the_named_sets_have_the_shapes_that_their_pieces_have_on_paper() {
+    let [melax, trominoes, pentominoes] =
+        ["melax", "trominoes", "pentominoes"].map(|name| PieceSet::named(name).unwrap());
+    // Turned by hand, each a quarter to the left of the one before.
+    for (set, letter, drawn) in [
+        (melax, 'M', &["X"][..]),
+        (melax, 'D', &["XX", "X/X"]),
+        (melax, 'X', &[".X/X.", "X./.X"]),
+        (melax, 'L', &[".X/XX", "XX/.X", "XX/X.", "X./XX"]),
+        (melax, 'O', &["XX/XX"]),
+        (trominoes, 'L', &["XX/.X", "XX/X.", "X./XX", ".X/XX"]),
+        (trominoes, 'I', &["XXX", "X/X/X"]),
+        (pentominoes, 'F', &[".XX/XX./.X.", "X../XXX/.X.", ".X./.XX/XX.", ".X./XXX/..X"]),
+        (pentominoes, 'I', &["X/X/X/X/X", "XXXXX"]),
+        (pentominoes, 'U', &["X.X/XXX", "XX/.X/XX", "XXX/X.X", "XX/X./XX"]),
+        (pentominoes, 'X', &[".X./XXX/.X."]),
+        (pentominoes, 'Z', &["XX./.X./.XX", "..X/XXX/X.."]),
+        (pentominoes, 'z', &[".XX/.X./XX.", "X../XXX/..X"]),
+        (pentominoes, 'W', &["X../XX./.XX", "..X/.XX/XX.", "XX./.XX/..X", ".XX/XX./X.."]),
+    ] {
+        assert_eq!(shapes(set, letter), drawn, "{letter} of {set}");
+    }
+    // Counted on paper; the fixed pentominoes are 63.
+    for (name, cells, counts) in [
+        ("tetrominoes", 4, &[2, 1, 4, 2, 2, 4, 4][..]),
+        ("melax", 4, &[1, 2, 2, 4, 1]),
+        ("trominoes", 3, &[4, 2]),
+        ("sz", 4, &[2, 2]),
+        ("pentominoes", 5, &[4, 4, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1, 4, 4, 2, 2]),
+    ] {
+        let set = PieceSet::named(name).unwrap();
+        let of_set: Vec<usize> = set.letters().map(|letter| shapes(set, letter).len()).collect();
+        assert_eq!((of_set, set.max_cells()), (counts.to_vec(), cells), "{name}");
+    }
+    let mut fixed: Vec<TwinCells> = drawings(&pentominoes).iter().flat_map(|d| turned_pictures(d)).collect();
+    fixed.sort();
+    fixed.dedup();
+    assert_eq!(fixed.len(), 63, "no two of the 18 are the same piece");
+    assert!(fixed.iter().all(|cells| cells.len() == 5));
+}
+
+/// Every way to fill one to five cells of a square of five rows.
+fn every_picture() -> Vec<TwinCells> {
+    let mut pictures: Vec<(TwinCells, i32)> = vec![(Vec::new(), 0)];
+    let mut at = 0;
+    while at < pictures.len() {
+        let (cells, first) = pictures[at].clone();
+        if cells.len() < 5 {
+            let larger = |place| ([&cells[..], &[(place / 5, place % 5)]].concat(), place + 1);
+            pictures.extend((first..25).map(larger));
+        }
+        at += 1;
+    }
+    pictures.into_iter().map(|(cells, _)| cells).filter(|cells| !cells.is_empty()).collect()
+}
+
+/// Whether steps from cell to cell, diagonal ones too, lead from the first cell to all others.
+fn is_one_piece(cells: &TwinCells) -> bool {
+    let mut found = vec![cells[0]];
+    let mut at = 0;
+    while at < found.len() {
+        let (row, column) = found[at];
+        let near = |&&(r, c): &&(i32, i32)| (r - row).abs() <= 1 && (c - column).abs() <= 1;
+        let new: Vec<_> = cells.iter().filter(near).filter(|cell| !found.contains(cell)).copied().collect();
+        found.extend(new);
+        at += 1;
+    }
+    found.len() == cells.len()
+}
+
+#[test]
+fn every_drawing_of_cells_that_touch_is_a_piece_and_no_other_is() {
+    let mut pieces = std::collections::BTreeSet::new();
+    for cells in every_picture() {
+        let row = |row| (0..5).map(|column| if cells.contains(&(row, column)) { 'X' } else { '.' }).collect();
+        let drawing = (0..5).rev().map(row).collect::<Vec<String>>().join("/");
+        let set = PieceSet::parse(&format!("a={drawing}"));
+        if !is_one_piece(&cells) {
+            assert!(set.is_err(), "{drawing}");
+            continue;
+        }
+        let expected = turned_pictures(&drawing);
+        // Once for each piece, and not again wherever it is in the square.
+        if pieces.insert(expected[0].clone()) {
+            let got: Vec<TwinCells> = shapes(set.unwrap(), 'a').iter().map(|shape| cells_of(shape)).collect();
+            assert_eq!(got, expected, "{drawing}");
+        }
+    }
+    let of_size = |size| pieces.iter().filter(|cells| cells.len() == size).count();
+    assert_eq!([1, 2, 3, 4, 5].map(of_size), [1, 4, 20, 110, 638], "as the literature counts them");
+}
+
+#[test]
+fn a_set_is_what_its_text_says() {
+    for text in ["a=X", "A=X./XX 7=XX z=X", "F=.XX/XX./.X. f=XX./.XX/.X."] {
+        assert_eq!(PieceSet::parse(text).unwrap().to_string(), text);
+    }
+    // Letters in order where none are given; what is empty around a drawing does not count; twice the same drawing.
+    assert_eq!(PieceSet::parse(" .../.X./...  XX/.. X").unwrap().to_string(), "A=X B=XX C=X");
+    for row in &PIECE_SETS {
+        let set = PieceSet::parse(&row.name.to_uppercase()).unwrap();
+        assert_eq!((set.to_string(), PieceSet::named(row.name)), (row.name.to_owned(), Some(set)));
+        let drawn = PieceSet::parse(&set.drawings()).unwrap();
+        assert_ne!(drawn, set, "a caller's own set has no name");
+        assert_eq!(drawn.letters().collect::<String>(), set.letters().collect::<String>());
+        assert_eq!(drawings(&drawn), drawings(&set));
+    }
+    let full: Vec<String> = (0..MAX_PIECES).map(|_| "X".to_owned()).collect();
+    assert_eq!(PieceSet::parse(&full.join(" ")).unwrap().len(), 32);
+    let mut dice = Dice { seed: 2, thrown: 0 };
+    for _ in 0..200 {
+        let set = dice.set();
+        assert_eq!(PieceSet::parse(&set.to_string()), Ok(set));
+    }
+}
+
+#[test]
+fn what_is_no_set_is_refused_in_words() {
+    let too_many = ["X"; 33].join(" ");
+    let too_long = "X ".repeat(513);
+    for (text, said) in [
+        ("", "has 0 pieces, expected 1..=32"),
+        (&too_many[..], "has 33 pieces, expected 1..=32"),
+        (&too_long, "has 1026 bytes, expected at most 1024"),
+        (
+            "melaks",
+            "no set of pieces is called \"melaks\", expected one of tetrominoes, melax, trominoes, sz, pentominoes",
+        ),
+        ("A=X XX", "has letters for some pieces only"),
+        ("X A=XX", "has letters for some pieces only"),
+        ("A=X A=XX", "has two pieces with the letter 'A', expected all different"),
+        ("=X", "has a piece with the letter \"\", expected one of A to Z"),
+        ("AB=X", "has a piece with the letter \"AB\""),
+        ("ä=X", "has a piece with the letter \"ä\""),
+        ("A=X/XX", "has the drawing \"X/XX\", expected rows of the same length"),
+        ("A=Xx", "has the drawing \"Xx\""),
+        ("A=", "has the drawing \"\""),
+        ("A=X=X", "has the drawing \"X=X\""),
+        ("A=.", "has the drawing \".\", expected 1 to 5 cells"),
+        ("A=X.X", "has the drawing \"X.X\", expected 1 to 5 cells, each of which touches another"),
+        ("A=XXXXXX", "has the drawing \"XXXXXX\", expected 1 to 5 cells"),
+        ("A=XX/../XX", "has the drawing \"XX/../XX\", expected 1 to 5 cells"),
+    ] {
+        let error = PieceSet::parse(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+    let melax = PieceSet::MELAX;
+    assert_eq!(melax.parse_sequence("MD XLO").unwrap(), melax.iter().collect::<Vec<_>>());
+    let error = melax.parse_sequence("MDm").unwrap_err().to_string();
+    assert_eq!(error, "'m' at position 2 names no piece of the set, expected one of M D X L O");
+}
+
+#[test]
+fn rules_that_other_pieces_cannot_play_are_refused() {
+    let rules = others(PieceSet::MELAX, 6, 8);
+    assert_eq!(rules.check(), Ok(()));
+    for (changed, said) in [
+        (Rules { action_model: ActionModel::Keypress, ..rules }, "need the placement action model"),
+        (Rules { reach: Reach::Srs, ..rules }, "need reach straight_drop or sideways_walk"),
+        (
+            Rules { orientations: OrientationTable::Survey, ..rules },
+            "need the literature's orientation table",
+        ),
+        (Rules { randomizer: Randomizer::Nes, ..rules }, "need randomizer uniform or bag7"),
+        (Rules { randomizer: Randomizer::Balanced, ..rules }, "need randomizer uniform or bag7"),
+        (Rules { clear_points: ClearPoints::Guideline, ..rules }, "need clear_points lines and attack off"),
+        (Rules { attack: AttackTable::Jstris, ..rules }, "need clear_points lines and attack off"),
+    ] {
+        let error = changed.check().unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    // Five cells in a row stand upright on four columns; a diagonal of five cannot.
+    let upright = PieceSet::parse("i=XXXXX").unwrap();
+    assert_eq!(others(upright, 4, 8).check(), Ok(()));
+    let diagonal = PieceSet::parse("a=X d=X..../.X.../..X../...X./....X").unwrap();
+    assert_eq!(others(diagonal, 5, 8).check(), Ok(()));
+    let error = others(diagonal, 4, 8).check().unwrap_err().to_string();
+    assert_eq!(error, "piece 'd' of the set has no orientation of at most 4 columns, expected one");
+}
+
+fn see(batch: &EnvBatch, field: Field) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    batch.observe(field, None, &mut bytes);
+    bytes
+}
+
+/// Games of random sets under random rules, step by step: boards, masks, rewards, ends and pieces are those of the twin; and a
+/// snapshot at any step goes on as the game does.
+#[test]
+fn random_games_are_those_of_the_twin() {
+    let tops = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
+    let (mut steps, mut lines, mut hidden, mut restored) = (0, 0, 0, 0);
+    for seed in 0..160 {
+        let mut dice = Dice { seed, thrown: 0 };
+        let set = match seed % 8 {
+            0 => PieceSet::named("pentominoes").unwrap(),
+            1 => PieceSet::MELAX,
+            2 => PieceSet::named("trominoes").unwrap(),
+            3 => PieceSet::parse("I=XXXXX d=X./.X o=X").unwrap(),
+            _ => dice.set(),
+        };
+        let (width, height) = match seed % 8 {
+            3 => (5, 8),
+            _ => (5 + dice.below(if seed % 5 == 0 { 28 } else { 5 }) as u8, 4 + dice.below(20) as u8),
+        };
+        let (bags, walks) = (dice.below(2) == 1, dice.below(2) == 1);
+        let rules = Rules {
+            randomizer: if bags { Randomizer::Bag7 } else { Randomizer::Uniform },
+            reach: if walks { Reach::SidewaysWalk } else { Reach::StraightDrop },
+            top_out: tops[dice.below(4)],
+            preview: dice.below(4) as u8,
+            ..others(set, width, height)
+        };
+        let pictures: Vec<Vec<TwinCells>> = drawings(&set).iter().map(|d| turned_pictures(d)).collect();
+        let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
+        let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
+        batch.reset(None, Episodes::Seeds(&[seed])).unwrap();
+        let dealt = piece_numbers(seed, set.len() as u64, bags, 400);
+        let mut twin = TwinPlayfield { rows: vec![vec![false; width.into()]; height.into()] };
+        let columns_of = |twin: &TwinPlayfield, cells: &TwinCells| match walks {
+            true => twin.walk(cells),
+            false => (0..=i32::from(width) - width_of(cells)).collect(),
+        };
+        for n in 0..300 {
+            let said = format!("seed {seed}, step {n}, {set}, {rules:?}");
+            let visible: Vec<usize> = batch.pieces(0).iter().map(|piece| piece.index()).collect();
+            assert_eq!(visible, dealt[n..][..=usize::from(rules.preview)], "{said}");
+            assert_eq!(see(&batch, Field::Current), [dealt[n] as u8], "{said}");
+            let piece = &pictures[dealt[n]];
+            let mut mask = vec![0; 4 * usize::from(width)];
+            for (orientation, cells) in piece.iter().enumerate() {
+                let columns = columns_of(&twin, cells);
+                hidden += i32::from(width) + 1 - width_of(cells) - columns.len() as i32;
+                columns
+                    .iter()
+                    .for_each(|&column| mask[orientation * usize::from(width) + column as usize] = 1);
+            }
+            assert_eq!(see(&batch, Field::ActionMask), mask, "{said}");
+            // An action with holes beneath now and then, else the lowest of a few, so that lines clear.
+            let all: Vec<usize> = (0..mask.len()).filter(|&action| mask[action] == 1).collect();
+            let lowest = |action: &usize| {
+                let mut after = TwinPlayfield { rows: twin.rows.clone() };
+                let cells = &piece[action / usize::from(width)];
+                let landed = after.fall(cells, (action % usize::from(width)) as i32, "top_row");
+                let full: usize = after
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .map(|(r, row)| r * row.iter().filter(|f| **f).count())
+                    .sum();
+                (full as i64) - 1_000 * i64::from(landed.lines)
+            };
+            let action = if dice.below(5) == 0 {
+                all[dice.below(all.len())]
+            } else {
+                *all.iter().min_by_key(|a| lowest(a)).unwrap()
+            };
+            if dice.below(7) == 0 {
+                let bytes = batch.state(0).to_bytes();
+                let state = EnvState::from_bytes(&bytes).unwrap();
+                assert_eq!(state.to_bytes(), bytes, "{said}");
+                batch = EnvBatch::new(config.clone(), &Seeding::Session(99)).unwrap();
+                batch.restore(None, Restored::States(&[state]), None).unwrap();
+                restored += 1;
+            }
+            let outcome = batch.step(&[action as i32], None).unwrap();
+            let landed = twin.fall(
+                &piece[action / usize::from(width)],
+                (action % usize::from(width)) as i32,
+                rules.top_out.name(),
+            );
+            let next = &pictures[dealt[n + 1]];
+            let blocked = match (rules.top_out, walks) {
+                (TopOut::SpawnBlocked, _) => twin.blocks(next),
+                (_, true) => next.iter().all(|cells| twin.walk(cells).is_empty()),
+                (_, false) => false,
+            };
+            assert_eq!(batch.playfield(0).to_string(), twin.drawn_rows(), "{said}");
+            assert_eq!(outcome.terminated[0], landed.over || blocked, "{said}");
+            assert_eq!(outcome.rewards[0], landed.lines as f32, "{said}: a point a line, five lines too");
+            (steps, lines) = (steps + 1, lines + landed.lines);
+            if outcome.terminated[0] {
+                break;
+            }
+        }
+    }
+    assert!(steps > 5_000 && lines > 1_000, "{steps} steps, {lines} lines");
+    assert!(hidden > 100 && restored > 300, "{hidden} hidden, {restored} restored");
+}
+
+#[test]
+fn five_lines_at_once_are_five_lines_and_points_for_five() {
+    let mut rules = others(PieceSet::parse("I=X/X/X/X/X").unwrap(), 4, 8);
+    rules.scoring.lines = [1.0, 3.0, 5.0, 8.0];
+    let playfield = Playfield::from_drawing(4, 8, "###./###./###./###./###.").unwrap();
+    let hand = Some(tetrion::engine::Hand::only(Piece::new(0)));
+    let position = Position { playfield, hand, falling: None, chain: Default::default() };
+    let all = enumerate(
+        &rules,
+        &[position],
+        None,
+        Options { cells: true, afterstates: true, ..Options::default() },
+    );
+    assert_eq!(all.actions, [0, 1, 2, 3], "lying, it is wider than the playfield");
+    assert_eq!((all.lines[3], all.rewards[3]), (5, 8.0 + 3.0), "the fifth counts what the fourth adds");
+    assert_eq!(all.cells[30..], [0, 3, 1, 3, 2, 3, 3, 3, 4, 3]);
+    assert!(all.afterstates[3 * 16..].iter().all(|byte| *byte == 0));
+    // Tetrominoes: five rows count as four, as ever.
+    assert_eq!(Rules { pieces: PieceSet::TETROMINOES, ..rules }.points_for(5), 8.0);
+}
+
+/// Leaves of short sequences, counted by the twin with a walk through all placements.
+#[test]
+fn perft_counts_what_the_twin_counts() {
+    fn count(twin: &TwinPlayfield, pictures: &[Vec<TwinCells>], lines: u64, total: &mut (u64, u64)) {
+        let Some((piece, rest)) = pictures.split_first() else {
+            *total = (total.0 + 1, total.1 + lines);
+            return;
+        };
+        for cells in piece {
+            for column in 0..=twin.rows[0].len() as i32 - width_of(cells) {
+                let mut after = TwinPlayfield { rows: twin.rows.clone() };
+                let landed = after.fall(cells, column, "overflow");
+                if !landed.over {
+                    count(&after, rest, lines + u64::from(landed.lines), total);
+                }
+            }
+        }
+    }
+    for (set, width, height, sequence) in [
+        ("melax", 6, 4, "LOXDM"),
+        ("trominoes", 4, 4, "LILIL"),
+        ("pentominoes", 5, 6, "IUPWf"),
+        ("sz", 5, 6, "SZSZS"),
+        ("pentominoes", 20, 7, "Xy"),
+    ] {
+        let set = PieceSet::named(set).unwrap();
+        let rules = others(set, width, height);
+        let pieces = set.parse_sequence(sequence).unwrap();
+        let drawn = drawings(&set);
+        let pictures: Vec<_> = pieces.iter().map(|piece| turned_pictures(&drawn[piece.index()])).collect();
+        let mut total = (0, 0);
+        let empty = TwinPlayfield { rows: vec![vec![false; width.into()]; height.into()] };
+        count(&empty, &pictures, 0, &mut total);
+        let Perft { leaves, lines, .. } =
+            perft(&rules, &pieces, None, &mut |_| std::ops::ControlFlow::Continue(()));
+        assert_eq!((leaves, lines), total, "{set} {sequence} on {width} x {height}");
+        assert!(lines > 0 || width > 10);
+    }
+}
+
+#[test]
+fn no_changed_byte_of_a_snapshot_is_unsafe() {
+    for (set, randomizer, hold) in [
+        (PieceSet::MELAX, Randomizer::Bag7, true),
+        (PieceSet::parse("a=X/X/X b=XX/X. c=X./.X").unwrap(), Randomizer::Uniform, false),
+    ] {
+        let rules = Rules { randomizer, hold, preview: 1, ..others(set, 5, 6) };
+        let config = EnvConfig { rules, autoreset_mode: AutoresetMode::SameStep, ..EnvConfig::default() };
+        let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+        batch.reset(None, Episodes::Next).unwrap();
+        no_changed_byte_is_unsafe(&batch);
+    }
+}
+
+#[test]
+fn odds_are_those_of_the_set() {
+    let set = PieceSet::MELAX;
+    let uniform = Dealer::of_set(&set, Randomizer::Uniform, 5);
+    assert_eq!(uniform.odds(), Odds::EVEN);
+    assert_eq!(uniform.odds().mean(&[1.0, 2.0, 3.0, 4.0, 10.0]), 4.0, "of five, not of seven");
+    let mut bag = Dealer::of_set(&set, Randomizer::Bag7, 5);
+    let dealt: Vec<Piece> = (0..3).map(|_| bag.deal().unwrap()).collect();
+    let left: Vec<u32> = set.iter().map(|piece| bag.odds().of(piece)).collect();
+    let expected: Vec<u32> = set.iter().map(|piece| u32::from(!dealt.contains(&piece))).collect();
+    assert_eq!(left, expected);
+}
+
+/// The controller's own games, one placement at a time from the list of all of them, are those that it plays by itself.
+#[test]
+fn a_controller_chooses_the_best_of_all_placements() {
+    for name in ["melax", "pentominoes", "trominoes"] {
+        let rules = Rules { preview: 1, ..others(PieceSet::named(name).unwrap(), 7, 12) };
+        let set = FeatureSet::named("bcts8", 7).unwrap();
+        let weights = vec![-12.6, 6.6, -9.2, -19.8, -13.1, -10.5, -1.6, -24.0];
+        let agent = LinearAgent::new(set.clone(), weights.clone(), TerminalPolicy::Avoid).unwrap();
+        let mut dealer = rules.dealer(11);
+        let mut playfield = Playfield::empty(7, 12);
+        for n in 0..60 {
+            let piece = dealer.deal().unwrap();
+            let hand = Some(tetrion::engine::Hand::only(piece));
+            let position = Position { playfield, hand, falling: None, chain: Default::default() };
+            let all = enumerate(&rules, &[position], Some(&set), Options::default());
+            let score = |row: usize| -> f64 {
+                let features = &all.features[row * 8..][..8];
+                features
+                    .iter()
+                    .zip(&weights)
+                    .fold(0.0, |sum, (feature, weight)| sum + weight * f64::from(*feature))
+            };
+            let safe = (0..all.actions.len()).filter(|row| !all.terminal[*row]);
+            let best = safe.fold(None, |best: Option<usize>, row| match best {
+                Some(other) if score(other) >= score(row) => best,
+                _ => Some(row),
+            });
+            let Some(best) = best else { break };
+            let chosen = agent.choose(Kernel::best(), &rules, &playfield, piece).placement;
+            assert_eq!(chosen.action(&rules) as i32, all.actions[best], "{name}, piece {n}");
+            tetrion::engine::place(
+                &rules,
+                &mut playfield,
+                piece,
+                Placement::from_action(all.actions[best] as u32, &rules),
+            );
+        }
+        assert!(Agent::linear(agent, 0, None).plays(&rules));
+    }
+}
