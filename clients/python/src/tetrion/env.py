@@ -42,7 +42,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     - `board`: `Box` uint8 (height, width), 1 where a cell is full; row 0 is the lowest
     - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L; 7 means none (behind the last piece
-      of an explicit sequence)
+      of an explicit sequence). With another `piece_set` of n pieces it is `Discrete(n + 1)`, and n means none
     - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
     - `held`: `Discrete(8)`, the held one, if the rules let one be held; 7 while none is
     - `garbage`: uint8 (delay + 1,), where the rules have garbage: lines that wait, by the piece with which they may rise

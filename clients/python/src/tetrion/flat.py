@@ -73,6 +73,7 @@ class Planes:
 
     The top row is the first, as in pictures. The planes are `board`; `falling`, if it is there; then for `current`, for
     each place of `queue` and for `held` seven planes, one for each of I O T Z S J L: that of the piece is all 1.
+    With another set of pieces there is one for each of them, by its number.
 
     Attributes:
         names: What each of the C planes shows, such as `board`, `current=T` or `queue[0]=I`.
@@ -100,13 +101,21 @@ class Planes:
         self._cells: list[str] = [name for name in ("board", "falling") if name in fields]
         self._pieces: list[str] = [name for name in ("current", "queue", "held") if name in fields]
         self.names: list[str] = list(self._cells)
+        self._num_pieces = len(_PIECES)
+        for values in (space[name] for name in self._pieces):
+            # The last value is that of no piece.
+            if isinstance(values, spaces.Discrete):
+                self._num_pieces = int(values.n) - 1
+            elif isinstance(values, spaces.MultiDiscrete):
+                self._num_pieces = int(values.nvec[0]) - 1
+        pieces = _PIECES if self._num_pieces == len(_PIECES) else [str(piece) for piece in range(self._num_pieces)]
         if "current" in fields:
-            self.names += [f"current={piece}" for piece in _PIECES]
+            self.names += [f"current={piece}" for piece in pieces]
         if "queue" in fields:
             (preview,) = space["queue"].shape or ()
-            self.names += [f"queue[{place}]={piece}" for place in range(preview) for piece in _PIECES]
+            self.names += [f"queue[{place}]={piece}" for place in range(preview) for piece in pieces]
         if "held" in fields:
-            self.names += [f"held={piece}" for piece in _PIECES]
+            self.names += [f"held={piece}" for piece in pieces]
         self.space = spaces.Box(0, 1, (len(self.names), *shape), np.uint8)
 
     def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:
@@ -121,7 +130,7 @@ class Planes:
             planes[:, place] = observations[name][:, ::-1]
         place = len(self._cells)
         for name in self._pieces:
-            shown = np.asarray(observations[name]).reshape(num_envs, -1, 1) == np.arange(len(_PIECES))
+            shown = np.asarray(observations[name]).reshape(num_envs, -1, 1) == np.arange(self._num_pieces)
             rows = shown.reshape(num_envs, -1)
             planes[:, place : place + rows.shape[1]] = rows[:, :, None, None]
             place += rows.shape[1]

@@ -120,6 +120,7 @@ class Layout:
         cls, rules: rules_pb2.Rules, scale: float = 1.0, *, has_current: bool = False, has_caption: bool = False
     ) -> Layout:
         """For games of these rules, every field of which is filled in; scale 1 is 16 pixels a cell's side."""
+        check_pieces(rules)
         cell = round(_CELL * checked_scale("scale", scale))
         scoring = rules.scoring
         just_lines = (scoring.piece, list(scoring.lines), scoring.game_end) == (0, [1, 2, 3, 4], 0)
@@ -344,6 +345,19 @@ def png(picture: Picture) -> bytes:
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
     ]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def check_pieces(rules: rules_pb2.Rules) -> None:
+    """Checks that a game has tetrominoes, whose colours and shapes this package knows.
+
+    Raises:
+        InvalidArgument: It has other pieces.
+    """
+    if rules.piece_set not in ("", "tetrominoes"):
+        raise InvalidArgument(
+            "rules.piece_set",
+            f"is {rules.piece_set!r}; pictures and scenes here are of tetrominoes, `tetrion export` draws any pieces",
+        )
 
 
 def text(scene: Scene, rules: rules_pb2.Rules, palette: str | None = "usual") -> str:

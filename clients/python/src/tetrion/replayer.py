@@ -18,6 +18,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.answers import Observed, Stepped
 from tetrion.episode_log import Beginning
+from tetrion.pictures import check_pieces
 from tetrion.requests import Drawing, Packed, positions_message
 from tetrion.scenes import INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, GameState, Shapes, shape
 from tetrion.session import Session
@@ -61,6 +62,7 @@ class Replayer:
             ttl: How long the server keeps the session without a call.
         """
         rules = config.rules
+        check_pieces(rules)
         has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
         observations = ["board_bits", "current", "queue"]
         is_steered = has_keys and rules.reach == rules_pb2.REACH_SRS

@@ -97,6 +97,7 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
       next pieces shown), `hold` (whether the current piece can be held)
     - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns`, `spins`,
       `clear_points` and `attack`: a value of the enum in `rules.proto` without its prefix, such as `bag7`
+    - `piece_set`: a set of other pieces by name, such as `"melax"`, or by drawings, such as `"A=X./XX B=XX"`
     - `gravity`, `lock_delay` and `lock_resets`: in the modern game key by key; by default level 1 at 60 steps a second
     - `garbage`: rows that rise from below, as `lines_per_piece` on average, `hole_moves` (the chance that a hole is in
       another column than the one before) and `delay` (how many more pieces land before they may rise)
