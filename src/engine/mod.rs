@@ -5,7 +5,8 @@
 //! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
 //! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
 //! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that walk to their column, [`keypress`] for those that fall
-//! while keys move them, and [`steered`] for the same with kicks and a clock.
+//! while keys move them, and [`steered`] for the same with kicks and a clock. A game may have [other pieces](pieces) than the
+//! seven tetrominoes; a [`Piece`] is a number in their set.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
 //! no global state. It could be lifted into another program as it is.

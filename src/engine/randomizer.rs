@@ -177,6 +177,11 @@ impl Dealer {
         Dealer::from_parts(randomizer, 0, source)
     }
 
+    /// Bytes that a dealer of these pieces takes beside itself, at most; a written sequence not counted.
+    pub fn bytes_beside(pieces: &PieceSet) -> usize {
+        if pieces.is_tetrominoes() { 0 } else { size_of::<OpenBag>() + pieces.len() * size_of::<Piece>() }
+    }
+
     /// A dealer of a written sequence, from its beginning.
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
         Dealer { source: Source::Sequence(pieces), dealt: 0 }

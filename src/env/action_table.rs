@@ -75,6 +75,11 @@ impl ActionTable {
         }
     }
 
+    /// Bytes of the table of these rules' placements.
+    pub fn bytes(rules: &Rules) -> usize {
+        rules.pieces.len() * rules.num_placements() as usize * (size_of::<Option<Drop>>() + 1)
+    }
+
     /// Whether an action is a placement that [`ActionTable::drop`] knows.
     #[inline]
     pub fn has_drops(&self) -> bool {

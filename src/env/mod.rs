@@ -71,7 +71,9 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{Chain, CompactPlayfield, Hand, Incoming, MovingPiece, Playfield, Rules, Tetromino};
+use crate::engine::{
+    Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Playfield, Rules, Tetromino,
+};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -360,12 +362,18 @@ impl EnvBatch {
     /// Bytes that one of these environments takes, its sequence of pieces not counted.
     pub fn env_bytes(rules: &Rules) -> usize {
         let incoming = if rules.garbage.is_some() { size_of::<Incoming>() } else { 0 };
-        let others = if CompactPlayfield::fits(rules.width, rules.height) {
+        let in_columns = if CompactPlayfield::fits(rules.width, rules.height) {
             Envs::<u32, 16>::ENV_BYTES
         } else {
             Envs::<u64, 32>::ENV_BYTES
         };
-        others + incoming
+        in_columns + incoming + Dealer::bytes_beside(&rules.pieces)
+    }
+
+    /// Bytes of the table of what each action does to each piece, where there are other pieces than the tetrominoes: with many of
+    /// them it is large.
+    pub fn table_bytes(rules: &Rules) -> usize {
+        if rules.pieces.is_tetrominoes() { 0 } else { ActionTable::bytes(rules) }
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
-use crate::engine::{PRESETS, RULES_VERSION};
+use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet, RULES_VERSION};
 use crate::env::Field;
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
@@ -152,6 +152,7 @@ impl ServerFacts {
             limits: Some(self.limits(store, calls, caller)),
             kernel: Kernel::best().name().to_owned(),
             num_threads: self.num_threads,
+            piece_sets: PIECE_SETS.iter().map(piece_set).collect(),
         })
     }
 
@@ -236,6 +237,11 @@ fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
         source: preset.source.to_owned(),
         rules: Some(pb::Rules::from(&resolved)),
     }
+}
+
+fn piece_set(row: &NamedPieceSet) -> pb::PieceSet {
+    let set = PieceSet::named(row.name).expect("a row of the table");
+    pb::PieceSet { name: row.name.to_owned(), source: row.source.to_owned(), pieces: set.drawings() }
 }
 
 /// A feature in each form that has a name: features of playfields are taken after clearing, and with `_preclear` before.

@@ -42,9 +42,11 @@ impl Memory {
     /// Takes the memory for the environments of a new session.
     pub fn new(budget: &Arc<Budget>, config: &SessionConfig) -> Result<Memory, Refusal> {
         let num_features: usize = config.env.features.iter().map(|set| set.len()).sum();
-        let env_bytes = EnvBatch::env_bytes(&config.env.rules) as u64;
-        let envs =
-            SESSION_BYTES + num_features as u64 * FEATURE_BYTES + u64::from(config.env.num_envs) * env_bytes;
+        let rules = &config.env.rules;
+        let envs = SESSION_BYTES
+            + num_features as u64 * FEATURE_BYTES
+            + EnvBatch::table_bytes(rules) as u64
+            + u64::from(config.env.num_envs) * EnvBatch::env_bytes(rules) as u64;
         let share = budget.take(envs).map_err(|spent| no_room("config", envs, spent))?;
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }

@@ -173,4 +173,14 @@ async fn every_controller_and_every_preset_can_be_played() {
                 .await;
         assert_eq!(answer.unwrap().started.rules, preset.rules, "{}", preset.name);
     }
+    let sets: Vec<&str> = info.piece_sets.iter().map(|set| set.name.as_str()).collect();
+    assert_eq!(sets, ["tetrominoes", "melax", "trominoes", "sz", "pentominoes"]);
+    assert_eq!(info.piece_sets[1].pieces, "M=X D=XX X=.X/X. L=.X/XX O=XX/XX");
+    for set in &info.piece_sets {
+        for piece_set in [&set.name, &set.pieces] {
+            let rules = pb::Rules { piece_set: piece_set.clone(), ..Default::default() };
+            let answer = ask(&mut Client::new(channel.clone()), request(bcts.clone(), rules)).await.unwrap();
+            assert_eq!(answer.started.rules.unwrap().piece_set, *piece_set);
+        }
+    }
 }

@@ -10,7 +10,10 @@ use tetrion::engine::{
 };
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, Restored, Seeding};
 use tetrion::features::FeatureSet;
+use tetrion::picture::{Canvas, Layout, draw, moment, text};
 use tetrion::placements::{Options, Position, enumerate};
+use tetrion::recording::{Pieces, Recorder, Replay, Setup};
+use tetrion::wire;
 
 use crate::env::no_changed_byte_is_unsafe;
 use crate::twin::{TwinCells, TwinPlayfield, cells_of, piece_numbers, turned_pictures, width_of, word};
@@ -442,6 +445,39 @@ fn odds_are_those_of_the_set() {
     let left: Vec<u32> = set.iter().map(|piece| bag.odds().of(piece)).collect();
     let expected: Vec<u32> = set.iter().map(|piece| u32::from(!dealt.contains(&piece))).collect();
     assert_eq!(left, expected);
+}
+
+/// Recorded games come back as they were, their files too, and are drawn with the letters of their set.
+#[test]
+fn games_are_recorded_replayed_and_drawn() {
+    let set = PieceSet::parse("a=X B=X./.X c=X.X/XXX I=XXXXX").unwrap();
+    let rules = Rules { preview: 1, hold: true, ..others(set, 5, 6) };
+    let pieces: Vec<Piece> = set.parse_sequence("cIBacBIa").unwrap();
+    let mut recorder = Recorder::new(Setup::new(rules, Pieces::Sequence(pieces.into()))).unwrap();
+    // The U on the floor, the five in a row upright beside it; then the diagonal over the gap.
+    for action in [0, 5 + 3, 3] {
+        recorder.play(action).unwrap_or_else(|error| panic!("{action}: {error}"));
+    }
+    let refused = recorder.play(5).unwrap_err().to_string();
+    assert_eq!(refused, "action 5 is no placement of a here", "it cannot be turned");
+    let recording = recorder.recording("Ada", "");
+    let json = wire::recording::to_json(&recording);
+    assert!(json.contains("cIBacBIa") && json.contains("a=X B=X./.X c=X.X/XXX I=XXXXX"), "{json}");
+    let read = wire::recording::read(json.as_bytes()).unwrap();
+    assert_eq!(read, recording);
+    let mut replay = Replay::new(read).unwrap();
+    assert_eq!(replay.difference(), None);
+    let drawn = text::text(&moment(&mut replay, 2), &rules, None);
+    assert!(drawn.contains("ccc") && drawn.contains("next    a"), "{drawn}");
+    let layout = Layout::new(&rules, 16, true);
+    for step in 0..=replay.num_steps() {
+        let marks = draw(&layout, &moment(&mut replay, step), "");
+        let canvas = Canvas::painted(&layout, &marks);
+        assert_eq!(canvas.pixels().len() as u32, canvas.width() * canvas.height());
+    }
+    // Eighteen pieces and seven colours: every one of them is lying in its place beside the playfield.
+    let pentominoes = PieceSet::named("pentominoes").unwrap();
+    assert_eq!(Layout::new(&others(pentominoes, 10, 20), 16, false).lying_rows, 3);
 }
 
 /// The controller's own games, one placement at a time from the list of all of them, are those that it plays by itself.
