@@ -385,7 +385,7 @@ fn one_letter(letter: &str) -> Result<u8, PieceSetError> {
     }
 }
 
-/// The shapes of every drawing, in the order of [`cells`] as numbers.
+/// The shapes of every drawing, in the order of [`CELLS`].
 static DRAWINGS: LazyLock<Vec<Shapes>> = LazyLock::new(|| {
     let shapes = |cells: &Cells| Shapes::of_piece(Shape::from_cells(cells));
     CELLS.iter().map(shapes).collect()
