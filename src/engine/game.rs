@@ -273,7 +273,7 @@ impl Landed {
         (spin, chain): (Spin, &mut Chain),
         incoming: &mut Incoming,
         piece: (u64, u64),
-        next: Option<Tetromino>,
+        next: Option<Piece>,
     ) -> Counted {
         let (points, sent) = self.worth(rules, playfield, spin, chain);
         let risen = incoming.follow(rules, piece, (self, sent), playfield);

@@ -1,6 +1,6 @@
 //! A scene as marks at places.
 
-use crate::engine::Piece;
+use crate::engine::{Piece, Tetromino};
 use crate::recording::Scene;
 
 use super::colours::{Hue, Ink};
