@@ -114,7 +114,7 @@ const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
 /// where it is when a tetromino turns without a kick: what is called true rotation.
 pub(super) static TRUE_POSES: [[Shape; 4]; 7] = ALL_TRUE_POSES;
 
-const ALL_TRUE_POSES: [[Shape; 4]; 7] = [
+pub(super) const ALL_TRUE_POSES: [[Shape; 4]; 7] = [
     poses("X@XX"),
     poses("XX/@X"),
     poses(".X./X@X"),

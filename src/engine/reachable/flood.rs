@@ -3,23 +3,30 @@
 //! A flood spreads sideways and down within an orientation and by turns to the others, until nothing new is found. Of a
 //! turn, every kick is applied to all places at once for which the kicks before it failed.
 //!
-//! A low stack lets every orientation come to every column above it, so the flood begins with whatever can fall from there,
-//! and most often that is all. A stack that comes near the row where pieces appear makes it begin there, with one place.
+//! A low stack lets every orientation come to every column above it, so the flood begins with whatever can fall from there.
+//! A stack that comes near the row where pieces appear makes it begin there, with one place.
+//!
+//! Mostly only the places count where a piece can rest at all, and mostly it falls into all of them. So these are found
+//! first, whether they can be reached or not, and a flood ends as soon as none of them is left.
 //!
 //! This file knows nothing of labels, lists and keys.
 
 use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{Offset, Turns};
-use super::super::tetromino::cells_from_anchor;
+use super::super::tetromino::{ALL_TRUE_POSES, cells_from_anchor};
 use super::plane::Plane;
 
 /// How far below its anchor a piece has cells, at most.
-const BELOW: u32 = 2;
+pub(super) const fn below(piece: usize) -> u32 {
+    if piece == 0 { 2 } else { 1 }
+}
 
 /// What limits a flood, apart from the playfield.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
+    /// How far below its anchor the piece has cells.
+    pub below: u32,
     /// The row just above the highest full cell.
     pub stack: u32,
     /// Column and row of the anchor where the piece appears; `None` when every place above the stack can be reached.
@@ -30,11 +37,36 @@ pub(super) struct Start {
 
 impl Start {
     /// The bits a column must have.
+    #[inline(always)]
     pub fn stride(&self, turns: &Turns) -> u32 {
+        if self.is_open(turns) {
+            return self.free_row() + 1 + self.spare;
+        }
         // All kicks from places that touch the stack, or from near where the piece appears, stay in the plane.
-        let highest = self.cell.map_or(self.stack, |(_, row)| row.max(self.stack)) + BELOW;
-        highest + u32::from(turns.rows) + self.spare
+        let highest = self.cell.map_or(self.stack, |(_, row)| row.max(self.stack)) + self.below;
+        highest + u32::from(turns.rows).max(1) + self.spare
     }
+
+    /// Whether kicks may lead into the spare rows: these are as high as the kicks, and what is above the stack is free.
+    #[inline(always)]
+    pub fn is_open(&self, turns: &Turns) -> bool {
+        turns.is_srs && self.cell.is_none()
+    }
+
+    /// The lowest row where nothing is in the way of any anchor. Turns from there lead to nothing new.
+    #[inline(always)]
+    fn free_row(&self) -> u32 {
+        self.stack + self.below
+    }
+}
+
+/// What a flood is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The places where the piece rests: it ends when it has found all there are.
+    Resting,
+    /// Every place.
+    All,
 }
 
 /// Places that turn, and where they have come to.
@@ -45,9 +77,10 @@ struct Turning<const WORDS: usize, const STRIDE: u32> {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Turning<WORDS, STRIDE> {
+    /// `open` is where kicks upwards may lead: what is free, and maybe more above.
     #[inline(always)]
-    fn kick(&mut self, kick: Offset, free: &Plane<WORDS, STRIDE>) {
-        let turned = self.left.moved(there(kick)).and(free);
+    fn kick(&mut self, kick: Offset, free: &Plane<WORDS, STRIDE>, open: &Plane<WORDS, STRIDE>) {
+        let turned = self.left.moved(there(kick)).and(if kick.1 > 0 { open } else { free });
         self.found = self.found.or(&turned);
         self.left = self.left.without(&turned.moved(back(kick)));
     }
@@ -70,54 +103,59 @@ pub(super) struct Flood<const WORDS: usize, const STRIDE: u32> {
     pub free: [Plane<WORDS, STRIDE>; 4],
     /// By orientation, where the anchor can come to.
     pub reach: [Plane<WORDS, STRIDE>; 4],
+    /// By orientation, where the piece would rest, whether it can come there or not; empty for the orientations that have
+    /// the cells of an earlier one.
+    pub resting: [Plane<WORDS, STRIDE>; 4],
     /// The cells that are empty, the spare rows included.
     pub empty: Plane<WORDS, STRIDE>,
     /// The same without the spare rows.
     pub empty_below: Plane<WORDS, STRIDE>,
 }
 
+/// The orientations of a piece that have cells of their own: the first 1, 2 or 4.
+pub(super) const fn distinct(piece: usize) -> usize {
+    match piece {
+        1 => 1,
+        0 | 3 | 4 => 2,
+        _ => 4,
+    }
+}
+
+/// How far the anchor is moved from an orientation to the earlier one with the same cells.
+#[inline(always)]
+pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
+    let (this, that) = (&ALL_TRUE_POSES[piece][orientation], &ALL_TRUE_POSES[piece][orientation - 2]);
+    (that.anchor_column as i32 - this.anchor_column as i32, that.anchor_row as i32 - this.anchor_row as i32)
+}
+
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
-    /// All that a piece can come to.
+    /// Where a piece may be and where it may rest. Nothing is reached yet.
     #[inline(always)]
     pub fn new<const PIECE: usize, C: Column, const N: usize>(
         playfield: &PlayfieldOf<C, N>,
-        turns: &Turns,
         start: Start,
     ) -> Self {
         let empty = Plane::empty_cells(playfield);
-        let spare = Plane::top_rows(start.spare);
-        let empty_below = empty.without(&spare);
-        let mut flood = Flood { free: [Plane::EMPTY; 4], reach: [Plane::EMPTY; 4], empty, empty_below };
-        // A turned O is where it was.
-        let orientations = if PIECE == 1 { 1 } else { 4 };
+        let empty_below = empty.without(&Plane::top_rows(start.spare));
+        let none = [Plane::EMPTY; 4];
+        let mut flood = Flood { free: none, reach: none, resting: none, empty, empty_below };
         // One by one, so that the compiler knows all shifts.
-        flood.free[0] = flood.free_anchors(const { cells_from_anchor(PIECE, 0) });
-        if orientations == 4 {
-            flood.free[1] = flood.free_anchors(const { cells_from_anchor(PIECE, 1) });
-            flood.free[2] = flood.free_anchors(const { cells_from_anchor(PIECE, 2) });
-            flood.free[3] = flood.free_anchors(const { cells_from_anchor(PIECE, 3) });
+        flood.look_at::<PIECE, 0>();
+        if distinct(PIECE) > 1 {
+            flood.look_at::<PIECE, 1>();
         }
-        match start.cell {
-            None => {
-                let sky = Plane::row(STRIDE - 1 - start.spare);
-                let mut rest = Plane::EMPTY;
-                for orientation in 0..orientations {
-                    let free = &flood.free[orientation];
-                    flood.reach[orientation] = sky.and(free).fallen(free);
-                    rest = rest.or(&free.without(&flood.reach[orientation]));
-                }
-                if !rest.is_empty() {
-                    flood.spread::<PIECE>(turns, start.stack + BELOW);
-                }
-            }
-            Some((column, row)) => {
-                flood.reach[0] = Plane::cell(column, row).and(&flood.free[0]);
-                if !flood.reach[0].is_empty() {
-                    flood.spread::<PIECE>(turns, STRIDE);
-                }
-            }
+        if distinct(PIECE) > 2 {
+            flood.look_at::<PIECE, 2>();
+            flood.look_at::<PIECE, 3>();
         }
         flood
+    }
+
+    #[inline(always)]
+    fn look_at<const PIECE: usize, const ORIENTATION: usize>(&mut self) {
+        let free = self.free_anchors(const { cells_from_anchor(PIECE, ORIENTATION) });
+        self.free[ORIENTATION] = free;
+        self.resting[ORIENTATION] = free.without(&free.moved((0, 1)));
     }
 
     #[inline(always)]
@@ -127,32 +165,152 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         self.empty_below.and(&from(cells[1])).and(&from(cells[2])).and(&from(cells[3]))
     }
 
-    /// Goes on until nothing new is found. Turns at or above a row lead to nothing new.
+    /// Goes from where the piece begins as far as the goal asks for.
     #[inline(always)]
-    fn spread<const PIECE: usize>(&mut self, turns: &Turns, turning_rows: u32) {
-        let below = if turning_rows < STRIDE {
-            Plane::top_rows(STRIDE - turning_rows).others()
-        } else {
-            Plane::EMPTY.others()
-        };
-        if PIECE == 1 {
-            return self.slide(0);
-        }
-        let mut waiting = 0b1111u32;
-        while waiting != 0 {
-            let from = waiting & waiting.wrapping_neg();
-            waiting &= !from;
-            waiting |= match from {
-                1 => self.leave::<PIECE, 0, 1, 2, 3>(turns, &below),
-                2 => self.leave::<PIECE, 1, 2, 3, 0>(turns, &below),
-                4 => self.leave::<PIECE, 2, 3, 0, 1>(turns, &below),
-                _ => self.leave::<PIECE, 3, 0, 1, 2>(turns, &below),
-            };
+    pub fn run<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal) {
+        match start.cell {
+            None => {
+                let sky = Plane::row(STRIDE - 1 - start.spare);
+                for orientation in 0..distinct(PIECE) {
+                    let free = &self.free[orientation];
+                    self.reach[orientation] = sky.and(free).fallen(free);
+                }
+                let is_done = match goal {
+                    Goal::Resting => !self.misses_some::<PIECE>(),
+                    // Labels ask for the orientations that have the cells of others too.
+                    Goal::All if distinct(PIECE) == 2 => false,
+                    Goal::All => (0..distinct(PIECE)).all(|orientation| !self.has_more(orientation)),
+                };
+                if !is_done {
+                    self.spread_from_sky::<PIECE>(turns, start, goal);
+                }
+            }
+            Some((column, row)) => {
+                self.reach[0] = Plane::cell(column, row).and(&self.free[0]);
+                if !self.reach[0].is_empty() {
+                    self.see_the_others::<PIECE>();
+                    self.slide(0);
+                    self.spread::<PIECE>(turns, start, goal, 0b0001);
+                }
+            }
         }
     }
 
-    /// Slides in an orientation and turns to the others: to the right, by half, to the left. Returns those that were added
-    /// to, as bits.
+    /// Whether there is a place to rest that was not reached yet. Only the orientations with cells of their own are looked at,
+    /// so some may have been reached all the same.
+    #[inline(always)]
+    fn misses_some<const PIECE: usize>(&self) -> bool {
+        let mut missed = Plane::EMPTY;
+        for orientation in 0..distinct(PIECE) {
+            missed = missed.or(&self.resting[orientation].without(&self.reach[orientation]));
+        }
+        !missed.is_empty()
+    }
+
+    /// Where the piece rests that has been reached, by the first orientation with the same cells.
+    #[inline(always)]
+    pub fn rested<const PIECE: usize>(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
+        self.resting[orientation].and(&self.reached_as::<PIECE>(orientation))
+    }
+
+    #[inline(always)]
+    fn reached_as<const PIECE: usize>(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
+        let reach = self.reach[orientation];
+        match distinct(PIECE) {
+            2 => reach.or(&self.reach[orientation + 2].moved(to_same(PIECE, orientation + 2))),
+            _ => reach,
+        }
+    }
+
+    /// The orientations that have the cells of others, as far as they are needed for turns.
+    #[inline(always)]
+    fn see_the_others<const PIECE: usize>(&mut self) {
+        if distinct(PIECE) == 2 {
+            self.free[2] = self.free_anchors(const { cells_from_anchor(PIECE, 2) });
+            self.free[3] = self.free_anchors(const { cells_from_anchor(PIECE, 3) });
+        }
+    }
+
+    #[inline(never)]
+    fn spread_from_sky<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal) {
+        // A step to the side and down is mostly enough.
+        for orientation in 0..distinct(PIECE) {
+            self.reach[orientation] = self.wider(orientation);
+        }
+        if goal == Goal::Resting && !self.misses_some::<PIECE>() {
+            return;
+        }
+        if distinct(PIECE) == 4 {
+            // The first kick of these pieces leaves their anchor where it is.
+            let [a, b, c, d] = self.reach;
+            for (orientation, beside) in [b.or(&d), a.or(&c), b.or(&d), a.or(&c)].iter().enumerate() {
+                let free = &self.free[orientation];
+                self.reach[orientation] = self.reach[orientation].or(&beside.and(free)).fallen(free);
+            }
+            if goal == Goal::Resting && !self.misses_some::<PIECE>() {
+                return;
+            }
+        }
+        for orientation in 0..distinct(PIECE) {
+            self.slide(orientation);
+        }
+        if PIECE == 1 || goal == Goal::Resting && !self.misses_some::<PIECE>() {
+            return;
+        }
+        self.see_the_others::<PIECE>();
+        if distinct(PIECE) == 2 {
+            let sky = Plane::row(STRIDE - 1 - start.spare);
+            for orientation in [2, 3] {
+                let (columns, rows) = to_same(PIECE, orientation);
+                let same = self.reach[orientation - 2].moved((-columns, -rows));
+                self.reach[orientation] = same.or(&sky).and(&self.free[orientation]);
+            }
+        }
+        self.spread::<PIECE>(turns, start, goal, 0b1111);
+    }
+
+    /// Turns from these orientations, given as bits, and goes on from there until the goal is reached or nothing new is
+    /// found.
+    #[inline(always)]
+    fn spread<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal, waiting: u32) {
+        if PIECE == 1 {
+            return;
+        }
+        let turning = match start.cell {
+            None => Self::below_sky(start),
+            Some(_) => Plane::EMPTY.others(),
+        };
+        let open = self.open_rows(turns, start);
+        let mut waiting = waiting;
+        while waiting != 0 {
+            let from = waiting & waiting.wrapping_neg();
+            waiting &= !from;
+            let added = match from {
+                1 => self.leave::<PIECE, 0, 1, 2, 3>(turns, &turning, &open),
+                2 => self.leave::<PIECE, 1, 2, 3, 0>(turns, &turning, &open),
+                4 => self.leave::<PIECE, 2, 3, 0, 1>(turns, &turning, &open),
+                _ => self.leave::<PIECE, 3, 0, 1, 2>(turns, &turning, &open),
+            };
+            if added != 0 && goal == Goal::Resting && !self.still_misses_some::<PIECE>() {
+                return;
+            }
+            waiting |= added;
+        }
+    }
+
+    /// The same as [`Flood::misses_some`], for all orientations.
+    #[inline(always)]
+    fn still_misses_some<const PIECE: usize>(&self) -> bool {
+        let mut missed = Plane::EMPTY;
+        for orientation in 0..distinct(PIECE) {
+            missed = missed.or(&self.resting[orientation].without(&self.reached_as::<PIECE>(orientation)));
+        }
+        !missed.is_empty()
+    }
+
+    /// Turns from an orientation to the others: to the right, by half, to the left; and slides there. Returns those that were
+    /// added to, as bits.
+    #[inline(never)]
     fn leave<
         const PIECE: usize,
         const FROM: usize,
@@ -162,19 +320,17 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     >(
         &mut self,
         turns: &Turns,
-        below: &Plane<WORDS, STRIDE>,
+        turning: &Plane<WORDS, STRIDE>,
+        open: &Plane<WORDS, STRIDE>,
     ) -> u32 {
-        if self.has_more(FROM) {
-            self.slide(FROM);
-        }
         let mut added = 0u32;
         // Shifts by numbers that the compiler knows take half the time.
-        if turns.is_srs && STRIDE <= 16 {
-            added |= self.turn(FROM, RIGHT, const { Turns::srs(PIECE, FROM, RIGHT) }, below);
-            added |= self.turn(FROM, LEFT, const { Turns::srs(PIECE, FROM, LEFT) }, below);
+        if turns.is_srs && STRIDE < 32 {
+            added |= self.turn(FROM, RIGHT, const { Turns::srs(PIECE, FROM, RIGHT) }, turning, open);
+            added |= self.turn(FROM, LEFT, const { Turns::srs(PIECE, FROM, LEFT) }, turning, open);
         } else {
             for to in [RIGHT, HALF, LEFT] {
-                added |= self.turn_by_table(FROM, to, turns.kicks(FROM, to), below);
+                added |= self.turn_by_table(FROM, to, turns.kicks(FROM, to), turning, open);
             }
         }
         added
@@ -186,8 +342,35 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         !self.free[orientation].without(&self.reach[orientation]).is_empty()
     }
 
+    /// The rows from where a turn may lead to something new.
     #[inline(always)]
-    fn turn(&mut self, from: usize, to: usize, kicks: [Offset; 5], below: &Plane<WORDS, STRIDE>) -> u32 {
+    pub fn below_sky(start: Start) -> Plane<WORDS, STRIDE> {
+        Plane::top_rows(STRIDE - start.free_row()).others()
+    }
+
+    /// The spare rows that kicks may lead into.
+    #[inline(always)]
+    pub fn open_rows(&self, turns: &Turns, start: Start) -> Plane<WORDS, STRIDE> {
+        if start.is_open(turns) { Plane::top_rows(start.spare) } else { Plane::EMPTY }
+    }
+
+    /// Where kicks upwards may lead.
+    #[inline(always)]
+    pub fn open_for(&self, to: usize, open: &Plane<WORDS, STRIDE>) -> Plane<WORDS, STRIDE> {
+        // An orientation fits into a column of the spare rows if it does just below them.
+        let free = &self.free[to];
+        free.or(&free.moved((0, 1)).or(&free.moved((0, 2))).and(open))
+    }
+
+    #[inline(always)]
+    fn turn(
+        &mut self,
+        from: usize,
+        to: usize,
+        kicks: [Offset; 5],
+        turning: &Plane<WORDS, STRIDE>,
+        open: &Plane<WORDS, STRIDE>,
+    ) -> u32 {
         let free = &self.free[to];
         let wanted = free.without(&self.reach[to]);
         if wanted.is_empty() {
@@ -198,18 +381,19 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         for kick in kicks {
             near = near.or(&wanted.moved(back(kick)));
         }
-        let mut turning = Turning { left: near.and(&self.reach[from]).and(below), found: Plane::EMPTY };
+        let mut turning = Turning { left: near.and(&self.reach[from]).and(turning), found: Plane::EMPTY };
         // One by one, so that the compiler knows all shifts.
         let [first, second, third, fourth, fifth] = kicks;
         if turning.left.is_empty() {
             return 0;
         }
-        turning.kick(first, free);
-        turning.kick(second, free);
+        let open = self.open_for(to, open);
+        turning.kick(first, free, &open);
+        turning.kick(second, free, &open);
         if !turning.left.is_empty() {
-            turning.kick(third, free);
-            turning.kick(fourth, free);
-            turning.kick(fifth, free);
+            turning.kick(third, free, &open);
+            turning.kick(fourth, free, &open);
+            turning.kick(fifth, free, &open);
         }
         self.add(to, &turning.found)
     }
@@ -219,46 +403,50 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         from: usize,
         to: usize,
         kicks: &[Offset],
-        below: &Plane<WORDS, STRIDE>,
+        turning: &Plane<WORDS, STRIDE>,
+        open: &Plane<WORDS, STRIDE>,
     ) -> u32 {
         if kicks.is_empty() || !self.has_more(to) {
             return 0;
         }
-        let mut turning = Turning { left: self.reach[from].and(below), found: Plane::EMPTY };
+        let mut turning = Turning { left: self.reach[from].and(turning), found: Plane::EMPTY };
+        let open = self.open_for(to, open);
         for kick in kicks {
             if turning.left.is_empty() {
                 break;
             }
-            turning.kick(*kick, &self.free[to]);
+            turning.kick(*kick, &self.free[to], &open);
         }
         self.add(to, &turning.found)
     }
 
     #[inline(always)]
     fn add(&mut self, to: usize, found: &Plane<WORDS, STRIDE>) -> u32 {
-        let is_new = !found.without(&self.reach[to]).is_empty();
-        self.reach[to] = self.reach[to].or(found);
-        u32::from(is_new) << to
+        let found = found.and(&self.free[to]);
+        if found.without(&self.reach[to]).is_empty() {
+            return 0;
+        }
+        self.reach[to] = self.reach[to].or(&found);
+        self.slide(to);
+        1 << to
     }
 
-    /// Sideways and down within an orientation.
+    /// Sideways and down within an orientation; what has been reached is as far down as it goes.
     #[inline(always)]
     fn slide(&mut self, orientation: usize) {
-        let free = &self.free[orientation];
-        let mut reach = self.reach[orientation].fallen(free);
         loop {
-            let wider = reach.or(&reach.moved((1, 0)).or(&reach.moved((-1, 0))).and(free)).fallen(free);
-            if wider == reach {
+            let wider = self.wider(orientation);
+            if !wider.differs(&self.reach[orientation]) {
                 break;
             }
-            reach = wider;
+            self.reach[orientation] = wider;
         }
-        self.reach[orientation] = reach;
     }
 
-    /// Where a piece in this orientation comes to rest.
+    /// A step to the side, and down from there.
     #[inline(always)]
-    pub fn resting(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
-        self.reach[orientation].without(&self.free[orientation].moved((0, 1)))
+    fn wider(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
+        let (reach, free) = (&self.reach[orientation], &self.free[orientation]);
+        reach.or(&reach.moved((1, 0)).or(&reach.moved((-1, 0))).and(free)).fallen(free)
     }
 }

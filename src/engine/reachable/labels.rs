@@ -6,7 +6,7 @@
 use super::super::rotation::Turns;
 use super::super::spin::{Spin, SpinRule};
 use super::super::tetromino::TRUE_POSES;
-use super::flood::{Flood, Start};
+use super::flood::{Flood, Goal, Start, distinct, to_same};
 use super::plane::Plane;
 use super::resting::Resting;
 
@@ -26,42 +26,35 @@ struct Turned<const WORDS: usize, const STRIDE: u32> {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
+    /// Floods as far as is needed, and labels what was found.
     #[inline(always)]
     pub fn new<const PIECE: usize>(
-        flood: &Flood<WORDS, STRIDE>,
+        flood: &mut Flood<WORDS, STRIDE>,
         turns: &Turns,
         rule: SpinRule,
         start: Start,
     ) -> Self {
-        let is_labelled = match rule {
+        let may_spin = match rule {
             SpinRule::Off => false,
-            SpinRule::TSpins | SpinRule::TSpinsStrict => PIECE == 2,
+            // Where no T could rest between three corners, none spins.
+            SpinRule::TSpins | SpinRule::TSpinsStrict => PIECE == 2 && flood.has_slots(),
             SpinRule::AllSpins => PIECE != 1,
         };
         let mut labelled = Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 };
-        let orientations = if PIECE == 1 { 1 } else { 4 };
-        if is_labelled {
+        if may_spin {
             labelled.num_labels = 3;
+            flood.run::<PIECE>(turns, start, Goal::All);
             labelled.label::<PIECE>(flood, turns, rule, start);
         } else {
-            for orientation in 0..orientations {
-                labelled.planes[0][orientation] = flood.resting(orientation);
-            }
-        }
-        if matches!(PIECE, 0 | 3 | 4) {
-            for planes in &mut labelled.planes[..labelled.num_labels] {
-                for (orientation, same) in [(2, 0), (3, 1)] {
-                    let (this, that) = (&TRUE_POSES[PIECE][orientation], &TRUE_POSES[PIECE][same]);
-                    let columns = that.anchor_column as i32 - this.anchor_column as i32;
-                    let rows = that.anchor_row as i32 - this.anchor_row as i32;
-                    planes[same] = planes[same].or(&planes[orientation].moved((columns, rows)));
-                    planes[orientation] = Plane::EMPTY;
-                }
+            flood.run::<PIECE>(turns, start, Goal::Resting);
+            for orientation in 0..distinct(PIECE) {
+                labelled.planes[0][orientation] = flood.rested::<PIECE>(orientation);
             }
         }
         labelled
     }
 
+    #[inline(never)]
     fn label<const PIECE: usize>(
         &mut self,
         flood: &Flood<WORDS, STRIDE>,
@@ -70,46 +63,52 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         start: Start,
     ) {
         for to in 0..4 {
-            let resting = flood.resting(to);
-            if resting.is_empty() {
+            let reach = &flood.reach[to];
+            let resting = reach.without(&flood.free[to].moved((0, 1)));
+            let is_spin = if PIECE == 2 {
+                flood.corners(to).0
+            } else {
+                let free = &flood.free[to];
+                free.moved((1, 0)).or(&free.moved((-1, 0))).or(&free.moved((0, -1))).others()
+            };
+            let slots = resting.and(&is_spin);
+            self.planes[0][to] = resting.without(&is_spin);
+            if slots.is_empty() {
                 continue;
             }
-            let reach = &flood.reach[to];
             let mut moved = reach.moved((1, 0)).or(&reach.moved((-1, 0))).or(&reach.moved((0, -1)));
             if let (0, Some((column, row))) = (to, start.cell) {
                 moved = moved.or(&Plane::cell(column, row));
             }
-            let turned = flood.turned(turns, rule, to);
-            let all_turned = turned.fully.or(&turned.otherwise);
-            let (is_spin, is_full) = if PIECE == 2 {
-                let (three, pointing) = flood.corners(to);
-                (three, pointing.or(&turned.fully))
-            } else {
-                let free = &flood.free[to];
-                let mobile = free.moved((1, 0)).or(&free.moved((-1, 0))).or(&free.moved((0, -1)));
-                (mobile.others(), Plane::EMPTY.others())
-            };
-            let spun = resting.and(&all_turned).and(&is_spin);
-            self.planes[0][to] = resting.and(&moved.or(&all_turned.without(&is_spin)));
-            // One that a full kick leads to may be led to by another kick as well, and is a mini then if its corners say so.
-            self.planes[1][to] = if PIECE == 2 {
+            self.planes[0][to] = self.planes[0][to].or(&slots.and(&moved));
+            let turned = flood.turned(turns, rule, start, to);
+            let spun = slots.and(&turned.fully.or(&turned.otherwise));
+            if PIECE == 2 {
+                // One that a full kick leads to may be led to by another kick as well, and is a mini then if its corners say
+                // so.
                 let (_, pointing) = flood.corners(to);
-                spun.and(&turned.otherwise).without(&pointing)
+                self.planes[1][to] = spun.and(&turned.otherwise).without(&pointing);
+                self.planes[2][to] = spun.and(&pointing.or(&turned.fully));
             } else {
-                Plane::EMPTY
-            };
-            self.planes[2][to] = spun.and(&is_full);
+                self.planes[2][to] = spun;
+            }
+        }
+        if distinct(PIECE) == 2 {
+            for planes in &mut self.planes {
+                for (orientation, same) in [(2, 0), (3, 1)] {
+                    planes[same] = planes[same].or(&planes[orientation].moved(to_same(PIECE, orientation)));
+                    planes[orientation] = Plane::EMPTY;
+                }
+            }
         }
     }
 
     /// How many placements there are.
     #[inline(always)]
     pub fn count(&self) -> u32 {
-        let mut count = 0;
-        for planes in &self.planes[..self.num_labels] {
-            for plane in planes {
-                count += plane.count();
-            }
+        let mut count = Plane::count(&self.planes[0]);
+        for planes in &self.planes[1..self.num_labels] {
+            count += Plane::count(planes);
         }
         count
     }
@@ -123,15 +122,22 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
                 continue;
             }
             for column in 0..width {
+                // The highest bit is the lowest row.
                 let labels = planes.map(|plane| plane.column(column.into()));
                 let mut rows = labels[0] | labels[1] | labels[2];
                 while rows != 0 {
-                    let row = rows.trailing_zeros() as u8;
-                    rows &= rows - 1;
+                    let bit = rows.ilog2();
+                    rows ^= 1 << bit;
+                    let row = (STRIDE - 1 - bit) as u8 - shape.anchor_row;
+                    let at =
+                        Resting { orientation, column: column - shape.anchor_column, row, spin: Spin::None };
+                    if self.num_labels == 1 {
+                        list.push(at);
+                        continue;
+                    }
                     for (spin, label) in Spin::ALL.into_iter().zip(labels) {
-                        if label >> row & 1 == 1 {
-                            let (column, row) = (column - shape.anchor_column, row - shape.anchor_row);
-                            list.push(Resting { orientation, column, row, spin });
+                        if label >> bit & 1 == 1 {
+                            list.push(Resting { spin, ..at });
                         }
                     }
                 }
@@ -141,18 +147,31 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
+    /// Whether a T could rest between three full corners.
+    #[inline(always)]
+    fn has_slots(&self) -> bool {
+        let resting = self.resting[0].or(&self.resting[1]).or(&self.resting[2]).or(&self.resting[3]);
+        !resting.and(&self.corners(0).0).is_empty()
+    }
+
     /// Where turns into an orientation end.
     #[inline(always)]
-    fn turned(&self, turns: &Turns, rule: SpinRule, to: usize) -> Turned<WORDS, STRIDE> {
+    fn turned(&self, turns: &Turns, rule: SpinRule, start: Start, to: usize) -> Turned<WORDS, STRIDE> {
         let mut turned = Turned { fully: Plane::EMPTY, otherwise: Plane::EMPTY };
+        let free = &self.free[to];
+        let open = self.open_for(to, &self.open_rows(turns, start));
         for from in 0..4 {
             let mut left = self.reach[from];
+            if start.is_open(turns) {
+                // From above the stack, no turn ends where nothing can move.
+                left = left.and(&Self::below_sky(start));
+            }
             for (n, &(column, row)) in turns.kicks(from, to).iter().enumerate() {
                 if left.is_empty() {
                     break;
                 }
                 let (column, row) = (i32::from(column), i32::from(row));
-                let ends = left.moved((column, row)).and(&self.free[to]);
+                let ends = left.moved((column, row)).and(if row > 0 { &open } else { free });
                 left = left.without(&ends.moved((-column, -row)));
                 let kind =
                     if rule.is_full_by_kick(n, from, to) { &mut turned.fully } else { &mut turned.otherwise };

@@ -10,7 +10,7 @@ use super::super::rules::Rules;
 use super::super::shape::Shape;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
-use super::flood::{Flood, Start};
+use super::flood::{Flood, Start, below};
 use super::labels::Labelled;
 use super::resting::Resting;
 
@@ -77,15 +77,15 @@ impl Movement {
         turns: &Turns,
     ) -> Option<Start> {
         let stack = playfield.occupied_rows().top();
-        let spare = u32::from(turns.rows).max(2);
+        let (below, spare) = (below(tetromino.index()), u32::from(turns.rows).max(2));
         // With this much room between the stack and the row of the spawn, every orientation comes to every column and to all
         // rows that a kick from the stack can lead to.
         if stack + 4 <= u32::from(self.spawn_row) {
-            return Some(Start { stack, cell: None, spare });
+            return Some(Start { below, stack, cell: None, spare });
         }
         let row = self.spawn(playfield, tetromino)?;
         let column = Self::spawn_column(playfield.width());
-        Some(Start { stack, cell: Some((column.into(), row.into())), spare })
+        Some(Start { below, stack, cell: Some((column.into(), row.into())), spare })
     }
 
     /// How many placements of a piece there are; 0 ends the game.
@@ -177,6 +177,7 @@ impl Movement {
         let start = self.start(playfield, tetromino, turns)?;
         let width = u32::from(playfield.width());
         Some(match (start.stride(turns), width) {
+            (..=12, ..=10) => self.flood::<PIECE, T, C, N, 2, 12>(playfield, turns, start, collect),
             (..=16, ..=12) => self.flood::<PIECE, T, C, N, 3, 16>(playfield, turns, start, collect),
             (..=32, ..=10) => self.flood::<PIECE, T, C, N, 5, 32>(playfield, turns, start, collect),
             (..=32, _) => self.flood::<PIECE, T, C, N, 16, 32>(playfield, turns, start, collect),
@@ -192,8 +193,8 @@ impl Movement {
         start: Start,
         collect: T,
     ) -> T::Output {
-        let flood = Flood::<W, S>::new::<PIECE, C, N>(playfield, turns, start);
-        collect.collect::<PIECE, W, S>(Labelled::new::<PIECE>(&flood, turns, self.spins, start))
+        let mut flood = Flood::<W, S>::new::<PIECE, C, N>(playfield, start);
+        collect.collect::<PIECE, W, S>(Labelled::new::<PIECE>(&mut flood, turns, self.spins, start))
     }
 }
 

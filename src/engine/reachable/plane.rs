@@ -11,20 +11,48 @@ use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
 
 /// A set of cells, `STRIDE` bits a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Plane<const WORDS: usize, const STRIDE: u32>(pub [u64; WORDS]);
 
 impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     /// No cell.
     pub const EMPTY: Self = Plane([0; WORDS]);
+    /// Whether a column may begin in one word and end in the next; there are two words then.
+    const STRADDLES: bool = 64 % STRIDE != 0;
     const COLUMNS_PER_WORD: u32 = 64 / STRIDE;
-    /// The highest row of every column.
+    /// The highest row of every column in a word.
     const TOPS: u64 = u64::MAX / (u64::MAX >> (64 - STRIDE));
+    /// The same for two words at once: the first bit of each column that has room in them.
+    const BOTH_TOPS: u128 = {
+        assert!(!Self::STRADDLES || WORDS == 2);
+        let (mut tops, mut column) = (0, 0);
+        while (column + 1) * STRIDE <= 128 {
+            tops |= 1 << (column * STRIDE);
+            column += 1;
+        }
+        tops
+    };
 
     /// The same bits in every column.
     #[inline(always)]
     fn columns(bits: u64) -> Self {
+        if Self::STRADDLES {
+            return Self::EMPTY.with_both(Self::BOTH_TOPS.wrapping_mul(bits.into()));
+        }
         Plane([bits.wrapping_mul(Self::TOPS); WORDS])
+    }
+
+    /// Two words as one.
+    #[inline(always)]
+    fn both(&self) -> u128 {
+        u128::from(self.0[1]) << 64 | u128::from(self.0[0])
+    }
+
+    #[inline(always)]
+    fn with_both(mut self, both: u128) -> Self {
+        self.0[0] = both as u64;
+        self.0[1] = (both >> 64) as u64;
+        self
     }
 
     /// The `count` highest rows of every column.
@@ -44,6 +72,17 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     pub fn empty_cells<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> Self {
         let mut plane = Self::EMPTY;
         let mask = u64::MAX >> (64 - STRIDE);
+        if Self::STRADDLES {
+            let (mut both, columns) = (0, (128 / STRIDE).min(N as u32));
+            for column in 0..columns {
+                // At the other end, as it is going to be upside down.
+                let cells = !playfield.words()[column as usize].to_u64() & mask;
+                both |= u128::from(cells) << (128 - (column + 1) * STRIDE);
+            }
+            // Beyond the last column, all is full.
+            let beside = u128::MAX.checked_shl(u32::from(playfield.width()) * STRIDE).unwrap_or(0);
+            return plane.with_both(both.reverse_bits() & !beside);
+        }
         for (column, cells) in playfield.columns().iter().enumerate() {
             // The columns of a word in the opposite order, because reversing the bits reverses their order too.
             let lane = Self::COLUMNS_PER_WORD - 1 - column as u32 % Self::COLUMNS_PER_WORD;
@@ -56,17 +95,23 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     #[inline(always)]
     pub fn cell(column: u32, row: u32) -> Self {
         let mut plane = Self::EMPTY;
+        if Self::STRADDLES {
+            return plane.with_both(1 << (column * STRIDE + STRIDE - 1 - row));
+        }
         let bit = column % Self::COLUMNS_PER_WORD * STRIDE + STRIDE - 1 - row;
         plane.0[(column / Self::COLUMNS_PER_WORD) as usize] = 1 << bit;
         plane
     }
 
-    /// The cells of a column, bit r for row r.
+    /// The cells of a column, the highest row in bit 0.
     #[inline(always)]
     pub fn column(&self, column: u32) -> u64 {
-        let word = self.0[(column / Self::COLUMNS_PER_WORD) as usize];
-        let bits = word >> (column % Self::COLUMNS_PER_WORD * STRIDE) & (u64::MAX >> (64 - STRIDE));
-        bits.reverse_bits() >> (64 - STRIDE)
+        let bits = if Self::STRADDLES {
+            (self.both() >> (column * STRIDE)) as u64
+        } else {
+            self.0[(column / Self::COLUMNS_PER_WORD) as usize] >> (column % Self::COLUMNS_PER_WORD * STRIDE)
+        };
+        bits & u64::MAX >> (64 - STRIDE)
     }
 
     /// Moved by columns to the right and rows up.
@@ -111,6 +156,10 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     #[inline(always)]
     pub fn fallen(&self, free: &Self) -> Self {
         let mut plane = *self;
+        if Self::STRADDLES {
+            let (set, free) = (self.both(), free.both());
+            return plane.with_both(set | (free.wrapping_add(set) ^ free) & free);
+        }
         for i in 0..WORDS {
             // From the highest cell of a run of free ones on, the sum flips all bits of the run, but for those that are in
             // the set. The carry ends in the bit after the run, which is not free, or in the next column, where it is caught.
@@ -142,13 +191,39 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     }
 
     #[inline(always)]
+    pub fn differs(&self, other: &Self) -> bool {
+        !self.zip(other, |a, b| a ^ b).is_empty()
+    }
+
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
+    /// How many cells some sets have together: twice as fast as one by one where the machine cannot be trusted to count bits.
     #[inline(always)]
-    pub fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
+    pub fn count(planes: &[Self]) -> u32 {
+        const PAIRS: u64 = u64::MAX / 0b11;
+        const FOURS: u64 = u64::MAX / 0b101;
+        const EIGHTS: u64 = u64::MAX / 0x11;
+        const SIXTEENS: u64 = u64::MAX / 0x101;
+        // Counts of eight bits in sixteen each.
+        let mut counts = 0;
+        for plane in planes {
+            let mut i = 0;
+            while i < WORDS {
+                // No more than three, of four bits each at most, go into four bits.
+                let mut fours = 0;
+                for word in &plane.0[i..WORDS.min(i + 3)] {
+                    let pairs = word - (word >> 1 & PAIRS);
+                    fours += (pairs & FOURS) + (pairs >> 2 & FOURS);
+                }
+                let eights = (fours & EIGHTS) + (fours >> 4 & EIGHTS);
+                counts += (eights & SIXTEENS) + (eights >> 8 & SIXTEENS);
+                i += 3;
+            }
+        }
+        (counts.wrapping_mul(u64::MAX / 0xffff) >> 48) as u32
     }
 
     #[inline(always)]
