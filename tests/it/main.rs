@@ -7,6 +7,9 @@ mod rules;
 mod perfect_clears;
 mod reachable;
 
+/// Whole games that another engine played under the rules of modern Tetris.
+mod guideline_games;
+
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
 mod keypress;
 
