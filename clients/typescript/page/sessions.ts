@@ -223,7 +223,10 @@ export class Sessions implements View {
     if (shown === undefined || rules?.width === undefined || rules.height === undefined) {
       return;
     }
-    const kind = LETTERS.indexOf(env.piece);
+    // Other pieces have letters of their own, and no drawings here: what is to come of them is not shown.
+    const isUsual = ["", "tetrominoes"].includes(rules.pieceSet ?? "");
+    const numberOf = (letter: string) => (isUsual && letter !== "" ? LETTERS.indexOf(letter) : -1);
+    const kind = numberOf(env.piece);
     const { width, height: rows } = rules;
     const height = visibleRows(rules);
     const words = { [EpisodePhase.NOT_STARTED]: "waits", [EpisodePhase.TERMINATED]: "topped out", [EpisodePhase.TRUNCATED]: "cut" }[env.phase as number];
@@ -239,7 +242,7 @@ export class Sessions implements View {
       ghost: env.ghostCells.length > 0 ? pairs(env.ghostCells) : undefined,
       words,
     });
-    shown.side?.show({ held: LETTERS.indexOf(env.held || "-"), next: [...env.queue].map((letter) => LETTERS.indexOf(letter)) });
+    shown.side?.show({ held: numberOf(env.held), next: [...env.queue].map(numberOf) });
     shown.words.textContent = `${grouped(env.lines)} ${env.lines === 1n ? "line" : "lines"}`;
     shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces${env.held === "" ? "" : `, ${env.held} held`}`;
     const { lastEpisode } = env;
