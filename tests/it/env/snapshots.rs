@@ -349,7 +349,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     };
     let corrupt = SnapshotError::Corrupt;
     check(0, b"TTRM", corrupt("it does not begin as one"));
-    check(4, &[6, 0], SnapshotError::UnknownFormat(6));
+    check(4, &[7, 0], SnapshotError::UnknownFormat(7));
     check(4, &[4, 0], corrupt("its rules cannot be played"));
     check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
