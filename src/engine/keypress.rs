@@ -87,7 +87,7 @@ impl FallingPiece {
         self.row < playfield.height()
             && row <= self.row
             && column <= playfield.width() - shape.width
-            && playfield.is_free(shape, row, column)
+            && playfield.is_free_in_four(shape, row, column)
     }
 
     /// Whether it cannot fall any further.
