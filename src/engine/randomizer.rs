@@ -294,6 +294,11 @@ impl Dealer {
         }
     }
 
+    /// The seed of the garbage: that of the pieces, or 0 for a written sequence, which has none.
+    pub fn garbage_seed(&self) -> u64 {
+        self.seed().unwrap_or(0)
+    }
+
     /// The written sequence, where there is one.
     pub fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {

@@ -330,7 +330,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     ) -> (f64, Landed) {
         let mut no_chain = (Chain::default(), 0);
         let (chain, attack) = self.chains.get_mut(i).unwrap_or(&mut no_chain);
-        let piece = (self.dealers[i].seed().unwrap_or(0), self.statistics[i].pieces);
+        let piece = (self.dealers[i].garbage_seed(), self.statistics[i].pieces);
         let playfield = &mut self.playfields[i];
         let Counted { landed, points, sent } =
             landed.counted(rules, playfield, (spin, chain), &mut self.incoming[i], piece, next);

@@ -360,7 +360,7 @@ impl Course {
         self.playfield = landing.afterstate;
         let next = self.visible.front().copied();
         let landed = Landed { lines: landing.lines, terminal: landing.terminal };
-        let number = (self.dealer.seed().unwrap_or(0), self.pieces);
+        let number = (self.dealer.garbage_seed(), self.pieces);
         let chained = (spin, &mut self.chain);
         let Counted { landed, points, sent } =
             landed.counted(&rules, &mut self.playfield, chained, &mut self.incoming, number, next);

@@ -196,9 +196,9 @@ impl Episode {
         self.held.replace(piece).unwrap_or_else(next)
     }
 
-    /// What garbage does after a landing. An explicit sequence has no seed: its garbage is that of seed 0.
+    /// What garbage does after a landing.
     fn rise(&mut self, rules: &Rules, landed: (Landed, u32)) {
-        let seed = self.dealer.seed().unwrap_or(0);
+        let seed = self.dealer.garbage_seed();
         self.game.rise(rules, seed, landed, &mut self.incoming);
     }
 
