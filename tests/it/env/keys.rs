@@ -22,7 +22,8 @@ fn lab(width: u8, height: u8) -> Rules {
     Rules { width, height, ..Rules::preset("lab").unwrap() }
 }
 
-fn frame(batch: &EnvBatch, format: Format) -> String {
+/// The piece that falls in the first environment, over its playfield; neither next pieces nor numbers.
+pub fn frame(batch: &EnvBatch, format: Format) -> String {
     let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
     let falling = batch.falling(0);
     render(

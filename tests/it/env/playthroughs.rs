@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use tetrion::engine::{PieceSet, Randomizer, Rules, Scoring};
+use tetrion::engine::{Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
-use tetrion::render::{Format, View, render};
+use tetrion::render::Format;
 
 use super::{Dice, golden, letters, numbers, random_actions, running};
 
@@ -75,20 +75,7 @@ fn an_episode_by_keys() {
         .to_owned();
     let mut batch = running(config, &Seeding::Environments(vec![42]));
     let mut dice = Dice::new(7);
-    let frame = |batch: &EnvBatch| {
-        let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
-        let falling = batch.falling(0);
-        let scene = View {
-            set: &PieceSet::TETROMINOES,
-            playfield: &playfield,
-            falling,
-            pieces: &pieces,
-            lines: 0,
-            num_pieces: 0,
-            ended: false,
-        };
-        render(Format::Ascii, &scene).replace('\n', "/")
-    };
+    let frame = |batch: &EnvBatch| super::keys::frame(batch, Format::Ascii).replace('\n', "/");
     writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();
     while !batch.has_ended(0) {
         let key = random_actions(&batch, &mut dice);
