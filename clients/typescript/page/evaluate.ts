@@ -53,7 +53,7 @@ export class Evaluate implements View {
   private shown = false;
 
   constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), isPlacement);
+    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), { wanted: isPlacement });
     const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
     const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
     this.contestants = names.slice(0, 3).map(fresh);

@@ -16,7 +16,7 @@ import { type Act, Keyboard, legend } from "./keyboard.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
 import { ABOVE, type Chosen, chosenOf, configOf, presetOf, steers } from "./rules.js";
-import { RulesForm, drawnSeed, isAny, seedOf } from "./rules_form.js";
+import { RulesForm, drawnSeed, seedOf } from "./rules_form.js";
 import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
@@ -79,7 +79,7 @@ export class Play implements View {
   private isFalling = false;
 
   constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, chosenOf(app.info.rulesPresets[0]!), () => void this.begin(), isAny, true);
+    this.form = new RulesForm(app.info, chosenOf(app.info.rulesPresets[0]!), () => void this.begin(), { offersKeys: true });
     this.rival = new Rival(app);
     this.advice = new Advice(app);
     this.root.append(
@@ -349,6 +349,7 @@ export class Play implements View {
     const { placements, aim, falling, tally } = this;
     const step = await this.alive((session) => session.step([action]));
     const board = step.observations.board!;
+    const hand = handOf(step.observations, this.rules);
     const hasLanded = step.infos.pieces![0]! > tally.pieces;
     const place = aim?.place;
     const kind = this.kindOf(place ?? { hold: false });
@@ -370,11 +371,9 @@ export class Play implements View {
       const after = tallyOf(step.infos);
       deed = deedInWords(kind, tally, after, this.field.top === 0);
       this.tally = { ...after, deed: deed || tally.deed };
-      this.pieces.go(handOf(step.observations, this.rules));
+      this.pieces.go(hand);
       this.rival.follow(Number(this.tally.pieces));
-    }
-    const hand = handOf(step.observations, this.rules);
-    if (!hasLanded && hand.held !== this.pieces.hand.held) {
+    } else if (hand.held !== this.pieces.hand.held) {
       // A piece was held: another one is in play.
       this.pieces.go(hand, false);
       this.placements = undefined;

@@ -84,7 +84,7 @@ export class Race implements View {
     const named = (wanted: string, other: number) => (app.info.controllers.some(({ name }) => name === wanted) ? wanted : app.info.controllers[other]!.name);
     this.lanes = [new Lane("A", named("dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("bcts", 1), (lane) => this.changed(lane))];
     // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
-    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, () => void this.begin(), isPlacement);
+    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, () => void this.begin(), { wanted: isPlacement });
     const speeds = h("input", { type: "range", min: "0", max: String(SPEEDS.length - 1), step: "1", value: String(this.speed), oninput: () => (this.speed = Number(speeds.value)) });
     const toolbar = h("div", { class: "toolbar" },
       h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),

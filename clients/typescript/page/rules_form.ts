@@ -4,6 +4,14 @@ import { ActionModel, type GetServerInfoResponse, HalfTurns, type RulesPreset } 
 import { field, h, number, select } from "./dom.js";
 import { ABOVE, type Chosen, chosenOf, namesSpots } from "./rules.js";
 
+/** What a form offers. */
+export interface Offer {
+  /** Which presets; all of them if it is not said. */
+  readonly wanted?: (preset: RulesPreset) => boolean;
+  /** Whether a person may choose to steer pieces by keys. */
+  readonly offersKeys?: boolean;
+}
+
 /** The form. Calls `change` with every choice. */
 export class RulesForm {
   readonly element = h("div", { class: "fields" });
@@ -13,11 +21,9 @@ export class RulesForm {
     private readonly info: GetServerInfoResponse,
     public chosen: Chosen,
     private readonly change: (chosen: Chosen) => void,
-    private readonly wanted: (preset: RulesPreset) => boolean = isAny,
-    /** Whether a person may choose to steer pieces by keys. */
-    private readonly offersKeys = false,
+    private readonly offer: Offer = {},
   ) {
-    this.presets = info.rulesPresets.filter(this.wanted);
+    this.presets = info.rulesPresets.filter(offer.wanted ?? (() => true));
     this.draw();
   }
 
@@ -48,15 +54,10 @@ export class RulesForm {
       field("Width", number(chosen.width, limits.minWidth, limits.maxWidth, (width) => set({ width })), "Columns of the playfield"),
       field("Height", number(chosen.height, limits.minHeight, limits.maxHeight - above, (height) => set({ height })), above > 0 ? "Rows of the visible field" : "Rows of the playfield"),
       field("Preview", number(chosen.preview, rules?.hold === true ? 1 : 0, limits.maxPreview, (preview) => set({ preview })), "Next pieces shown"),
-      ...(isModern && this.offersKeys ? [field("Control", control, "Whether you choose where a piece rests, or steer it while it falls")] : []),
+      ...(isModern && this.offer.offersKeys === true ? [field("Control", control, "Whether you choose where a piece rests, or steer it while it falls")] : []),
       ...(isModern ? [field("Half turns", turns, "Turns by 180 degrees; their kicks have the names of their sources")] : []),
     );
   }
-}
-
-/** Whether a preset is one at all. */
-export function isAny(): boolean {
-  return true;
 }
 
 /** Whether one step of a preset is one piece. */

@@ -387,6 +387,16 @@ test("weights that are changed change the choices, and can be evaluated", async 
   });
 });
 
+/** Has the page evaluate `dellacherie` and `bcts`, 50 games of 500 pieces each; returns what it says of the distributions. */
+async function evaluateTwo(page) {
+  await page.getByRole("button", { name: "Leave out el-tetris" }).click();
+  await page.getByLabel("Games each").selectOption("50");
+  await page.getByLabel("Cut after").selectOption("500");
+  await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+  await page.getByText("100 games in").waitFor({ timeout: 60_000 });
+  return await page.locator("canvas.strips").getAttribute("aria-label");
+}
+
 test("lines sent are counted where there are such", async () => {
   const few = ["--rules", "guideline", "--height", "40", "--clear-points", "attack", "--max-pieces", "500", "--games", "50", "--seed", "1"];
   const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
@@ -398,12 +408,7 @@ test("lines sent are counted where there are such", async () => {
     await page.getByLabel("Rules").selectOption("guideline");
     await page.getByLabel("Count", { exact: true }).selectOption("lines sent");
     await page.getByRole("heading", { name: "Lines sent a game" }).waitFor();
-    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
-    await page.getByLabel("Games each").selectOption("50");
-    await page.getByLabel("Cut after").selectOption("500");
-    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
-    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
-    const spoken = await page.locator("canvas.strips").getAttribute("aria-label");
+    const spoken = await evaluateTwo(page);
     const means = [...spoken.matchAll(/mean ([\d.]+)/g)].map(([, mean]) => Number(mean));
     assert.deepEqual(means, scores.map((score) => Number(score.toPrecision(3))), spoken);
     assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines sent a game/);
@@ -428,12 +433,7 @@ test("points are counted where a point is not a line", async () => {
     assert.equal(await counted.inputValue(), "lines", "these rules send no lines");
     await counted.selectOption("points");
     await page.getByRole("heading", { name: "Points a game" }).waitFor();
-    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
-    await page.getByLabel("Games each").selectOption("50");
-    await page.getByLabel("Cut after").selectOption("500");
-    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
-    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
-    const spoken = await page.locator("canvas.strips").getAttribute("aria-label");
+    const spoken = await evaluateTwo(page);
     const means = [...spoken.matchAll(/mean ([\d,]+), plus/g)].map(([, mean]) => Number(mean.replaceAll(",", "")));
     assert.deepEqual(means, scores.map(Math.round), spoken);
     assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ points a game/);
