@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::engine::rules::check_points;
 use crate::engine::{ActionModel, PieceSet};
-use crate::env::{AutoresetMode, EnvConfig, Field, InvalidActionPolicy, Seeding};
+use crate::env::{EnvConfig, Field, Seeding};
+
+pub use crate::env::{AutoresetMode, InvalidActionPolicy};
 
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
@@ -251,7 +253,7 @@ pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<Invalid
 }
 
 /// The reward beside a policy.
-pub(super) fn invalid_action_reward(policy: InvalidActionPolicy) -> f64 {
+pub fn invalid_action_reward(policy: InvalidActionPolicy) -> f64 {
     match policy {
         InvalidActionPolicy::Ignore { reward } => reward,
         InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => 0.0,

@@ -11,8 +11,9 @@ mod call;
 mod request;
 mod stream;
 
+pub use crate::wire::session::{AutoresetMode, InvalidActionPolicy};
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
-pub use request::{AutoresetMode, InvalidActionPolicy, Picture, PlacementsRequest, SessionRequest, Start};
+pub use request::{Picture, PlacementsRequest, SessionRequest, Start};
 pub use stream::StepStream;
 
 use std::time::Duration;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::client::{Features, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
 use crate::wire::{pb, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
@@ -31,33 +32,6 @@ pub struct SessionRequest {
     pub max_episode_steps: u64,
     /// How long the session stays without calls.
     pub ttl: Option<Duration>,
-}
-
-/// What happens to an environment whose episode has ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AutoresetMode {
-    /// Its next step begins a new one.
-    #[default]
-    NextStep,
-    /// The same step begins a new one; [`Stepped::finals`](super::Stepped::finals) has the end of the old one.
-    SameStep,
-    /// Nothing: the server refuses steps until it is reset.
-    Disabled,
-}
-
-/// What happens to an action that is in range but not in the mask.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum InvalidActionPolicy {
-    /// The server refuses the call, and nothing moves.
-    #[default]
-    Reject,
-    /// It ends the episode.
-    Terminate,
-    /// It changes nothing but the length of the episode.
-    Ignore {
-        /// The points of such a step.
-        reward: f64,
-    },
 }
 
 /// Which episodes a reset begins.
@@ -124,25 +98,15 @@ impl PlacementsRequest {
 }
 
 pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
-    let autoreset_mode = match request.autoreset_mode {
-        AutoresetMode::NextStep => pb::AutoresetMode::NextStep,
-        AutoresetMode::SameStep => pb::AutoresetMode::SameStep,
-        AutoresetMode::Disabled => pb::AutoresetMode::Disabled,
-    };
-    let (invalid_action_policy, invalid_action_reward) = match request.invalid_action_policy {
-        InvalidActionPolicy::Reject => (pb::InvalidActionPolicy::Reject, 0.0),
-        InvalidActionPolicy::Terminate => (pb::InvalidActionPolicy::Terminate, 0.0),
-        InvalidActionPolicy::Ignore { reward } => (pb::InvalidActionPolicy::Ignore, reward),
-    };
     pb::SessionConfig {
         num_envs: (request.num_envs > 0).then_some(request.num_envs),
         rules: Some((&request.rules).into()),
         observation_fields: request.observations.clone(),
         info_fields: request.infos.clone(),
         features: request.features.as_ref().map(Features::encode),
-        autoreset_mode: autoreset_mode.into(),
-        invalid_action_policy: invalid_action_policy.into(),
-        invalid_action_reward,
+        autoreset_mode: pb::AutoresetMode::from(request.autoreset_mode).into(),
+        invalid_action_policy: pb::InvalidActionPolicy::from(request.invalid_action_policy).into(),
+        invalid_action_reward: invalid_action_reward(request.invalid_action_policy),
         seed: request.seed,
         max_episode_steps: request.max_episode_steps,
         action_mask: request.action_mask,
