@@ -11,11 +11,13 @@
 //! The functions of a landing are inlined wherever they are called, so that they are compiled for the processor of the
 //! loop they are in.
 
-use std::fmt;
-
 use super::column::Column;
 use super::rules::TopOut;
 use super::shape::Shape;
+
+mod drawing;
+
+pub use drawing::DrawingError;
 
 /// The cells of a game, as column words.
 ///
@@ -68,29 +70,6 @@ pub struct Landing<C: Column, const N: usize> {
     pub terminal: bool,
 }
 
-/// Why a drawing is not a playfield of the given size.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DrawingError {
-    /// More rows than the playfield has.
-    #[error("the drawing has {rows} rows, expected at most {height}")]
-    TooManyRows {
-        /// Rows drawn.
-        rows: usize,
-        /// Rows there are.
-        height: u8,
-    },
-    /// A row of another length than the playfield's width.
-    #[error("row {row} from the top of the drawing is {length} cells wide, expected {width}")]
-    WrongWidth {
-        /// Which row, the top one being 0.
-        row: usize,
-        /// Cells drawn.
-        length: usize,
-        /// Cells there are.
-        width: u8,
-    },
-}
-
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// The rows of the highest playfields that fit into this type: four bits of a word stay free.
     pub const MAX_HEIGHT: u8 = C::BITS as u8 - 4;
@@ -118,45 +97,6 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             *to = *from & C::below(height.into());
         }
         playfield
-    }
-
-    /// Reads a drawing: rows from the top, one a line (or separated by `/`), `.` or blank empty, anything else full.
-    ///
-    /// A drawing of fewer rows than `height` stands on the floor.
-    ///
-    /// # Errors
-    /// [`DrawingError`] for too many rows or a row of the wrong length; nothing is guessed.
-    pub fn from_drawing(width: u8, height: u8, drawing: &str) -> Result<Self, DrawingError> {
-        let rows: Vec<&str> = match drawing {
-            "" => Vec::new(),
-            drawing => drawing.split(['\n', '/']).collect(),
-        };
-        Self::from_drawn_rows(width, height, &rows)
-    }
-
-    /// Reads the rows of a drawing, the top one first: see [`PlayfieldOf::from_drawing`].
-    ///
-    /// # Errors
-    /// As [`PlayfieldOf::from_drawing`].
-    pub fn from_drawn_rows<S: AsRef<str>>(width: u8, height: u8, rows: &[S]) -> Result<Self, DrawingError> {
-        if rows.len() > usize::from(height) {
-            return Err(DrawingError::TooManyRows { rows: rows.len(), height });
-        }
-        let mut playfield = Self::empty(width, height);
-        for (from_top, row) in rows.iter().enumerate() {
-            let row = row.as_ref();
-            let length = row.chars().count();
-            if length != usize::from(width) {
-                return Err(DrawingError::WrongWidth { row: from_top, length, width });
-            }
-            let bit = C::from_u64(1 << (rows.len() - 1 - from_top));
-            for (column, cell) in row.chars().enumerate() {
-                if cell != '.' && cell != ' ' {
-                    playfield.columns[column] |= bit;
-                }
-            }
-        }
-        Ok(playfield)
     }
 
     /// Columns.
@@ -491,26 +431,5 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             *to = D::from_u64(from.to_u64());
         }
         playfield
-    }
-}
-
-/// The drawing, top row first: `#` full, `.` empty.
-impl<C: Column, const N: usize> fmt::Display for PlayfieldOf<C, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in (0..self.height).rev() {
-            for column in 0..self.width {
-                f.write_str(if self.is_full(row, column) { "#" } else { "." })?;
-            }
-            if row > 0 {
-                f.write_str("\n")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<C: Column, const N: usize> fmt::Debug for PlayfieldOf<C, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Playfield {} x {}\n{self}", self.width, self.height)
     }
 }

@@ -45,11 +45,15 @@
 //! Snapshots are outside input. The checksum finds accidents, but anyone can write a snapshot by hand; so the reader checks
 //! everything as if there were no checksum, and what passes can be played without harm, whatever its origin.
 
+mod dealt;
+mod in_play;
+mod landed;
 mod read;
+mod reader;
 mod sequences;
 mod write;
 
-pub use read::SnapshotError;
+pub use reader::SnapshotError;
 pub use sequences::SharedSequences;
 
 const MAGIC: [u8; 4] = *b"TTRN";

@@ -1,6 +1,6 @@
 //! A game with its colours, action by action.
 //!
-//! It plays as an environment of one episode does, with the engine's functions; `tests/it/recording.rs` compares the two.
+//! It plays as an environment of one episode does, with the engine's functions; `tests/it/recording/mod.rs` compares the two.
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,73 @@
+//! Where the pieces of a state come from: a seed and its open bag, or a sequence.
+
+use std::sync::Arc;
+
+use crate::engine::randomizer::{DealerSource, DealerState};
+use crate::engine::{Dealer, Piece, Rules, Tetromino};
+
+use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
+
+impl Reader<'_> {
+    pub(super) fn dealer(&mut self, rules: &Rules) -> Result<Dealer, SnapshotError> {
+        let dealt = self.u64()?;
+        let source = match self.byte()? {
+            0 if !rules.pieces.is_tetrominoes() => self.other_seed(rules)?,
+            0 => self.seed(rules)?,
+            1 => self.sequence(rules, dealt)?,
+            2 => self.shared_sequence(rules, dealt)?,
+            _ => return Err(Corrupt("its pieces come from nowhere")),
+        };
+        Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
+    }
+
+    fn other_seed(&mut self, rules: &Rules) -> Result<DealerSource, SnapshotError> {
+        let seed = self.u64()?;
+        let bag: Vec<Piece> = rules.pieces.iter().map(|_| self.piece(rules)).collect::<Result<_, _>>()?;
+        if !rules.pieces.iter().all(|piece| bag.contains(&piece)) {
+            return Err(Corrupt("a bag does not hold all pieces"));
+        }
+        Ok(DealerSource::OtherSeed { seed, bag })
+    }
+
+    fn seed(&mut self, rules: &Rules) -> Result<DealerSource, SnapshotError> {
+        let seed = self.u64()?;
+        let mut bag = Tetromino::ALL;
+        for piece in &mut bag {
+            *piece = self.piece(rules)?;
+        }
+        if !Tetromino::ALL.iter().all(|piece| bag.contains(piece)) {
+            return Err(Corrupt("a bag does not hold all seven"));
+        }
+        let mut behind = [0; 7];
+        for behind in &mut behind {
+            *behind = u16::from_le_bytes(self.array()?);
+        }
+        if !behind.contains(&0) {
+            return Err(Corrupt("no piece came most often"));
+        }
+        Ok(DealerSource::Seed { seed, bag, behind })
+    }
+
+    fn shared_sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let number = u32::from_le_bytes(self.array()?);
+        match self.shared.get(number) {
+            Some(pieces) if pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
+                Err(Corrupt("there is no such piece"))
+            }
+            Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
+            Some(_) => Err(Corrupt("more was dealt than there is")),
+            None => Err(Corrupt("its sequence is kept elsewhere")),
+        }
+    }
+
+    fn sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
+        let length = u32::from_le_bytes(self.array()?);
+        if length == 0 || dealt > length.into() {
+            return Err(Corrupt("more was dealt than there is"));
+        }
+        // Checks that the bytes are there before it takes memory for them.
+        let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
+        let pieces: Result<Arc<[Piece]>, _> = (0..length).map(|_| rest.piece(rules)).collect();
+        Ok(DealerSource::Sequence(pieces?))
+    }
+}

@@ -1,0 +1,125 @@
+//! The playfield of a state, and what led to it: the last landing, the garbage that rose after it, the garbage that waits.
+
+use crate::engine::steered::can_rest;
+use crate::engine::{
+    ActionModel, Garbage, Hand, Incoming, Landed, Placement, Playfield, Resting, Rules, Spin, lock, place,
+    settle,
+};
+use crate::env::columns::{LastLanding, Rest};
+
+use super::MODERN_FORMAT;
+use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
+
+impl Reader<'_> {
+    /// The present playfield, the landing that led to it, and what rose then: how many rows, and the column of the last hole.
+    #[allow(clippy::type_complexity)] // said once
+    pub(super) fn playfields(
+        &mut self,
+        rules: &Rules,
+        format: u16,
+    ) -> Result<(Playfield, Option<LastLanding<u64, 32>>, Option<(u8, u8)>), SnapshotError> {
+        let has_landed = self.flag()?;
+        let playfield = self.playfield(rules)?;
+        if !has_landed {
+            return Ok((playfield, None, None));
+        }
+        let piece = self.piece(rules)?;
+        let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
+        let (rest, landed) = match rules.action_model {
+            ActionModel::Placement => {
+                let action = if format >= MODERN_FORMAT { self.u16()? } else { self.byte()?.into() };
+                if u32::from(action) >= rules.num_placements() {
+                    return Err(nowhere);
+                }
+                let placement = Placement::from_action(action.into(), rules);
+                if rules.names_spots() {
+                    Hand::only(piece).can_place(rules, &playfield, placement).ok_or(nowhere)?;
+                } else {
+                    // A walk may have been blocked by rows that have gone since.
+                    placement.shape(rules, piece).ok_or(nowhere)?;
+                }
+                let landed = place(rules, &mut afterstate, piece, placement);
+                (Rest::Placed { piece, action }, landed)
+            }
+            ActionModel::Keypress if rules.steers() => {
+                let [orientation, column, row, spin] = self.array()?;
+                let Some(&spin) = Spin::ALL.get(usize::from(spin)) else { return Err(nowhere) };
+                let resting = Resting { orientation, column, row, spin };
+                if !can_rest(rules, &playfield, piece, resting) {
+                    return Err(nowhere);
+                }
+                let landed = lock(rules, &mut afterstate, resting.shape(piece), row, column);
+                (Rest::Steered { piece, resting }, landed)
+            }
+            ActionModel::Keypress => {
+                let fallen = self.pose(piece)?;
+                if !fallen.is_free(&playfield) || !fallen.rests_on(&playfield) {
+                    return Err(nowhere);
+                }
+                let landed = settle(rules, &mut afterstate, fallen);
+                (Rest::Fallen(fallen), landed)
+            }
+        };
+        let risen = if rules.garbage.is_some() { self.risen(rules, &mut afterstate, landed)? } else { None };
+        Ok((afterstate, Some(LastLanding { before: playfield, rest }), risen))
+    }
+
+    fn playfield(&mut self, rules: &Rules) -> Result<Playfield, SnapshotError> {
+        let mut columns = [0; 32];
+        for column in &mut columns[..rules.width.into()] {
+            *column = self.u64()?;
+            if *column >> rules.height != 0 {
+                return Err(Corrupt("a cell lies above the playfield"));
+            }
+        }
+        Ok(Playfield::from_columns(rules.width, rules.height, &columns))
+    }
+
+    /// Lets the rows rise that rose after a landing, into the playfield that it led to.
+    fn risen(
+        &mut self,
+        rules: &Rules,
+        playfield: &mut Playfield,
+        landed: Landed,
+    ) -> Result<Option<(u8, u8)>, SnapshotError> {
+        let count = self.byte()?;
+        if count > rules.height {
+            return Err(Corrupt("more rows rose than there are"));
+        }
+        if count > 0 && (landed.lines > 0 || landed.terminal) {
+            return Err(Corrupt("rows rose that a landing held back"));
+        }
+        let holes = self.take(count.into())?;
+        for &hole in holes {
+            if hole >= rules.width {
+                return Err(Corrupt("a row that rose has no hole"));
+            }
+            playfield.raise(hole);
+        }
+        Ok(holes.last().map(|&hole| (count, hole)))
+    }
+
+    pub(super) fn incoming(
+        &mut self,
+        rules: &Rules,
+        risen: Option<(u8, u8)>,
+    ) -> Result<Incoming, SnapshotError> {
+        let Some(Garbage { delay, .. }) = rules.garbage else { return Ok(Incoming::default()) };
+        let mut incoming = Incoming::default();
+        incoming.lines[..=usize::from(delay)].copy_from_slice(self.take(usize::from(delay) + 1)?);
+        (incoming.risen, incoming.hole) = (self.count()?, self.byte()?);
+        if incoming.waiting() > rules.height.into() {
+            return Err(Corrupt("more garbage waits than there are rows"));
+        }
+        if incoming.hole >= rules.width || incoming.risen == 0 && incoming.hole > 0 {
+            return Err(Corrupt("the last row that rose has no hole"));
+        }
+        if let Some((count, hole)) = risen {
+            if incoming.risen < count.into() || incoming.hole != hole {
+                return Err(Corrupt("the rows that rose are not those of the episode"));
+            }
+            incoming.just_risen = count;
+        }
+        Ok(incoming)
+    }
+}

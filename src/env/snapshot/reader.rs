@@ -1,0 +1,90 @@
+//! The bytes of a snapshot, one number after another, and the reason why they are no state.
+
+use crate::engine::{FallingPiece, NamedChoice, Piece, RULES_VERSION, Rules, Tetromino};
+use crate::env::columns::MAX_COUNT;
+
+use super::sequences::SharedSequences;
+use super::{PIECES_FORMAT, PLAIN_FORMAT};
+
+/// Why bytes are not a state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Not a snapshot, or one that was damaged or made up.
+    #[error("the snapshot is damaged: {0}")]
+    Corrupt(&'static str),
+    /// A layout of bytes that this program does not know.
+    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={PIECES_FORMAT}")]
+    UnknownFormat(u16),
+    /// Taken where equal actions could give another game.
+    #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
+    OtherRulesVersion {
+        /// The version it names.
+        found: String,
+    },
+}
+
+use SnapshotError::Corrupt;
+
+/// What is left to read.
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) shared: &'a SharedSequences,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or(Corrupt("it is too short"))?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    pub(super) fn array<const L: usize>(&mut self) -> Result<[u8; L], SnapshotError> {
+        Ok(self.take(L)?.try_into().expect("as long as was taken"))
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, SnapshotError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, SnapshotError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Corrupt("a flag is neither 0 nor 1")),
+        }
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, SnapshotError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(super) fn u16(&mut self) -> Result<u16, SnapshotError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub(super) fn count(&mut self) -> Result<u64, SnapshotError> {
+        let count = self.u64()?;
+        if count <= MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
+    }
+
+    pub(super) fn f64(&mut self) -> Result<f64, SnapshotError> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
+    pub(super) fn choice<C: NamedChoice>(&mut self) -> Result<C, SnapshotError> {
+        let number = self.byte()?.checked_add(1);
+        number.and_then(C::from_number).ok_or(Corrupt("its rules name something unknown"))
+    }
+
+    pub(super) fn piece(&mut self, rules: &Rules) -> Result<Piece, SnapshotError> {
+        rules.pieces.piece(self.byte()?).ok_or(Corrupt("there is no such piece"))
+    }
+
+    pub(super) fn pose(&mut self, tetromino: Tetromino) -> Result<FallingPiece, SnapshotError> {
+        let [turns, column, row] = self.array()?;
+        if turns > 3 {
+            return Err(Corrupt("a piece is turned by more than three quarters"));
+        }
+        Ok(FallingPiece { tetromino, turns, column, row })
+    }
+}
