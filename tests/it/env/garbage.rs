@@ -356,7 +356,7 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
             }
         }
         assert!(batch.incoming(0).just_risen > 0, "{rules:?}");
-        super::snapshots::no_changed_byte_is_unsafe(&batch, &mut dice);
+        super::forged_snapshots::no_changed_byte_is_unsafe(&batch, &mut dice);
     }
 }
 
@@ -378,7 +378,7 @@ fn what_a_snapshot_must_not_hold_is_named() {
     let check = |at: usize, bytes: &[u8], expected: SnapshotError| {
         let mut content = snapshot[..snapshot.len() - 8].to_vec();
         content[at..at + bytes.len()].copy_from_slice(bytes);
-        let changed = super::snapshots::with_checksum(content);
+        let changed = super::forged_snapshots::with_checksum(content);
         assert_eq!(EnvState::from_bytes(&changed).unwrap_err(), expected, "{bytes:?} at {at}");
     };
     check(4, &[7, 0], SnapshotError::UnknownFormat(7));

@@ -1,43 +1,30 @@
-//! Modern Tetris key by key, beside a second game that turns drawings by charts, counts the steps of each piece in plain
-//! numbers and shares no code with the library; and what is promised of it: keys that lead where they should, and no stalling.
+//! Modern Tetris key by key, beside the same game written a second time, in [`key_game`](super::key_game).
 
 use tetrion::engine::{
-    ActionModel, AttackTable, Chain, ClearPoints, Garbage, HalfTurns, Hand, NamedChoice, Placement,
-    PlayerKey, Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing, TopOut,
+    ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, Playfield, RotationSystem, Rules,
+    SpinRule, Tetromino, Timing, TopOut,
 };
 use tetrion::env::{
     ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
     Restored, Seeding, StartPosition, StepError,
 };
-use tetrion::placements::{Options, Position, enumerate};
 
-use super::modern::{Game, check_garbage};
+use super::key_game::{KEYS, KeyGame};
+use super::modern::check_garbage;
+use super::modern_game::Game;
 use super::{Dice, letters, running, see};
-use crate::twin::{TETROMINOES, TwinGround, TwinPiece, TwinPlayfield, bag7_sequence};
+use crate::twin::{TETROMINOES, bag7_sequence};
 
-const KEYS: [&str; 10] = [
-    "idle",
-    "left",
-    "right",
-    "turn_left",
-    "turn_right",
-    "hard_drop",
-    "soft_drop",
-    "sonic_drop",
-    "turn_half",
-    "hold",
-];
-
-fn key(name: &str) -> i32 {
+pub(super) fn key(name: &str) -> i32 {
     KEYS.iter().position(|key| *key == name).unwrap() as i32
 }
 
-fn timing(gravity: u8, lock_delay: u8, lock_resets: u8) -> Option<Timing> {
+pub(super) fn timing(gravity: u8, lock_delay: u8, lock_resets: u8) -> Option<Timing> {
     Some(Timing { gravity, lock_delay, lock_resets })
 }
 
 /// The game people play, key by key, on a playfield that is lower.
-fn keys() -> Rules {
+pub(super) fn keys() -> Rules {
     Rules {
         action_model: ActionModel::Keypress,
         timing: Some(Timing::LEVEL_1),
@@ -48,144 +35,8 @@ fn keys() -> Rules {
 }
 
 /// So slow that no time seems to pass.
-fn slow() -> Rules {
+pub(super) fn slow() -> Rules {
     Rules { timing: timing(255, 255, 255), ..keys() }
-}
-
-/// A game of keys, slowly.
-struct KeyGame {
-    game: Game,
-    piece: TwinPiece,
-    is_swapped: bool,
-    in_air: u32,
-    on_ground: u32,
-    resets: u32,
-    lifts: u32,
-    lowest: i32,
-}
-
-impl KeyGame {
-    fn new(rules: Rules, seed: u64, pieces: String) -> KeyGame {
-        let game = Game::new(rules, seed, pieces);
-        let piece = TwinGround::new(&game.playfield, game.movement(), game.current()).appears().unwrap();
-        let mut game = KeyGame {
-            game,
-            piece,
-            is_swapped: false,
-            in_air: 0,
-            on_ground: 0,
-            resets: 0,
-            lifts: 0,
-            lowest: 0,
-        };
-        game.appear(false);
-        game
-    }
-
-    fn ground(&self) -> TwinGround<'_> {
-        TwinGround::new(&self.game.playfield, self.game.movement(), self.game.current())
-    }
-
-    fn cells(&self) -> Vec<(i32, i32)> {
-        self.ground().resting(self.piece).0
-    }
-
-    fn appear(&mut self, is_swapped: bool) {
-        self.piece = self.ground().appears().expect("a piece that is not blocked");
-        self.is_swapped = is_swapped;
-        (self.in_air, self.on_ground, self.resets, self.lifts) = (0, 0, 0, 0);
-        self.lowest = self.cells()[0].0;
-    }
-
-    /// The piece that comes if this one is held.
-    fn other(&self) -> Option<char> {
-        let other = self.game.held.or(self.game.pieces.chars().nth(1))?;
-        let can_be = self.game.rules.hold && !self.is_swapped && !self.game.is_blocked(other);
-        can_be.then_some(other)
-    }
-
-    fn mask(&self) -> Vec<u8> {
-        let has_half = self.game.rules.half_turns != HalfTurns::Off;
-        let mut mask = vec![1; 8];
-        mask.extend([u8::from(has_half), u8::from(self.other().is_some())]);
-        mask
-    }
-
-    /// Presses a key that exists; returns the points, whether the game is over, and the label of a landing.
-    fn press(&mut self, key: &str) -> (f64, bool, Option<&'static str>) {
-        let Timing { gravity, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
-        if key == "hold" {
-            let held = self.game.pieces.remove(0);
-            if let Some(back) = self.game.held.replace(held) {
-                self.game.pieces.insert(0, back);
-            }
-            self.appear(true);
-            return (0.0, false, None);
-        }
-        let ground = self.ground();
-        let before = self.piece;
-        let was_on_ground = ground.moved(before, 0, -1).is_none();
-        let most = if self.lifts < 15 { i32::MAX } else { 0 };
-        let turned = |quarters| match before.tetromino {
-            'O' => None,
-            _ => ground.turned_up_to(before, quarters, most),
-        };
-        let mut piece = match key {
-            "turn_left" => turned(3),
-            "turn_right" => turned(1),
-            "turn_half" => turned(2),
-            "idle" => None,
-            key => {
-                Some(ground.pressed(before, key)).filter(|after| (after.x, after.y) != (before.x, before.y))
-            }
-        };
-        let is_moved = piece.is_some();
-        let piece = piece.take().unwrap_or(before);
-        // The box of a piece stays where it is unless a kick moves it.
-        let is_lifted = piece.y > before.y;
-        let is_lower = piece.y < before.y && key.ends_with("drop");
-        let is_locked = key == "hard_drop";
-        let fallen = ground.moved(piece, 0, -1).filter(|_| !is_locked);
-        let in_air = if is_lower { 0 } else { self.in_air } + u32::from(fallen.is_some());
-        let falls = in_air >= u32::from(gravity);
-        let piece = fallen.filter(|_| falls).unwrap_or(piece);
-        let is_on_ground = ground.moved(piece, 0, -1).is_none();
-        let (cells, label) = ground.resting(piece);
-        self.piece = piece;
-        self.in_air = if falls { 0 } else { in_air };
-        self.lifts += u32::from(is_lifted);
-        let is_step = is_moved && !key.ends_with("drop");
-        if is_step && was_on_ground && self.resets < lock_resets.into() {
-            (self.resets, self.on_ground) = (self.resets + 1, 0);
-        }
-        if cells[0].0 < self.lowest {
-            self.lowest = cells[0].0;
-            (self.resets, self.on_ground, self.lifts) = (0, 0, 0);
-        }
-        self.on_ground += u32::from(is_on_ground && !is_locked);
-        if !is_locked && (!is_on_ground || self.on_ground < lock_delay.into()) {
-            return (0.0, false, None);
-        }
-        let (points, is_over) = self.game.place(&(cells, label, false));
-        if !is_over {
-            self.appear(false);
-        }
-        (points, is_over, Some(label))
-    }
-
-    /// What the library says of the piece, but for the number that tells turns from moves.
-    fn state(&self) -> [u32; 7] {
-        let Timing { gravity, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
-        [
-            self.piece.turns as u32,
-            u32::from(gravity) - self.in_air,
-            u32::from(lock_delay) - self.on_ground,
-            u32::from(lock_resets) - self.resets,
-            15 - self.lifts,
-            self.lowest as u32,
-            self.is_swapped.into(),
-        ]
-    }
 }
 
 fn garbage(lines_per_piece: f64, hole_moves: f64, delay: u8) -> Option<Garbage> {
@@ -315,7 +166,7 @@ fn random_games_are_those_of_the_twin() {
 }
 
 /// A batch of these rules with a piece over a drawing.
-fn over(rules: Rules, playfield: Playfield, piece: Tetromino) -> EnvBatch {
+pub(super) fn over(rules: Rules, playfield: Playfield, piece: Tetromino) -> EnvBatch {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let mut batch = running(config, &Seeding::Session(1));
     let position = StartPosition { playfield, piece, queue: vec![], held: None };
@@ -323,12 +174,12 @@ fn over(rules: Rules, playfield: Playfield, piece: Tetromino) -> EnvBatch {
     batch
 }
 
-fn rows(batch: &EnvBatch) -> Vec<u8> {
+pub(super) fn rows(batch: &EnvBatch) -> Vec<u8> {
     see(batch, Field::FallingCells, None).chunks(2).map(|pair| pair[0]).collect()
 }
 
 /// Presses keys; returns how many of the steps ended with a landing.
-fn press(batch: &mut EnvBatch, keys: &[&str]) -> u64 {
+pub(super) fn press(batch: &mut EnvBatch, keys: &[&str]) -> u64 {
     let before = batch.statistics(0).pieces;
     for name in keys {
         batch.step(&[key(name)], None).unwrap();
@@ -434,186 +285,6 @@ fn an_equal_piece_comes_back_to_where_it_appears_and_a_blocked_one_not_at_all() 
     }
 }
 
-/// Keys of a list, one press each: those that go as far as they can are pressed until nothing moves any more.
-fn press_list(batch: &mut EnvBatch, list: &[u8]) {
-    for number in list {
-        let (name, is_far) = match PlayerKey::ALL[usize::from(*number)].name() {
-            "far_left" => ("left", true),
-            "far_right" => ("right", true),
-            name => (name, false),
-        };
-        loop {
-            let before = batch.falling(0).unwrap().cells();
-            batch.step(&[key(name)], None).unwrap();
-            if !is_far || batch.falling(0).unwrap().cells() == before {
-                break;
-            }
-        }
-    }
-}
-
-/// Every list of keys of EnumeratePlacements, pressed in a slow game of keys; and the next key towards each placement, asked
-/// for again after each step.
-#[test]
-fn keys_lead_to_the_placements_that_they_are_promised_for() {
-    let mut spins = 0;
-    let sets = [
-        Rules { height: 12, rows_above: 4, ..slow() },
-        Rules { half_turns: HalfTurns::Tetrio, spins: SpinRule::AllSpins, width: 7, ..slow() },
-        Rules { half_turns: HalfTurns::Cobra, rotation: RotationSystem::SrsPlus, width: 5, ..slow() },
-    ];
-    for (n, rules) in sets.into_iter().enumerate() {
-        for seed in 0..12 {
-            let (width, height) = (rules.width, rules.height);
-            let mut dice = Dice::new(1000 * n as u64 + seed);
-            let rows: Vec<String> = match seed % 3 {
-                // A slot for a T under an overhang.
-                0 => {
-                    let beside = usize::from(width) - 4;
-                    [("...#", "."), ("#...", "#"), ("##.#", "#")]
-                        .map(|(slot, row)| slot.to_owned() + &row.repeat(beside))
-                        .into()
-                }
-                _ => {
-                    let mut cell = || if dice.below(20) < 9 { '#' } else { '.' };
-                    (0..6).map(|_| (0..width).map(|_| cell()).collect()).collect()
-                }
-            };
-            let playfield = Playfield::from_drawing(width, height, &rows.join("\n")).unwrap();
-            let current = Tetromino::ALL[((seed + 2) % 7) as usize];
-            let other = Tetromino::ALL[((seed + 5) % 7) as usize];
-            let start = StartPosition { playfield, piece: current, queue: vec![other], held: None };
-            let hand = Hand { current, other: Some(other) };
-            let position = Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None };
-            let options = Options { keys: true, afterstates: true, ..Options::default() };
-            let all = enumerate(&rules, &[position], None, options);
-            let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-            let mut batch = running(config, &Seeding::Session(seed));
-            let board_bytes = all.afterstates.len() / all.actions.len();
-            for (row, action) in all.placements.iter().enumerate() {
-                let placement = Placement::from_action(*action as u32, &rules);
-                let list = &all.keys[all.key_offsets[row] as usize..all.key_offsets[row + 1] as usize];
-                let check = |batch: &EnvBatch, context: &str| {
-                    let context = format!("{context} {list:?} to {placement:?} on\n{playfield}");
-                    assert_eq!(batch.statistics(0).pieces, 1, "{context}");
-                    let spin = see(batch, Field::Spin, None)[0];
-                    assert_eq!(spin, placement.spin() as u8, "{context}");
-                    assert_eq!(
-                        see(batch, Field::LandingRow, None)[0],
-                        placement.spot.unwrap().row,
-                        "{context}"
-                    );
-                    let after = &all.afterstates[row * board_bytes..][..board_bytes];
-                    assert_eq!(see(batch, Field::BoardBits, None), after, "{context}");
-                    assert_eq!(batch.held(0), placement.hold.then_some(current), "{context}");
-                };
-                batch.restore(None, Restored::Positions(std::slice::from_ref(&start)), None).unwrap();
-                press_list(&mut batch, list);
-                check(&batch, "pressed");
-                spins += u32::from(placement.spin() as u8 > 0);
-
-                batch.restore(None, Restored::Positions(std::slice::from_ref(&start)), None).unwrap();
-                let mut asked = 0;
-                while batch.statistics(0).pieces == 0 {
-                    let tetrion::engine::MovingPiece::Steered(piece) = batch.falling(0).unwrap() else {
-                        panic!("it is steered")
-                    };
-                    let next = piece.key_towards(&rules, &playfield, placement);
-                    if asked == 0 {
-                        assert_eq!(all.actions[row], next as i32, "the action is the next key");
-                    }
-                    asked += 1;
-                    batch.step(&[next as i32], None).unwrap();
-                }
-                check(&batch, "asked for");
-            }
-        }
-    }
-    assert!(spins > 20, "{spins} spins");
-}
-
-/// The most steps that a piece can be kept in play: each time that it comes lower than before, its delay as often as it
-/// begins anew, and the rows that it can fall, with those by which kicks lift it.
-fn most_steps(rules: &Rules) -> usize {
-    let Timing { gravity, lock_delay, lock_resets } = rules.timing.unwrap();
-    let on_ground = u32::from(lock_delay) * (u32::from(lock_resets) + 1);
-    let in_air = u32::from(gravity) * (15 * 2 + 5);
-    ((u32::from(rules.height) + 2) * (on_ground + in_air)) as usize
-}
-
-/// The first key of those that take a piece to the highest or the lowest place of a shaft that it can come to; none if it is
-/// there.
-fn towards_the_end(twin: &KeyGame, is_up: bool) -> Option<&'static str> {
-    let ground = twin.ground();
-    let mut seen = vec![(twin.piece, None)];
-    let mut next = 0;
-    while next < seen.len() {
-        let (piece, first) = seen[next];
-        let steps = [("left", -1, 0), ("right", 1, 0), ("soft_drop", 0, -1)];
-        let steps = steps.map(|(key, x, y)| (key, ground.moved(piece, x, y)));
-        let turns = [("turn_left", 3), ("turn_right", 1)];
-        let turns = turns.map(|(key, quarters)| (key, ground.turned_up_to(piece, quarters, i32::MAX)));
-        for (key, moved) in turns.into_iter().chain(steps) {
-            let Some(moved) = moved else { continue };
-            let place = |piece: &TwinPiece| (piece.turns, piece.x, piece.y);
-            if (!is_up || moved.y <= 6) && seen.iter().all(|(other, _)| place(other) != place(&moved)) {
-                seen.push((moved, first.or(Some(key))));
-            }
-        }
-        next += 1;
-    }
-    let heights = seen.iter().map(|(piece, _)| piece.y);
-    let end = if is_up { heights.max() } else { heights.min() };
-    seen.iter().find(|(piece, _)| Some(piece.y) == end).unwrap().1
-}
-
-/// In these shafts kicks take an L, a T and an S up as far as the player likes. A player who goes up and down there and does
-/// nothing else would keep them in play for ever.
-#[test]
-fn no_piece_can_be_kept_in_play_for_ever() {
-    let shafts = [
-        ["....", "#...", "...#", "...."],
-        [".#..", "...#", "..#.", "...#"],
-        ["..#..", ".....", ".#...", "..#.."],
-    ];
-    let (mut lifted, mut longest) = (0, 0);
-    for shaft in shafts {
-        let rows: Vec<String> = shaft.repeat(2).iter().map(|row| format!("{row:#<8}")).collect();
-        for (delay, resets) in [(1, 0), (3, 2), (9, 15)] {
-            for piece in "IOTZSJL".chars() {
-                let rules = Rules { width: 8, timing: timing(9, delay, resets), ..keys() };
-                let playfield = Playfield::from_drawing(8, rules.height, &rows.join("\n")).unwrap();
-                let mut batch = over(rules, playfield, Tetromino::from_letter(piece).unwrap());
-                let dealt = format!("{piece}{}", &letters(&batch, 0)[1..]);
-                let mut twin = KeyGame::new(rules, 0, dealt);
-                twin.game.playfield = TwinPlayfield::drawn(&rows.join("/"), rules.height.into());
-                twin.appear(false);
-                let (mut steps, mut is_up) = (0, false);
-                while batch.statistics(0).pieces == 0 {
-                    let name = towards_the_end(&twin, is_up).unwrap_or_else(|| {
-                        is_up = !is_up;
-                        towards_the_end(&twin, is_up).unwrap_or("turn_left")
-                    });
-                    press(&mut batch, &[name]);
-                    steps += 1;
-                    assert!(steps <= most_steps(&rules), "{piece} in {shaft:?}");
-                    if batch.statistics(0).pieces == 0 {
-                        twin.press(name);
-                        lifted += u32::from(twin.lifts == 15);
-                        let cells = twin.cells();
-                        assert_eq!(
-                            self::rows(&batch),
-                            cells.iter().map(|(row, _)| *row as u8).collect::<Vec<_>>()
-                        );
-                    }
-                }
-                longest = longest.max(steps);
-            }
-        }
-    }
-    assert!(lifted > 0 && longest > 60, "{lifted} steps without a lift, at most {longest} steps");
-}
-
 /// The states of this game are outside input like all others.
 #[test]
 fn no_byte_of_a_snapshot_makes_it_unsafe() {
@@ -625,7 +296,7 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
         let mask = see(&batch, Field::ActionMask, None);
         batch.step(&[random_key(&mut dice, &mask) as i32], None).unwrap();
     }
-    super::snapshots::no_changed_byte_is_unsafe(&batch, &mut dice);
+    super::forged_snapshots::no_changed_byte_is_unsafe(&batch, &mut dice);
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Every row of the table of errors over the wire, and that a refused call has changed nothing.
 
+/// Names that nothing has.
+mod names;
+/// States that are refused.
+mod states;
+
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use tetrion::engine::PRESETS;
-use tetrion::features::FEATURE_SETS;
 use tetrion::wire::{pb, tensor};
 use tonic::{Code, Status};
-use tonic_types::StatusExt;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{
     Client, RefusalDetails, TestServer, config, create, drawing, enumerate, refused, reset, restore, save,
@@ -278,143 +279,6 @@ async fn invalid_position_says_where() {
 }
 
 #[tokio::test]
-async fn a_damaged_snapshot_is_invalid_state() {
-    let mut w = Witness::new().await;
-    let name = w.name.clone();
-    let state = w.before.0[0].clone();
-    for damage in 0..state.len() {
-        let mut bytes = state.to_vec();
-        bytes[damage] ^= 1;
-        let states = vec![state.clone(), bytes.into()];
-        let positions = pb::Positions { states, ..Default::default() };
-        let got = w.client.restore_state(restore(&name, positions)).await;
-        let reported = refused(got, Code::InvalidArgument, "INVALID_STATE");
-        assert_eq!(reported.fields(), ["positions.states[1]"], "byte {damage}");
-    }
-    for states in [vec![Bytes::new()], vec![state.slice(..state.len() - 1)]] {
-        let positions = pb::Positions { states, ..Default::default() };
-        let got = w.client.restore_state(restore(&name, positions.clone())).await;
-        w.field(got, "INVALID_STATE", "positions.states[0]").await;
-        let got = w.client.enumerate_placements(enumerate(positions)).await;
-        w.field(got, "INVALID_STATE", "positions.states[0]").await;
-    }
-}
-
-#[tokio::test]
-async fn a_snapshot_of_other_rules_is_refused() {
-    let mut w = Witness::new().await;
-    let name = w.name.clone();
-    let rules = pb::Rules { width: Some(9), ..Default::default() };
-    let other =
-        create(&mut w.client, pb::SessionConfig { rules: Some(rules.clone()), ..config(2, 1) }).await.name;
-    w.client.reset(reset(&other)).await.unwrap();
-    let foreign = w.client.save_state(save(&other)).await.unwrap().into_inner().states;
-    w.before = w.everything().await;
-    let own = w.before.0[0].clone();
-    for states in [foreign.clone(), vec![own.clone(), foreign[0].clone()]] {
-        let positions = pb::Positions { states, ..Default::default() };
-        let got = w.client.restore_state(restore(&name, positions)).await;
-        w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
-    }
-    // A drawing under other rules than the session's; snapshots of different rules in one request; and of other rules than
-    // those that the request names.
-    let drawn =
-        pb::Positions { drawings: vec![drawing(&[], "I")], rules: Some(rules.clone()), ..Default::default() };
-    let got = w.client.restore_state(restore(&name, drawn)).await;
-    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
-    let mixed = pb::Positions { states: vec![own.clone(), foreign[0].clone()], ..Default::default() };
-    let got = w.client.enumerate_placements(enumerate(mixed)).await;
-    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
-    let named = pb::Positions { states: vec![own], rules: Some(rules), ..Default::default() };
-    let got = w.client.enumerate_placements(enumerate(named)).await;
-    w.refused(got, Code::FailedPrecondition, "RULES_MISMATCH").await;
-}
-
-#[tokio::test]
-async fn a_snapshot_of_another_version_of_the_rules_says_both() {
-    let mut w = Witness::new().await;
-    let name = w.name.clone();
-    let version = tetrion::engine::RULES_VERSION.as_bytes();
-    let mut bytes = w.before.0[0].to_vec();
-    let at = bytes.windows(version.len()).position(|window| window == version).expect("the version is in it");
-    bytes[at + version.len() - 1] ^= 1;
-    let content = bytes.len() - 8;
-    let checksum = xxh3_64(&bytes[..content]).to_le_bytes();
-    bytes[content..].copy_from_slice(&checksum);
-    let positions = pb::Positions { states: vec![bytes.into()], ..Default::default() };
-    let got = w.client.restore_state(restore(&name, positions)).await;
-    let reported = w.refused(got, Code::FailedPrecondition, "RULES_VERSION_MISMATCH").await;
-    assert_eq!(reported.metadata("expected"), tetrion::engine::RULES_VERSION);
-    assert_ne!(reported.metadata("got"), tetrion::engine::RULES_VERSION);
-}
-
-#[tokio::test]
-async fn names_that_nothing_has() {
-    let mut w = Witness::new().await;
-    let plain = || config(2, 11);
-    let rules = pb::Rules { preset: "modern".into(), ..Default::default() };
-    w.create(pb::SessionConfig { rules: Some(rules), ..plain() }, "UNKNOWN_NAME", "config.rules.preset")
-        .await;
-    let fields = pb::SessionConfig { observation_fields: vec!["board".into(), "hold".into()], ..plain() };
-    w.create(fields, "UNKNOWN_NAME", "config.observation_fields[1]").await;
-    let infos = pb::SessionConfig { info_fields: vec!["level".into()], ..plain() };
-    w.create(infos, "UNKNOWN_NAME", "config.info_fields[0]").await;
-    let set = pb::FeatureSelection { set: "bcts9".into(), ..Default::default() };
-    w.create(pb::SessionConfig { features: Some(set), ..plain() }, "UNKNOWN_NAME", "config.features.set")
-        .await;
-    let list = pb::FeatureSelection { features: vec!["hole".into()], ..Default::default() };
-    let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
-    let request = pb::EnumeratePlacementsRequest { features: Some(list), ..enumerate(envs) };
-    let got = w.client.enumerate_placements(request).await;
-    w.field(got, "UNKNOWN_NAME", "features.features").await;
-}
-
-#[tokio::test]
-async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_are() {
-    #[track_caller]
-    fn check(status: &Status, meant: &str, last: &str) {
-        let message = status.message();
-        assert!(message.contains(&format!(", did you mean {meant:?}? expected one of ")), "{message}");
-        assert!(message.ends_with(last), "{message}");
-        let violations = status.get_details_bad_request().unwrap().field_violations;
-        assert!(violations[0].description.ends_with(last), "{violations:?}");
-    }
-    let mut w = Witness::new().await;
-    let mut create = async |config| {
-        let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
-        w.client.create_session(request).await.unwrap_err()
-    };
-    let rules = pb::Rules { preset: "labb".into(), ..Default::default() };
-    let status = create(pb::SessionConfig { rules: Some(rules), ..config(1, 11) }).await;
-    check(&status, "lab", PRESETS.last().unwrap().name);
-    let fields = pb::SessionConfig { observation_fields: vec!["bord".into()], ..config(1, 11) };
-    check(&create(fields).await, "board", "garbage");
-    let infos = pb::SessionConfig { info_fields: vec!["line".into()], ..config(1, 11) };
-    assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
-    let set = pb::FeatureSelection { set: "bcts".into(), ..Default::default() };
-    let status = create(pb::SessionConfig { features: Some(set), ..config(1, 11) }).await;
-    check(&status, "bcts8", FEATURE_SETS.last().unwrap().name);
-    // The longest list of all is not cut, even for the longest name.
-    let features = vec!["hole".into(), "h".repeat(128)];
-    for name in features {
-        let list = pb::FeatureSelection { features: vec![name], ..Default::default() };
-        let status = create(pb::SessionConfig { features: Some(list), ..config(1, 11) }).await;
-        assert!(status.message().ends_with("those of playfields before clearing"), "{}", status.message());
-    }
-}
-
-#[tokio::test]
-async fn a_set_of_another_version_says_both() {
-    let mut w = Witness::new().await;
-    let set = pb::FeatureSelection { set: "bcts8".into(), version: "0".into(), ..Default::default() };
-    let config = pb::SessionConfig { features: Some(set), ..config(2, 11) };
-    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
-    let got = w.client.create_session(request).await;
-    let reported = w.refused(got, Code::FailedPrecondition, "FEATURE_SET_MISMATCH").await;
-    assert_eq!((reported.metadata("expected"), reported.metadata("got")), ("1", "0"));
-}
-
-#[tokio::test]
 async fn actions_out_of_range_are_listed_up_to_sixteen() {
     for policy in [pb::InvalidActionPolicy::Reject, pb::InvalidActionPolicy::Terminate] {
         let policy = pb::SessionConfig { invalid_action_policy: policy.into(), ..config(40, 4) };
@@ -550,8 +414,8 @@ async fn whatever_a_request_says_its_error_stays_small() {
 
 #[test]
 fn the_table_in_the_proto_file_is_the_table_of_the_service() {
-    let proto = include_str!("../../../proto/tetrion/v1/environment_service.proto");
-    let service = include_str!("../../../src/service/status.rs");
+    let proto = include_str!("../../../../proto/tetrion/v1/environment_service.proto");
+    let service = include_str!("../../../../src/service/status.rs");
     let codes = [
         "INVALID_ARGUMENT",
         "UNAUTHENTICATED",
@@ -589,40 +453,4 @@ fn the_table_in_the_proto_file_is_the_table_of_the_service() {
         }
     }
     assert_eq!(done, written);
-}
-
-#[tokio::test]
-async fn no_game_goes_on_from_where_it_is_over() {
-    let rules = pb::Rules { preset: "leiden".into(), ..Default::default() };
-    let mut w = Witness::of(pb::SessionConfig { rules: Some(rules.clone()), ..config(2, 11) }).await;
-    let name = w.name.clone();
-    let at = |row_from_top: usize| {
-        let mut rows = vec![".........."; 10];
-        rows[row_from_top] = "#.........";
-        pb::Positions {
-            drawings: vec![drawing(&rows, "O")],
-            rules: Some(rules.clone()),
-            ..Default::default()
-        }
-    };
-    let got = w.client.restore_state(restore(&name, at(2))).await;
-    w.field(got, "INVALID_POSITION", "positions.drawings[0]").await;
-    let over = w.client.enumerate_placements(enumerate(at(2))).await.unwrap().into_inner();
-    assert_eq!(
-        crate::support::numbers(&over.row_offsets.unwrap()),
-        [0.0, 0.0],
-        "no rows where the game is over"
-    );
-    let below = w.client.enumerate_placements(enumerate(at(3))).await.unwrap().into_inner();
-    assert_eq!(crate::support::numbers(&below.row_offsets.unwrap()), [0.0, 9.0]);
-    w.client.restore_state(restore(&name, at(3))).await.expect("one row lower it goes on");
-
-    // Where it ends when a piece cannot appear: the O is in the way of nothing at the left wall.
-    let appears = pb::Rules { top_out: Some(pb::TopOut::SpawnBlocked.into()), ..Default::default() };
-    for (top_row, rows) in [("....##....", [0.0, 0.0]), ("#........#", [0.0, 9.0])] {
-        let drawings = vec![drawing(&[[top_row].as_slice(), &[".........."; 19]].concat(), "O")];
-        let positions = pb::Positions { drawings, rules: Some(appears.clone()), ..Default::default() };
-        let listed = w.client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner();
-        assert_eq!(crate::support::numbers(&listed.row_offsets.unwrap()), rows, "{top_row}");
-    }
 }

@@ -1,22 +1,23 @@
 //! WatchSession: what a caller sees of a session that another one steps.
 
+/// What watching may take.
+mod bounds;
+
 use std::time::{Duration, Instant};
 
 use tetrion::env::InvalidActionPolicy;
 use tetrion::recording::{Cell, Course, Pieces, Setup};
 use tetrion::server::ServerConfig;
-use tetrion::service::StoreLimits;
-use tetrion::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS, MAX_WATCHES_PER_SESSION};
+use tetrion::wire::limits::MAX_FRAMES_PER_SECOND;
 use tetrion::wire::pb;
 use tetrion::wire::pb::watch_session_response::Event;
 use tetrion::wire::rules::ResolvedRules;
-use tonic::transport::Endpoint;
 use tonic::{Code, Status, Streaming};
 
-use crate::evaluation::{connect_with, listen_with};
+use crate::evaluation::connect_with;
 use crate::recording::Dice;
 use crate::support::{
-    Client, by, config, create, drawing, numbers, refused, reset, restore, save, start, start_with, step,
+    Client, by, config, create, drawing, numbers, refused, reset, restore, save, start, step,
 };
 
 /// Watching a session, message by message.
@@ -231,6 +232,15 @@ fn rules(preset: &str, width: u32, height: u32, preview: u32) -> Option<pb::Rule
 }
 
 /// Random games of every kind: each frame shows them with the colours that a recording has.
+/// Waits for an effect of earlier calls.
+async fn until(has_happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !has_happened() {
+        assert!(start.elapsed() < Duration::from_secs(20), "in time");
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn frames_show_what_recordings_show() {
     use pb::AutoresetMode::{NextStep, SameStep};
@@ -423,153 +433,4 @@ async fn a_session_is_watched_by_its_owner_only() {
     }
     let viewer = client.watch_session(by("ann", request(&name))).await.unwrap();
     Viewer(viewer.into_inner()).started().await;
-}
-
-/// Waits for an effect of earlier calls.
-async fn until(has_happened: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !has_happened() {
-        assert!(start.elapsed() < Duration::from_secs(20), "in time");
-        tokio::task::yield_now().await;
-    }
-}
-
-#[tokio::test]
-async fn callers_that_watch_are_limited() {
-    let server =
-        start_with(StoreLimits { max_watches: MAX_WATCHES_PER_SESSION + 1, ..StoreLimits::default() }).await;
-    let mut client = server.client().await;
-    let mut names = Vec::new();
-    for seed in 0..2 {
-        names.push(create(&mut client, config(3, seed)).await.name);
-    }
-    let memory = server.store.memory().taken();
-    let mut viewers = Vec::new();
-    for _ in 0..MAX_WATCHES_PER_SESSION {
-        viewers.push(watch(&mut client, &names[0]).await.0);
-    }
-    let full = refused(
-        try_watch(&mut client, request(&names[0])).await.map(drop),
-        Code::ResourceExhausted,
-        "WATCH_LIMIT",
-    );
-    assert_eq!(full.message, "the session has reached its limit on watches, 8");
-    assert!(full.details.retry_info().is_some());
-    assert_eq!(server.store.num_watches(), MAX_WATCHES_PER_SESSION, "a refusal takes no place");
-    viewers.push(watch(&mut client, &names[1]).await.0);
-    let full = refused(
-        try_watch(&mut client, request(&names[1])).await.map(drop),
-        Code::ResourceExhausted,
-        "WATCH_LIMIT",
-    );
-    assert_eq!(full.message, "the server has reached its limit on watches, 9");
-    // A place is free again when its caller has left.
-    viewers.remove(0);
-    until(|| server.store.num_watches() == MAX_WATCHES_PER_SESSION).await;
-    viewers.push(watch(&mut client, &names[0]).await.0);
-    viewers.clear();
-    until(|| server.store.num_watches() == 0).await;
-    // What was kept for them is given back, at the latest.
-    until(|| server.store.memory().taken() == memory).await;
-}
-
-#[tokio::test]
-async fn what_is_asked_for_is_bounded() {
-    let server = start().await;
-    let mut client = server.client().await;
-    let name = create(&mut client, config(MAX_WATCHED_ENVS + 1, 1)).await.name;
-    let asked = |env_ids: Vec<u32>, max_frames_per_second| pb::WatchSessionRequest {
-        session: name.clone(),
-        env_ids,
-        max_frames_per_second,
-    };
-    for (env_ids, rate, field) in [
-        ((0..MAX_WATCHED_ENVS + 1).collect(), 0, "env_ids"),
-        (vec![3, MAX_WATCHED_ENVS + 1], 0, "env_ids[1]"),
-        (vec![3, 4, 3], 0, "env_ids[2]"),
-        (vec![], MAX_FRAMES_PER_SECOND + 1, "max_frames_per_second"),
-    ] {
-        let reported = refused(
-            try_watch(&mut client, asked(env_ids, rate)).await.map(drop),
-            Code::InvalidArgument,
-            "INVALID_FIELD",
-        );
-        assert_eq!(reported.fields(), [field]);
-    }
-    let nameless = pb::WatchSessionRequest::default();
-    let reported =
-        refused(try_watch(&mut client, nameless).await.map(drop), Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(reported.fields(), ["session"]);
-    for (env_ids, rate, shown, at_most) in [
-        (vec![], 0, (0..MAX_WATCHED_ENVS).collect::<Vec<_>>(), 20),
-        ((1..MAX_WATCHED_ENVS + 1).rev().collect(), 60, (1..MAX_WATCHED_ENVS + 1).rev().collect(), 60),
-        (vec![7], 1, vec![7], 1),
-    ] {
-        let mut viewer = try_watch(&mut client, asked(env_ids, rate)).await.unwrap();
-        let started = viewer.started().await;
-        assert_eq!((started.env_ids, started.max_frames_per_second), (shown, at_most));
-        viewer.frame().await;
-    }
-}
-
-#[tokio::test]
-async fn frames_come_no_faster_than_asked_for() {
-    let server = start().await;
-    let mut client = server.client().await;
-    let name = create(&mut client, config(1, 1)).await.name;
-    client.reset(reset(&name)).await.unwrap();
-    let asked = pb::WatchSessionRequest { max_frames_per_second: 20, ..request(&name) };
-    let mut viewer = try_watch(&mut client, asked).await.unwrap();
-    viewer.started().await;
-    let (mut learner, session) = (client.clone(), name.clone());
-    let stepping = tokio::spawn(async move {
-        loop {
-            learner.step(step(&session, &[0])).await.unwrap();
-        }
-    });
-    let (start, mut frames) = (Instant::now(), Vec::new());
-    while start.elapsed() < Duration::from_millis(600) {
-        frames.push(viewer.frame().await);
-    }
-    stepping.abort();
-    let elapsed = start.elapsed().as_secs_f64();
-    assert!(frames.len() as f64 <= elapsed * 20.0 + 2.0, "{} in {elapsed} s", frames.len());
-    assert!(frames.len() >= 3, "{} in {elapsed} s", frames.len());
-    let sequences: Vec<u64> = frames.iter().map(|frame| frame.sequence).collect();
-    assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
-}
-
-/// The window of its connection holds less than a frame, so a caller that does not read gets one frame late, and then the newest.
-#[tokio::test]
-async fn a_caller_that_does_not_read_skips_frames_and_delays_no_step() {
-    let (address, _stop) = listen_with(ServerConfig::default()).await;
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-    let mut client = Client::new(endpoint.connect().await.unwrap());
-    let config = pb::SessionConfig {
-        rules: rules("simplified", 32, 40, 0),
-        observation_fields: vec!["current".to_owned()],
-        ..config(MAX_WATCHED_ENVS, 1)
-    };
-    let name = create(&mut client, config).await.name;
-    client.reset(reset(&name)).await.unwrap();
-    let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap();
-    let limits = info.into_inner().limits.unwrap();
-    assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
-    let narrow = endpoint.initial_stream_window_size(65_535).initial_connection_window_size(65_535);
-    let mut slow = Client::new(narrow.connect().await.unwrap());
-    let mut viewer = try_watch(&mut slow, request(&name)).await.unwrap();
-    let actions = [0; MAX_WATCHED_ENVS as usize];
-    let start = Instant::now();
-    let mut last = 0;
-    // At 60 a second, dozens of frames would be due meanwhile.
-    while start.elapsed() < Duration::from_millis(700) {
-        last = client.step(step(&name, &actions)).await.unwrap().into_inner().sequence;
-    }
-    viewer.started().await;
-    let mut frames = Vec::new();
-    while frames.last().is_none_or(|frame: &pb::WatchFrame| frame.sequence < last) {
-        frames.push(viewer.frame().await);
-    }
-    assert!(frames.len() <= 3, "{} frames were kept for a caller that did not read", frames.len());
-    assert_eq!(frames[0].envs.len(), 64);
 }

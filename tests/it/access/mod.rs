@@ -1,5 +1,8 @@
 //! Tokens with names and limits of their own, certificates of both sides, and secrets that are shown nowhere.
 
+/// Secrets on the command line.
+mod secrets;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -19,7 +22,9 @@ use crate::server::Process;
 use crate::support::{Client, config, refused, reset, step};
 
 const ALICE: &str = "needle-of-alice-1234";
+
 const BOB: &str = "needle-of-bob-567890";
+
 const NEW: &str = "needle-that-is-new-0";
 
 fn tokens(alice: &str, bob: &str) -> String {
@@ -118,6 +123,12 @@ async fn limits(client: &mut Client, token: &str) -> pb::Limits {
 async fn code(client: &mut Client, token: &str) -> Code {
     let answer = client.get_server_info(with(token, pb::GetServerInfoRequest::default())).await;
     answer.map_or_else(|status| status.code(), |_| Code::Ok)
+}
+
+/// What a command that ends by itself says.
+fn said(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
 #[tokio::test]
@@ -345,119 +356,6 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
     wrong(&many(1001), 4001, "one token more than 1000");
 }
 
-/// What a command that ends by itself says.
-fn said(command: &mut Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
-    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
-}
-
-#[test]
-fn what_other_machines_can_reach_needs_a_certificate_and_tokens() {
-    let (certificate, key) = (tls("cert.pem"), tls("key.pem"));
-    let tokens = private("beyond.toml", &tokens(ALICE, BOB));
-    let (tls, tokens) = (["--tls-cert", &certificate, "--tls-key", &key], ["--tokens", tokens.as_str()]);
-    #[track_caller]
-    fn refused(flags: &[&str], parts: &[&str], not: &[&str]) {
-        let (code, said) = said(tetrion(&["serve", "--listen", "0.0.0.0:0"]).args(flags));
-        assert_eq!(code, Some(2), "{said}");
-        for part in [&["0.0.0.0:0", "--insecure"], parts].concat() {
-            assert!(said.contains(part), "{part:?} is not in {said}");
-        }
-        not.iter().for_each(|part| assert!(!said.contains(part), "{part:?} is in {said}"));
-    }
-    let (no_tls, no_tokens) = ("no certificate (--tls-cert", "no tokens (--tokens FILE");
-    refused(&[], &[no_tls, no_tokens], &[]);
-    refused(&tls, &[no_tokens], &[no_tls]);
-    refused(&tokens, &[no_tls], &[no_tokens]);
-    Process::spawn(tetrion(&["serve", "--listen", "0.0.0.0:0"]).args(tls).args(tokens));
-    Process::spawn(&mut tetrion(&["serve", "--listen", "[::]:0", "--insecure"]));
-    let loopback = Process::spawn(&mut tetrion(&["serve", "--listen", "[::1]:0"]));
-    assert!(loopback.address.ip().is_loopback());
-}
-
-#[test]
-fn one_way_to_give_tokens_excludes_the_others() {
-    let table = private("excluded.toml", &tokens(ALICE, BOB));
-    let one = private("excluded", &format!("{NEW}\n"));
-    for flags in [
-        ["--tokens", &table, "--token", NEW],
-        ["--tokens", &table, "--token-file", &one],
-        ["--token", NEW, "--token-file", &one],
-    ] {
-        let (code, said) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(flags));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains("--tokens, --token-file and --token exclude each other"), "{said}");
-        assert!(!said.contains("needle"), "{said}");
-    }
-    let both =
-        ["evaluate", "--controller", "bcts", "--server", "127.0.0.1:1", "--token", NEW, "--token-file", &one];
-    let (code, said) = said(&mut tetrion(&both));
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("--token and --token-file exclude each other") && !said.contains("needle"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_token_comes_from_a_file_on_both_sides() {
-    let file = private("one", &format!("{NEW}\r\n"));
-    let server = Process::spawn(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token-file", &file]));
-    let address = server.address.to_string();
-    let games = ["evaluate", "--controller", "bcts", "--height", "7", "--games", "3", "--server", &address];
-    let (code, reported) = said(tetrion(&games).args(["--token-file", &file]));
-    assert_eq!(code, Some(0), "{reported}");
-    assert!(!reported.contains("warning"), "{reported}");
-    let (code, reported) = said(tetrion(&games).env("TETRION_EVALUATE_TOKEN", NEW));
-    assert_eq!(code, Some(0), "{reported}");
-    assert!(!reported.contains("warning"), "{reported}");
-    let (code, reported) = said(&mut tetrion(&games));
-    assert_eq!(code, Some(1), "{reported}");
-    assert!(reported.contains("the call has no token"), "{reported}");
-    let (code, reported) = said(tetrion(&games).args(["--token", ALICE]));
-    assert_eq!(code, Some(1), "{reported}");
-    assert!(
-        reported.contains("does not know the call's token") && !reported.contains("needle"),
-        "{reported}"
-    );
-    assert!(reported.contains("warning: other users of this machine can see a --token"), "{reported}");
-
-    for (text, problem) in
-        [("", "holds no token"), ("needle\nneedle", "holds no token"), ("needle ä", "holds no token")]
-    {
-        let file = private("wrong", text);
-        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &games] {
-            let (code, reported) = said(tetrion(command).args(["--token-file", &file]));
-            assert_eq!(code, Some(1), "{reported}");
-            assert!(
-                reported.contains(problem) && reported.contains(&file) && !reported.contains("needle"),
-                "{reported}"
-            );
-        }
-    }
-    let (code, reported) = said(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token", "needle ä"]));
-    assert_eq!(code, Some(2), "{reported}");
-    assert!(reported.contains("--token cannot be sent") && !reported.contains("needle"), "{reported}");
-    let (code, reported) = said(tetrion(&games).args(["--token", "needle\tä"]));
-    assert_eq!(code, Some(1), "{reported}");
-    assert!(reported.contains("the token cannot be sent") && !reported.contains("needle"), "{reported}");
-}
-
-#[test]
-#[cfg(unix)]
-fn a_file_of_secrets_that_others_can_read_is_warned_of() {
-    let file = private("open.toml", &tokens(ALICE, BOB));
-    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    let log = Logged::start(&["--tokens", &file]).end();
-    assert!(
-        log.contains(&format!("other users of this machine can read {file}: `chmod 600 {file}`")),
-        "{log}"
-    );
-    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let log = Logged::start(&["--tokens", &file]).end();
-    assert!(!log.contains("other users"), "{log}");
-}
-
 /// A connection to a server that requires certificates of its clients.
 async fn encrypted(
     process: &Process,
@@ -544,42 +442,4 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
     let (code, reported) = said(&mut tetrion(&["serve", "--tls-client-ca", &authority]));
     assert_eq!(code, Some(2), "{reported}");
     assert!(reported.contains("--tls-cert"), "{reported}");
-}
-
-#[tokio::test]
-async fn no_log_shows_a_secret() {
-    let file = private("traced.toml", &tokens(ALICE, BOB));
-    for format in ["text", "json"] {
-        let flags = ["--tokens", &file, "--log", "trace,h2=trace", "--log-format", format];
-        let mut server = Logged::start(&flags);
-        let mut client = EnvironmentServiceClient::new(server.process.channel().await);
-        assert_eq!(code(&mut client, ALICE).await, Code::Ok);
-        assert_eq!(code(&mut client, NEW).await, Code::Unauthenticated);
-        create(&mut client, BOB, 1).await;
-        for token in [ALICE, NEW] {
-            let get =
-                "GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ";
-            server.process.http(format!("{get}{token}\r\n\r\n").as_bytes());
-        }
-        fs::write(&file, tokens(ALICE, NEW)).unwrap();
-        server.wait_for("tokens read again");
-        fs::write(&file, format!("secret = {ALICE}")).unwrap();
-        server.wait_for("cannot be used");
-        fs::write(&file, tokens(ALICE, BOB)).unwrap();
-        server.wait_for("tokens read again");
-        let log = server.end();
-        assert!(log.lines().count() > 50, "little was logged: {log}");
-        let shown: Vec<&str> = log.lines().filter(|line| line.contains("needle")).collect();
-        assert!(shown.is_empty(), "{shown:#?}");
-    }
-}
-
-#[test]
-fn no_help_shows_a_secret_of_the_environment() {
-    for command in ["serve", "train", "evaluate", "reproduce"] {
-        let variable = format!("TETRION_{}_TOKEN", command.to_uppercase());
-        let (code, reported) = said(tetrion(&[command, "--help"]).env(variable, NEW));
-        assert_eq!(code, Some(0), "{reported}");
-        assert!(reported.contains("--token-file") && !reported.contains("needle"), "{reported}");
-    }
 }
