@@ -4,8 +4,8 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, MovingPiece, Placement, Playfield,
-    PlayfieldOf, Rules, Shape, SteeredPiece, Tetromino, drops, every_choice_always_exists, land,
+    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, MovingPiece, Piece, Placement,
+    Playfield, PlayfieldOf, Rules, Shape, SteeredPiece, drops, every_choice_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -234,7 +234,7 @@ impl LaneWork for Enumerate<'_> {
 fn append_landings(
     rules: &Rules,
     position: &Position,
-    piece: Tetromino,
+    piece: Piece,
     placements: impl Iterator<Item = (Placement, usize)>,
     rows: &PlacementRows,
     options: Options,
@@ -312,7 +312,7 @@ fn enumerate_each(
     num_rows: usize,
     set: Option<&FeatureSet>,
     options: Options,
-    chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Tetromino, Placement)>,
+    chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Piece, Placement)>,
 ) -> Placements {
     let max_cells = if options.cells { rules.pieces.max_cells() } else { 0 };
     let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
@@ -381,8 +381,8 @@ impl Placements {
         &mut self,
         rules: &Rules,
         position: &Position,
-        current: Tetromino,
-        all: &[(Tetromino, Placement)],
+        current: Piece,
+        all: &[(Piece, Placement)],
     ) {
         let placements = all.iter().map(|(_, placement)| *placement);
         match (rules.action_model, position.falling) {
@@ -439,7 +439,7 @@ impl Placements {
         self.keys.extend_from_slice(&more.keys);
     }
 
-    fn push_keys(&mut self, paths: &HandPaths, placements: &[(Tetromino, Placement)]) {
+    fn push_keys(&mut self, paths: &HandPaths, placements: &[(Piece, Placement)]) {
         for (_, placement) in placements {
             self.keys.extend(paths.to(*placement));
             self.key_offsets.push(self.keys.len() as u32);

@@ -9,7 +9,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Hand, Placement, Playfield, PlayfieldOf, Rules, Tetromino, drops, every_choice_always_exists,
+    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, drops, every_choice_always_exists,
     every_placement_exists, land, placements,
 };
 use crate::features::kernel::{
@@ -172,7 +172,7 @@ impl LinearAgent {
         kernel: Kernel,
         rules: &Rules,
         playfield: &Playfield,
-        piece: Tetromino,
+        piece: Piece,
     ) -> ScoredPlacement {
         match (&self.scorer, &self.flat, &self.model) {
             _ if !rules.pieces.is_tetrominoes() || !every_placement_exists(rules, playfield) => {
@@ -245,7 +245,7 @@ impl LinearAgent {
     ///
     /// # Panics
     /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
-    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> ScoredPlacement {
+    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
         let first = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
         let first = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         let larger = |best: ScoredPlacement, other: ScoredPlacement| {
@@ -256,7 +256,7 @@ impl LinearAgent {
 
     /// The score of every placement of a piece, in ascending action order; without those that end the game, if it avoids
     /// them.
-    pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Tetromino) -> Vec<ScoredPlacement> {
+    pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> Vec<ScoredPlacement> {
         let mut features = vec![0.0; self.set.len()];
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
         for placement in placements(rules, playfield, piece).iter() {
@@ -317,7 +317,7 @@ struct ModelJob<'a> {
     extractor: &'a Extractor,
     rules: &'a Rules,
     playfield: &'a Playfield,
-    piece: Tetromino,
+    piece: Piece,
 }
 
 impl LaneWork for ModelJob<'_> {

@@ -1,6 +1,6 @@
 //! What an agent sees of a game.
 
-use crate::engine::{Hand, Odds, Placement, Playfield, Rules, Tetromino};
+use crate::engine::{Hand, Odds, Piece, Placement, Playfield, Rules};
 
 /// What an agent sees of a game.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +10,12 @@ pub struct Sight<'a> {
     /// The cells.
     pub playfield: &'a Playfield,
     /// The piece to be placed; it can come into play.
-    pub piece: Tetromino,
+    pub piece: Piece,
     /// The pieces after it, as far as the rules show them.
-    pub next: &'a [Tetromino],
+    pub next: &'a [Piece],
     /// The piece that is held; none where the rules let none be held.
-    pub held: Option<Tetromino>,
-    /// How likely each tetromino is to follow those.
+    pub held: Option<Piece>,
+    /// How likely each piece is to follow those.
     pub odds: Odds,
     /// Lines cleared so far in the game.
     pub lines: u64,

@@ -4,7 +4,7 @@
 
 use super::options::UsageError;
 use crate::agents::{Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, Sight, Thought};
-use crate::engine::{MovingPiece, Placement, Rules, Tetromino};
+use crate::engine::{MovingPiece, Piece, Placement, Rules};
 use crate::recording::Course;
 
 /// An agent that plays one game.
@@ -49,7 +49,7 @@ impl Pilot {
     pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u16> {
         let rules = course.rules();
         let cost = self.agent.cost(rules);
-        let next: Vec<Tetromino> = course.next().collect();
+        let next: Vec<Piece> = course.next().collect();
         let player_rules = course.player_rules();
         let decision = loop {
             match &mut self.turn {

@@ -1,10 +1,10 @@
 //! The rules of the game: pure, synchronous, exact.
 //!
-//! A tetromino appears, one placement of it is chosen, it falls straight down from above the wall and comes to rest on
+//! A piece appears, one placement of it is chosen, it falls straight down from above the wall and comes to rest on
 //! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
 //! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
 //! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
-//! [`TopOut`] for the other rules, [`Reach`] for tetrominoes that walk to their column, [`keypress`] for those that fall
+//! [`TopOut`] for the other rules, [`Reach`] for pieces that walk to their column, [`keypress`] for those that fall
 //! while keys move them, and [`steered`] for the same with kicks and a clock. A game may have [other pieces](pieces) than the
 //! seven tetrominoes; a [`Piece`] is a number in their set.
 //!

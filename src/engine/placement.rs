@@ -12,7 +12,7 @@ use super::spin::Spin;
 /// One choice: an orientation of a piece and the column of its leftmost cell, and what these two leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
-    /// Index into the distinct shapes of the tetromino under the rules at hand.
+    /// Index into the distinct shapes of the piece under the rules at hand.
     pub orientation: u8,
     /// Column of the leftmost cell.
     pub column: u8,
@@ -83,7 +83,7 @@ impl Placement {
         self.spot.map_or(Spin::None, |spot| spot.spin)
     }
 
-    /// The shape that comes to rest, or `None` when the tetromino has no such orientation or sticks out of the wall.
+    /// The shape that comes to rest, or `None` when the piece has no such orientation or sticks out of the wall.
     ///
     /// [`placements`](super::placements) says whether it can get there on a playfield.
     #[inline]
@@ -93,7 +93,7 @@ impl Placement {
     }
 }
 
-/// The distinct placements of a tetromino that exist on a playfield, the ones that end the game included.
+/// The distinct placements of a piece that exist on a playfield, the ones that end the game included.
 ///
 /// In ascending action order.
 #[derive(Clone, Debug, PartialEq, Eq)]

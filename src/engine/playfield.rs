@@ -405,7 +405,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
         let row = match top_out {
             TopOut::Overflow => return overflows,
-            TopOut::SpawnBlocked => return false, // see `is_blocked`, for the tetromino that appears next
+            TopOut::SpawnBlocked => return false, // see `is_blocked`, for the piece that appears next
             TopOut::LockOut => return false,      // see `game::lock`, which knows how much is visible
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,

@@ -42,7 +42,7 @@ choice! {
     pub enum TopOut: "top_out" {
         /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
         Overflow = 1, "overflow";
-        /// The next tetromino overlaps the playfield where it appears; known when it does, not when the one before it lands.
+        /// The next piece overlaps the playfield where it appears; known when it does, not when the one before it lands.
         SpawnBlocked = 2, "spawn_blocked";
         /// After clearing, a cell of the top row is full.
         TopRow = 3, "top_row";

@@ -7,7 +7,7 @@
 //! are asked for one by one ([`Hand`]), and so is a piece that is placed while the current one is held.
 
 use crate::engine::{
-    ActionModel, Column, Hand, Placement, PlayfieldOf, Rules, Shape, Tetromino, every_placement_exists,
+    ActionModel, Column, Hand, Piece, Placement, PlayfieldOf, Rules, Shape, every_placement_exists,
     placements,
 };
 
@@ -93,7 +93,7 @@ impl ActionTable {
     /// What a placement below [`ActionTable::num_actions`] does, or `None` when the piece has no such placement on any
     /// playfield; under rules that [have drops](ActionTable::has_drops).
     #[inline]
-    pub fn drop(&self, piece: Tetromino, action: usize) -> Option<Drop> {
+    pub fn drop(&self, piece: Piece, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece.index() * self.num_of_a_piece + action]
     }
@@ -103,7 +103,7 @@ impl ActionTable {
     pub fn drop_on<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
-        piece: Tetromino,
+        piece: Piece,
         action: usize,
     ) -> Option<Drop> {
         let exists = |_: &Drop| {
@@ -133,7 +133,7 @@ impl ActionTable {
     fn append_mask_of<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
-        piece: Tetromino,
+        piece: Piece,
         out: &mut Vec<u8>,
     ) {
         let are_keys = self.rules.action_model == ActionModel::Keypress;

@@ -5,8 +5,8 @@
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Incoming, Placement, PlayfieldOf, Resting, Rules,
-    Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Incoming, Piece, Placement, PlayfieldOf, Resting,
+    Rules, Shape, Spin, SteeredPiece, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::rows::EnvRows;
@@ -22,7 +22,7 @@ pub(super) enum Phase {
 
 /// The current piece and the next ones, `preview + 1` in all; `None` past the end of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Visible(pub [Option<Tetromino>; MAX_PREVIEW as usize + 1]);
+pub(super) struct Visible(pub [Option<Piece>; MAX_PREVIEW as usize + 1]);
 
 impl Visible {
     pub const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
@@ -36,23 +36,23 @@ impl Visible {
     }
 
     #[inline]
-    pub fn current(&self) -> Option<Tetromino> {
+    pub fn current(&self) -> Option<Piece> {
         self.0[0]
     }
 
     #[inline]
-    pub fn next(&self, preview: u8) -> &[Option<Tetromino>] {
+    pub fn next(&self, preview: u8) -> &[Option<Piece>] {
         &self.0[1..=usize::from(preview)]
     }
 
     /// The pieces that can be placed while this one is held; none where there is no piece.
     #[inline]
-    pub fn hand(&self, rules: &Rules, held: Option<Tetromino>) -> Option<Hand> {
+    pub fn hand(&self, rules: &Rules, held: Option<Piece>) -> Option<Hand> {
         let [current, next, ..] = self.0;
         current.map(|current| Hand::new(rules, current, held, next))
     }
 
-    pub fn pieces(&self) -> impl Iterator<Item = Tetromino> {
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
         self.0.into_iter().flatten()
     }
 
@@ -105,11 +105,11 @@ pub(super) struct InvalidActions {
 pub(super) enum Rest {
     /// It was placed, by an action less that of holding a piece: 32 columns of 41 rows and three labels are the most. The
     /// piece has such a placement.
-    Placed { piece: Tetromino, action: u16 },
+    Placed { piece: Piece, action: u16 },
     /// It fell by keys, and could not fall any further from here.
     Fallen(FallingPiece),
     /// Keys steered it there.
-    Steered { piece: Tetromino, resting: Resting },
+    Steered { piece: Piece, resting: Resting },
 }
 
 /// The landing that led to the playfield of an environment: what its features are computed from.
@@ -121,7 +121,7 @@ pub(super) struct LastLanding<C: Column, const N: usize> {
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
     /// The piece.
-    pub fn tetromino(&self) -> Tetromino {
+    pub fn piece(&self) -> Piece {
         match self.rest {
             Rest::Placed { piece, .. } => piece,
             Rest::Fallen(piece) => piece.tetromino,
@@ -177,7 +177,7 @@ pub(super) struct Envs<C: Column, const N: usize> {
     /// The current pieces where keys steer them; else empty.
     pub steered: Vec<Option<SteeredPiece>>,
     /// The pieces held; empty where none can be.
-    pub held: Vec<Option<Tetromino>>,
+    pub held: Vec<Option<Piece>>,
     /// The clears just made and the lines sent in the episode; empty where the rules do not ask for them.
     pub chains: Vec<(Chain, u64)>,
     /// The garbage; empty where the rules have none.
@@ -243,7 +243,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
         + MOVING_BYTES
-        + size_of::<Option<Tetromino>>()
+        + size_of::<Option<Piece>>()
         + size_of::<(Chain, u64)>()
         + size_of::<Dealer>()
         + size_of::<Phase>()
@@ -353,7 +353,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// The piece that is held in an environment.
     #[inline]
-    pub fn held(&self, i: usize) -> Option<Tetromino> {
+    pub fn held(&self, i: usize) -> Option<Piece> {
         self.held.get(i).copied().flatten()
     }
 
@@ -376,7 +376,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// The next piece of an environment.
-    pub fn next(&self, i: usize) -> Option<Tetromino> {
+    pub fn next(&self, i: usize) -> Option<Piece> {
         self.visible[i].0[1]
     }
 

@@ -3,7 +3,7 @@
 //! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
 //! nobody looks at costs nothing.
 
-use crate::engine::{Column, Landed, PieceCells, Tetromino, land_at};
+use crate::engine::{Column, Landed, Piece, PieceCells, land_at};
 
 use super::columns::{Envs, LastLanding, Phase, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
@@ -12,7 +12,7 @@ use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, Final
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LandedPiece {
     /// Which.
-    pub tetromino: Tetromino,
+    pub piece: Piece,
     /// Row and column of its cells before rows went, by row, then by column. Rows may lie above the playfield.
     pub cells: PieceCells,
     /// The rows that went, as they were numbered before; bit r is row r.
@@ -35,7 +35,7 @@ pub enum EpisodePhase {
 impl EnvBatch {
     /// The last landing of an environment's episode, if there was one.
     pub fn last_landing(&self, env_id: u32) -> Option<LandedPiece> {
-        each_size!(&self.envs, envs => envs.last_landings[env_id as usize].as_ref().map(|last| last.piece(&self.config)))
+        each_size!(&self.envs, envs => envs.last_landings[env_id as usize].as_ref().map(|last| last.landed_piece(&self.config)))
     }
 
     /// Which episode of its seed an environment plays; the first one before it has begun.
@@ -63,11 +63,11 @@ impl FinalBatch {
 }
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
-    fn piece(&self, config: &EnvConfig) -> LandedPiece {
+    fn landed_piece(&self, config: &EnvConfig) -> LandedPiece {
         let (shape, row, column) = self.came_to_rest(&config.rules);
         let landing = land_at(&config.rules, &self.before, shape, row, column);
         let cleared_rows = if landing.lines > 0 { landing.locked.full_rows().to_u64() } else { 0 };
-        LandedPiece { tetromino: self.tetromino(), cells: shape.cells_at(row, column), cleared_rows }
+        LandedPiece { piece: self.piece(), cells: shape.cells_at(row, column), cleared_rows }
     }
 }
 

@@ -71,9 +71,7 @@ pub use state::{EnvState, StartPosition};
 use std::sync::Arc;
 
 use crate::engine::rules::check_points;
-use crate::engine::{
-    Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Playfield, Rules, Tetromino,
-};
+use crate::engine::{Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Piece, Playfield, Rules};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use rows::EnvRows;
@@ -308,7 +306,7 @@ impl EnvBatch {
     }
 
     /// The current piece of an environment and the ones after it, as many as there are and are shown.
-    pub fn pieces(&self, env_id: u32) -> Vec<Tetromino> {
+    pub fn pieces(&self, env_id: u32) -> Vec<Piece> {
         each_size!(&self.envs, envs => envs.visible[env_id as usize].pieces().collect())
     }
 
@@ -324,7 +322,7 @@ impl EnvBatch {
     }
 
     /// The piece that is held in an environment.
-    pub fn held(&self, env_id: u32) -> Option<Tetromino> {
+    pub fn held(&self, env_id: u32) -> Option<Piece> {
         each_size!(&self.envs, envs => envs.held(env_id as usize))
     }
 
@@ -390,6 +388,6 @@ fn one_each_or_one(what: &'static str, got: usize, rows: usize) -> Result<(), Wr
     if got == rows || got == 1 { Ok(()) } else { Err(WrongLength { what, got, rows }) }
 }
 
-fn first_empty(sequences: &[Arc<[Tetromino]>]) -> Option<usize> {
+fn first_empty(sequences: &[Arc<[Piece]>]) -> Option<usize> {
     sequences.iter().position(|sequence| sequence.is_empty())
 }

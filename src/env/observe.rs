@@ -2,7 +2,7 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, PieceCells, Spin, Tetromino, land_at};
+use crate::engine::{Column, Piece, PieceCells, Spin, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -115,7 +115,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                     let (shape, row, column) = last.came_to_rest(&config.rules);
                     let before = last.before.resized::<u64, 32>();
                     let landing = land_at(&config.rules, &before, shape, row, column);
-                    let (piece, spin) = (last.tetromino(), last.spin(&config.rules));
+                    let (piece, spin) = (last.piece(), last.spin(&config.rules));
                     set.evaluate(&Seen { piece, spin, shape, landing: &landing }, &mut values);
                 }
                 None => set.of_playfield(&self.playfields[i].resized(), &mut values),
@@ -192,7 +192,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 }
 
 /// A piece as its number, -1 for none.
-fn number(piece: Option<Tetromino>) -> u8 {
+fn number(piece: Option<Piece>) -> u8 {
     piece.map_or(-1i8, |piece| piece.number() as i8) as u8
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::Tetromino;
+use crate::engine::Piece;
 
 /// Where the pieces of each environment come from. An explicit sequence is dealt from its start in every episode.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub enum Seeding {
     /// One seed for each environment.
     Environments(Vec<u64>),
     /// Explicit pieces, one sequence for each environment or one for all.
-    Sequences(Vec<Arc<[Tetromino]>>),
+    Sequences(Vec<Arc<[Piece]>>),
 }
 
 /// Which episodes a reset begins.
@@ -23,5 +23,5 @@ pub enum Episodes<'a> {
     /// Episode 0 of these seeds, one for each row; later episodes are counted from there. Ends an explicit sequence.
     Seeds(&'a [u64]),
     /// Explicit pieces for this and all later episodes, one sequence for each row or one for all.
-    Sequences(&'a [Arc<[Tetromino]>]),
+    Sequences(&'a [Arc<[Piece]>]),
 }

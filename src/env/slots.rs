@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::Tetromino;
+use crate::engine::Piece;
 use crate::engine::randomizer::DealerSource;
 
 use super::columns::{AnyEnvs, Phase, each_size};
@@ -16,7 +16,7 @@ pub enum EnvSlot {
     /// No episode has begun; the environment has this seed.
     Seeded(u64),
     /// No episode has begun; the environment deals this explicit sequence.
-    Sequenced(Arc<[Tetromino]>),
+    Sequenced(Arc<[Piece]>),
 }
 
 /// Why environments do not make a batch.

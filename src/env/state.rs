@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    Chain, Column, Dealer, FallingPiece, Hand, Incoming, MovingPiece, Playfield, Rules, SteeredPiece,
-    Tetromino, is_blocked,
+    Chain, Column, Dealer, FallingPiece, Hand, Incoming, MovingPiece, Piece, Playfield, Rules, SteeredPiece,
+    is_blocked,
 };
 
 use super::columns::{
@@ -26,7 +26,7 @@ pub struct EnvState {
     pub(super) visible: Visible,
     pub(super) falling: Option<FallingPiece>,
     pub(super) steered: Option<SteeredPiece>,
-    pub(super) held: Option<Tetromino>,
+    pub(super) held: Option<Piece>,
     pub(super) chain: (Chain, u64),
     pub(super) incoming: Incoming,
     pub(super) dealer: Dealer,
@@ -48,7 +48,7 @@ impl EnvState {
     }
 
     /// The current piece and the ones after it, as many as there are and are shown.
-    pub fn pieces(&self) -> Vec<Tetromino> {
+    pub fn pieces(&self) -> Vec<Piece> {
         self.visible.pieces().collect()
     }
 
@@ -58,7 +58,7 @@ impl EnvState {
     }
 
     /// The piece that is held.
-    pub fn held(&self) -> Option<Tetromino> {
+    pub fn held(&self) -> Option<Piece> {
         self.held
     }
 
@@ -89,7 +89,7 @@ impl EnvState {
     }
 
     /// The explicit sequence that it deals, if it deals one.
-    pub fn sequence(&self) -> Option<&Arc<[Tetromino]>> {
+    pub fn sequence(&self) -> Option<&Arc<[Piece]>> {
         self.dealer.written()
     }
 
@@ -97,7 +97,7 @@ impl EnvState {
     ///
     /// # Panics
     /// If it is another sequence, or there is none.
-    pub fn share_sequence(&mut self, copy: Arc<[Tetromino]>) {
+    pub fn share_sequence(&mut self, copy: Arc<[Piece]>) {
         self.dealer.share(copy);
     }
 }
@@ -111,12 +111,12 @@ pub struct StartPosition {
     /// The playfield, of the size of the rules.
     pub playfield: Playfield,
     /// The current piece.
-    pub piece: Tetromino,
+    pub piece: Piece,
     /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; the
     /// dealer adds those that are missing.
-    pub queue: Vec<Tetromino>,
+    pub queue: Vec<Piece>,
     /// The piece that is held; none except where the rules let one be held.
-    pub held: Option<Tetromino>,
+    pub held: Option<Piece>,
 }
 
 impl StartPosition {

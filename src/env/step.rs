@@ -5,7 +5,7 @@
 //! current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
-    ActionModel, Chain, Column, Counted, Key, Landed, Placement, Rules, Spin, Tetromino, comes_to_rest, lock,
+    ActionModel, Chain, Column, Counted, Key, Landed, Piece, Placement, Rules, Spin, comes_to_rest, lock,
     settle,
 };
 
@@ -212,7 +212,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// The placement of an action and the piece that it places, if that piece can be placed and has such a placement.
     #[inline(never)] // it is not for the loop of straight drops
-    fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Tetromino, Placement)> {
+    fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Piece, Placement)> {
         let placement = Placement::from_action(action as u32, &config.rules);
         let hand = self.hand(&config.rules, i)?;
         let piece = hand.can_place(&config.rules, &self.playfields[i], placement)?;
@@ -326,7 +326,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         rules: &Rules,
         i: usize,
         (landed, spin): (Landed, Spin),
-        next: Option<Tetromino>,
+        next: Option<Piece>,
     ) -> (f64, Landed) {
         let mut no_chain = (Chain::default(), 0);
         let (chain, attack) = self.chains.get_mut(i).unwrap_or(&mut no_chain);

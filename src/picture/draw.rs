@@ -114,12 +114,12 @@ fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut 
     let current = scene.current.as_ref();
     if let (Some(ghost), Some(current)) = (&scene.ghost, current) {
         for (x, y) in ghost.iter().filter(is_inside).map(at) {
-            marks.push(Mark::Ring { x, y, size, ink: Ink::Dark(current.tetromino.into()) });
+            marks.push(Mark::Ring { x, y, size, ink: Ink::Dark(current.piece.into()) });
         }
     }
     if let Some(current) = current {
         for (x, y) in current.cells.iter().filter(is_inside).map(at) {
-            marks.push(Mark::Block { x, y, size, hue: current.tetromino.into() });
+            marks.push(Mark::Block { x, y, size, hue: current.piece.into() });
         }
     }
     for &row in full_rows {

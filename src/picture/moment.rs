@@ -30,12 +30,12 @@ pub fn moment(replay: &mut Replay, step: usize) -> Moment {
     let placed = scene.ghost.take().zip(scene.current);
     replay.forward();
     let after = replay.scene();
-    let Some((cells, CurrentPiece { tetromino, .. })) = placed else {
+    let Some((cells, CurrentPiece { piece, .. })) = placed else {
         // The action did not exist.
         return Moment { scene: Scene { current: None, ghost: None, ..after }, full_rows: Vec::new() };
     };
     let scene = Scene {
-        current: Some(CurrentPiece { tetromino, cells }),
+        current: Some(CurrentPiece { piece, cells }),
         last: Vec::new(),
         cleared: Vec::new(),
         pieces: after.pieces,

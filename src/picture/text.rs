@@ -58,9 +58,9 @@ fn place(scene: &Scene, row: u8, column: u8) -> Place {
     let here = (row, column);
     let cell = scene.cells.get(row, column);
     match &scene.current {
-        Some(current) if current.cells.contains(&here) => Place::Marked(current.tetromino.into()),
+        Some(current) if current.cells.contains(&here) => Place::Marked(current.piece.into()),
         Some(current) if cell == Cell::Empty && scene.ghost.is_some_and(|ghost| ghost.contains(&here)) => {
-            Place::Ghost(current.tetromino)
+            Place::Ghost(current.piece)
         }
         current => match Hue::of(cell) {
             None => Place::Empty,

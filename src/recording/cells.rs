@@ -1,6 +1,6 @@
 //! A playfield whose cells know where they came from.
 
-use crate::engine::{PieceCells, Playfield, Tetromino};
+use crate::engine::{Piece, PieceCells, Playfield};
 
 /// The row and the column of the cells of a piece, by row, then by column. Rows may be above the playfield.
 pub type SceneCells = PieceCells;
@@ -11,8 +11,8 @@ pub enum Cell {
     /// Nothing.
     #[default]
     Empty,
-    /// A cell of a landed tetromino.
-    Of(Tetromino),
+    /// A cell of a landed piece.
+    Of(Piece),
     /// No piece left it there: it is of the position that the game began from, or of garbage.
     Given,
 }
@@ -69,9 +69,9 @@ impl Cells {
         usize::from(row) * usize::from(self.width) + usize::from(column)
     }
 
-    /// A tetromino comes to rest in four cells, and then rows go: those of these bits.
-    pub fn land(&mut self, tetromino: Tetromino, landed: &SceneCells, cleared_rows: u64) {
-        landed.iter().for_each(|&cell| self.fill(cell, tetromino));
+    /// A piece comes to rest in its cells, and then rows go: those of these bits.
+    pub fn land(&mut self, piece: Piece, landed: &SceneCells, cleared_rows: u64) {
+        landed.iter().for_each(|&cell| self.fill(cell, piece));
         for row in (0..self.height).rev().filter(|row| cleared_rows >> row & 1 == 1) {
             let (start, end) = (self.index(row, 0), self.index(row + 1, 0));
             self.cells.copy_within(end.., start);
@@ -109,11 +109,11 @@ impl Cells {
         }
     }
 
-    /// Fills a cell of a landed tetromino; what sticks out of the top is cut off.
-    fn fill(&mut self, (row, column): (u8, u8), tetromino: Tetromino) {
+    /// Fills a cell of a landed piece; what sticks out of the top is cut off.
+    fn fill(&mut self, (row, column): (u8, u8), piece: Piece) {
         if row < self.height {
             let index = self.index(row, column);
-            self.cells[index] = Cell::Of(tetromino);
+            self.cells[index] = Cell::Of(piece);
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, Landed, MovingPiece, Odds,
-    Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Tetromino, comes_to_rest, land_at,
+    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, Landed, MovingPiece, Odds, Piece,
+    Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -55,10 +55,10 @@ pub struct Course {
     invalid_actions: InvalidActionPolicy,
     dealer: Dealer,
     /// The current piece and the shown ones after it; fewer at the end of explicit pieces.
-    visible: VecDeque<Tetromino>,
+    visible: VecDeque<Piece>,
     /// The current piece on its way down, where keys move it.
     falling: Option<MovingPiece>,
-    held: Option<Tetromino>,
+    held: Option<Piece>,
     playfield: Playfield,
     cells: Cells,
     last: Vec<(u8, u8)>,
@@ -83,7 +83,7 @@ impl Course {
         let rules = setup.rules;
         let mut dealer = setup.dealer();
         let dealt = (0..=rules.preview).map_while(|_| dealer.deal());
-        let mut visible: VecDeque<Tetromino> = dealt.collect();
+        let mut visible: VecDeque<Piece> = dealt.collect();
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let held = setup.start.as_ref().and_then(|start| start.held);
         if let Some(start) = &setup.start {
@@ -131,17 +131,17 @@ impl Course {
     }
 
     /// The piece in play; none once the game has ended.
-    pub fn piece(&self) -> Option<Tetromino> {
+    pub fn piece(&self) -> Option<Piece> {
         if self.end.is_none() { self.visible.front().copied() } else { None }
     }
 
     /// The next pieces, as many as the rules show.
-    pub fn next(&self) -> impl Iterator<Item = Tetromino> {
+    pub fn next(&self) -> impl Iterator<Item = Piece> {
         self.visible.iter().copied().skip(1)
     }
 
     /// The piece that is held.
-    pub fn held(&self) -> Option<Tetromino> {
+    pub fn held(&self) -> Option<Piece> {
         self.held
     }
 
@@ -157,7 +157,7 @@ impl Course {
         Rules { hold: self.rules.hold && !is_swapped, ..self.rules }
     }
 
-    /// How likely each tetromino is to follow those.
+    /// How likely each piece is to follow those.
     pub fn odds(&self) -> Odds {
         self.dealer.odds()
     }
@@ -221,10 +221,10 @@ impl Course {
     }
 
     fn current(&self) -> Option<CurrentPiece> {
-        let tetromino = self.piece()?;
+        let piece = self.piece()?;
         Some(match self.falling {
-            Some(falling) => CurrentPiece { tetromino, cells: falling.cells() },
-            None => CurrentPiece::appearing(tetromino, &self.rules),
+            Some(falling) => CurrentPiece { piece, cells: falling.cells() },
+            None => CurrentPiece::appearing(piece, &self.rules),
         })
     }
 
@@ -347,7 +347,7 @@ impl Course {
     }
 
     /// A piece comes to rest, and the next one appears.
-    fn land(&mut self, (piece, spin): (Tetromino, Spin), shape: &Shape, row: u8, column: u8) -> u8 {
+    fn land(&mut self, (piece, spin): (Piece, Spin), shape: &Shape, row: u8, column: u8) -> u8 {
         let rules = self.rules;
         let landing = land_at(&rules, &self.playfield, shape, row, column);
         self.visible.pop_front();
@@ -383,7 +383,7 @@ impl Course {
     /// Puts the current piece where pieces begin to fall, if keys move it.
     fn appear(&mut self) {
         let Rules { width, height, .. } = self.rules;
-        let spawn = |&piece: &Tetromino| match self.rules.steers() {
+        let spawn = |&piece: &Piece| match self.rules.steers() {
             true => SteeredPiece::spawn(&self.rules, &self.playfield, piece).into(),
             false => FallingPiece::spawn(piece, width, height).into(),
         };

@@ -4,7 +4,7 @@
 //! Beside them stand the lines of every landing and how the game ended, so that a replay can be checked. A [`Recorder`] makes
 //! one, action by action, and takes actions back. A [`Replay`] walks through one, forward and back.
 //!
-//! The engine's playfield knows full and empty cells only. Here the cells know which tetromino they came from: a
+//! The engine's playfield knows full and empty cells only. Here the cells know which piece they came from: a
 //! [`Course`] is a game with its colours, and a [`Scene`] is all that a viewer draws of it.
 //!
 //! This module knows no files, no messages, no colours of a screen, and not who played.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::engine::{Dealer, Playfield, Rules, RulesError, Tetromino};
+use crate::engine::{Dealer, Piece, Playfield, Rules, RulesError};
 use crate::env::{InvalidActionPolicy, PositionError, StartPosition};
 
 /// A game that was played.
@@ -42,7 +42,7 @@ pub enum Pieces {
     /// The seed of the episode.
     Seed(u64),
     /// Explicit pieces, at least one. The game ends behind the last one.
-    Sequence(Arc<[Tetromino]>),
+    Sequence(Arc<[Piece]>),
 }
 
 /// What came of a game.

@@ -1,6 +1,6 @@
 //! What a viewer draws of a game.
 
-use crate::engine::{Rules, Tetromino, appears};
+use crate::engine::{Piece, Rules, appears};
 
 use super::cells::{Cells, SceneCells};
 use super::record::Ending;
@@ -19,9 +19,9 @@ pub struct Scene {
     /// Where the current piece would come to rest: by the next action of a replay, or as a viewer sets it.
     pub ghost: Option<SceneCells>,
     /// The next pieces, as many as the rules show.
-    pub next: Vec<Tetromino>,
+    pub next: Vec<Piece>,
     /// The piece that is held.
-    pub held: Option<Tetromino>,
+    pub held: Option<Piece>,
     /// The lines of garbage that wait: those that may rise with the current piece, with the one after it, and so on. Empty where
     /// the rules have none.
     pub garbage: Vec<u8>,
@@ -41,15 +41,15 @@ pub struct Scene {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentPiece {
     /// Which.
-    pub tetromino: Tetromino,
+    pub piece: Piece,
     /// Where it is: on its way down where keys move it, else where it appears. They may overlap full cells there.
     pub cells: SceneCells,
 }
 
 impl CurrentPiece {
     /// A piece where it appears.
-    pub fn appearing(tetromino: Tetromino, rules: &Rules) -> CurrentPiece {
-        let (shape, row, column) = appears(rules, tetromino);
-        CurrentPiece { tetromino, cells: shape.cells_at(row, column) }
+    pub fn appearing(piece: Piece, rules: &Rules) -> CurrentPiece {
+        let (shape, row, column) = appears(rules, piece);
+        CurrentPiece { piece, cells: shape.cells_at(row, column) }
     }
 }

@@ -11,8 +11,8 @@ use super::actions::Actions;
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Placement, PlayfieldOf, Rules,
-    SteeredPiece, Tetromino, TopOut,
+    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Piece, Placement, PlayfieldOf,
+    Rules, SteeredPiece, TopOut,
 };
 use crate::features::kernel::{
     Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
@@ -26,7 +26,7 @@ pub struct Episode {
     dealer: Dealer,
     rng: AgentRng,
     /// The piece that is held.
-    held: Option<Tetromino>,
+    held: Option<Piece>,
     /// The garbage that waits.
     incoming: Incoming,
     /// The piece that has been dealt and has not landed yet, between two slices.
@@ -50,7 +50,7 @@ pub struct Bounds {
 #[derive(Clone, Debug)]
 enum Turn {
     /// Its agent thinks.
-    Choosing(Tetromino, Thought),
+    Choosing(Piece, Thought),
     /// It falls, and keys are pressed as its agent decided.
     Falling(FallingPiece, Decision),
     /// The same where keys steer it.
@@ -155,14 +155,7 @@ impl Episode {
     }
 
     /// The agent thinks, and plays if it has made its choice.
-    fn think(
-        &mut self,
-        rules: &Rules,
-        agent: &Agent,
-        kernel: Kernel,
-        piece: Tetromino,
-        mut thought: Thought,
-    ) {
+    fn think(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, piece: Piece, mut thought: Thought) {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
         let Game { playfield, lines, .. } = &self.game;
@@ -191,7 +184,7 @@ impl Episode {
     }
 
     /// Holds a piece, and returns the one that is placed in its place: the one that was held, or the next one.
-    fn hold(&mut self, piece: Tetromino) -> Tetromino {
+    fn hold(&mut self, piece: Piece) -> Piece {
         let next = || self.dealer.deal().expect("a piece that was shown");
         self.held.replace(piece).unwrap_or_else(next)
     }
@@ -266,7 +259,7 @@ const WAY: u64 = 64;
 /// What is known of the pieces after the current one: those that the rules show, in the room given, fewer at the end of a
 /// written sequence; and the odds of the one after them.
 #[inline]
-fn ahead<'a>(dealer: &Dealer, rules: &Rules, room: &'a mut [Tetromino; MAX_PREVIEW as usize]) -> Ahead<'a> {
+fn ahead<'a>(dealer: &Dealer, rules: &Rules, room: &'a mut [Piece; MAX_PREVIEW as usize]) -> Ahead<'a> {
     if rules.preview == 0 {
         return Ahead { shown: &[], odds: dealer.odds() };
     }
@@ -317,7 +310,7 @@ trait Placer<L: Lanes> {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<L::Word, N>,
-        piece: Tetromino,
+        piece: Piece,
         dealer: &Dealer,
     ) -> Placement;
 }
@@ -339,7 +332,7 @@ impl<L: Lanes> Placer<L> for Chooser<'_, L> {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<L::Word, N>,
-        piece: Tetromino,
+        piece: Piece,
         _: &Dealer,
     ) -> Placement {
         Chooser::place(self, playfield, rules.shapes(piece), rules.top_out)
@@ -370,7 +363,7 @@ impl<L: Lanes> Placer<L> for Foresight<'_, L> {
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<L::Word, N>,
-        piece: Tetromino,
+        piece: Piece,
         dealer: &Dealer,
     ) -> Placement {
         let mut room = [piece; MAX_PREVIEW as usize];

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Dealer, End, Game, Rules, Tetromino, episode_seed};
+use crate::engine::{Dealer, End, Game, Piece, Rules, episode_seed};
 use crate::pool::Lane;
 
 /// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
@@ -37,7 +37,7 @@ pub enum Deal {
         columns: usize,
     },
     /// Every policy plays all of these written sequences.
-    Sequences(Vec<Arc<[Tetromino]>>),
+    Sequences(Vec<Arc<[Piece]>>),
 }
 
 impl Deal {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::engine::Tetromino;
+use crate::engine::Piece;
 use crate::env::EnvBatch;
 use crate::wire::session::SessionConfig;
 
@@ -33,7 +33,7 @@ pub(super) struct Memory {
     /// The environments alone.
     envs: u64,
     /// The one copy of each sequence, by a digest of its pieces. Only a hostile caller gets equal digests of different ones.
-    sequences: HashMap<u128, Vec<Arc<[Tetromino]>>>,
+    sequences: HashMap<u128, Vec<Arc<[Piece]>>>,
     /// For the kept answer.
     kept: Option<Share>,
 }
@@ -53,11 +53,7 @@ impl Memory {
 
     /// The session's copy of a sequence from this field. A new sequence takes room, and [`Memory::settle`] gives back the
     /// room of sequences that no environment deals in the end.
-    pub fn share(
-        &mut self,
-        field: &'static str,
-        sequence: &Arc<[Tetromino]>,
-    ) -> Result<Arc<[Tetromino]>, Refusal> {
+    pub fn share(&mut self, field: &'static str, sequence: &Arc<[Piece]>) -> Result<Arc<[Piece]>, Refusal> {
         let pieces: Vec<u8> = sequence.iter().map(|piece| piece.number()).collect();
         let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
         if let Some(known) = alike.iter().find(|known| *known == sequence) {
@@ -100,7 +96,7 @@ impl Memory {
     }
 }
 
-fn bytes_of(sequence: &Arc<[Tetromino]>) -> u64 {
+fn bytes_of(sequence: &Arc<[Piece]>) -> u64 {
     SEQUENCE_BYTES + sequence.len() as u64
 }
 

@@ -1,4 +1,4 @@
-//! The environments of a session that callers watch, with the tetromino that each cell came from.
+//! The environments of a session that callers watch, with the piece that each cell came from.
 //!
 //! An environment's playfield knows full and empty cells only. While at least one caller watches it, what lands in it is
 //! coloured here too, by the call that made it land: tens of nanoseconds a step for each watched environment, and nothing for
@@ -143,9 +143,9 @@ impl WatchedEnv {
         let episode = batch.episode(env_id);
         let goes_on = stepped.is_some() && episode == self.episode && self.phase == EpisodePhase::Running;
         if goes_on && pieces == self.pieces + 1 {
-            let LandedPiece { tetromino, cells, cleared_rows } =
+            let LandedPiece { piece, cells, cleared_rows } =
                 batch.last_landing(env_id).expect("a piece has landed");
-            self.cells.land(tetromino, &cells, cleared_rows);
+            self.cells.land(piece, &cells, cleared_rows);
             self.cells.rise(&batch.playfield(env_id), batch.incoming(env_id).just_risen);
         } else if !goes_on || pieces != self.pieces {
             if let Some(stepped) = stepped {

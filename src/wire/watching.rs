@@ -89,9 +89,9 @@ pub fn encode_env(
     let pieces = batch.pieces(env_id);
     let falling = batch.falling(env_id).filter(|_| phase == EpisodePhase::Running);
     let current = pieces.first().filter(|_| phase == EpisodePhase::Running);
-    let current = current.map(|&tetromino| match falling {
-        Some(falling) => CurrentPiece { tetromino, cells: falling.cells() },
-        None => CurrentPiece::appearing(tetromino, rules),
+    let current = current.map(|&piece| match falling {
+        Some(falling) => CurrentPiece { piece, cells: falling.cells() },
+        None => CurrentPiece::appearing(piece, rules),
     });
     let ghost = falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id)));
     let last = batch.last_landing(env_id);
@@ -111,7 +111,7 @@ pub fn encode_env(
         episode_return: statistics.episode_return,
         cells: cells.rows().flatten().map(|cell| encode_cell(cell, letters)).collect(),
         last_cells: encode_pairs(&last.unwrap_or_default()),
-        piece: letters.written(&current.map(|current| current.tetromino)),
+        piece: letters.written(&current.map(|current| current.piece)),
         piece_cells: encode_pairs(current.as_ref().map_or(&[], |current| &current.cells)),
         ghost_cells: encode_pairs(ghost.as_ref().map_or(&[], |ghost| ghost)),
         queue: letters.written(pieces.iter().skip(1)),
@@ -133,7 +133,7 @@ fn encode_phase(phase: EpisodePhase) -> pb::EpisodePhase {
 fn encode_cell(cell: &Cell, pieces: &PieceSet) -> u8 {
     match cell {
         Cell::Empty => 0,
-        Cell::Of(tetromino) => 1 + tetromino.number(),
+        Cell::Of(piece) => 1 + piece.number(),
         Cell::Given => 1 + pieces.len() as u8,
     }
 }
@@ -158,10 +158,10 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
         rules.pieces.parse_sequence(letters).map_err(|error| DecodeError::field(field, error.to_string()))
     };
     let current = match letters("piece", &env.piece)?.first() {
-        Some(&tetromino) => {
+        Some(&piece) => {
             let cells = decode_cells_of_piece("piece_cells", &env.piece_cells, rules)?;
             let cells = cells.ok_or_else(|| DecodeError::missing("piece_cells"))?;
-            Some(CurrentPiece { tetromino, cells })
+            Some(CurrentPiece { piece, cells })
         }
         None => None,
     };

@@ -33,9 +33,8 @@ fn course(rules: Rules, pieces: &str, actions: &[u16]) -> Course {
 
 /// An O in the left corner, then an I upright at the right wall; a T is held, another one is its ghost.
 fn scene() -> Scene {
-    let tetromino = Tetromino::T;
     Scene {
-        current: Some(CurrentPiece { tetromino, cells: four([(3, 1), (4, 0), (4, 1), (4, 2)]) }),
+        current: Some(CurrentPiece { piece: Tetromino::T, cells: four([(3, 1), (4, 0), (4, 1), (4, 2)]) }),
         ghost: Some(four([(1, 2), (2, 0), (2, 1), (2, 2)])),
         ..course(Rules::simplified(4, 5), "OIT", &[0, 3]).scene()
     }

@@ -2,13 +2,13 @@
 //!
 //! `clients/typescript/page/aim.ts` is its twin for the page at `/`.
 
-use crate::engine::{OrientationTable, Placement, PlacementSet, Rules, Spin, Spot, Tetromino, placements};
+use crate::engine::{OrientationTable, Piece, Placement, PlacementSet, Rules, Spin, Spot, placements};
 use crate::recording::{Course, SceneCells};
 
 /// A piece in a person's hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
-    tetromino: Tetromino,
+    piece: Piece,
     /// Whether the current piece is held for it.
     hold: bool,
     orientation: u8,
@@ -24,17 +24,17 @@ impl Aim {
         Aim::of(course, course.piece()?, false)
     }
 
-    fn of(course: &Course, tetromino: Tetromino, hold: bool) -> Option<Aim> {
+    fn of(course: &Course, piece: Piece, hold: bool) -> Option<Aim> {
         let rules = course.rules();
-        let orientation = placements(rules, course.playfield(), tetromino).nth(0)?.orientation;
-        let shape = &rules.shapes(tetromino)[usize::from(orientation)];
+        let orientation = placements(rules, course.playfield(), piece).nth(0)?.orientation;
+        let shape = &rules.shapes(piece)[usize::from(orientation)];
         let (column, _) = shape.spawn(rules.width, rules.height);
-        Some(Aim { tetromino, hold, orientation, middle: middle(column, shape.width), depth: 0 })
+        Some(Aim { piece, hold, orientation, middle: middle(column, shape.width), depth: 0 })
     }
 
     /// The piece.
-    pub fn tetromino(&self) -> Tetromino {
-        self.tetromino
+    pub fn piece(&self) -> Piece {
+        self.piece
     }
 
     /// Holds the piece in play and takes the other one, or takes it back; returns whether that can be done.
@@ -42,7 +42,7 @@ impl Aim {
         let Some(hand) = course.hand() else { return false };
         let other = hand.other_on(course.rules(), course.playfield());
         let taken = if self.hold { Some(hand.current) } else { other };
-        let swapped = taken.and_then(|tetromino| Aim::of(course, tetromino, !self.hold));
+        let swapped = taken.and_then(|piece| Aim::of(course, piece, !self.hold));
         *self = swapped.unwrap_or(*self);
         swapped.is_some()
     }
@@ -56,8 +56,8 @@ impl Aim {
     /// The placements of the column that it is over, or of the nearest one that has any.
     fn of_column(&self, course: &Course) -> Vec<Placement> {
         let rules = course.rules();
-        let all = placements(rules, course.playfield(), self.tetromino);
-        let width = rules.shapes(self.tetromino)[usize::from(self.orientation)].width;
+        let all = placements(rules, course.playfield(), self.piece);
+        let width = rules.shapes(self.piece)[usize::from(self.orientation)].width;
         let wanted = (self.middle - i16::from(width)).div_euclid(2);
         let of_it: Vec<Placement> =
             all.iter().filter(|placement| placement.orientation == self.orientation).collect();
@@ -77,7 +77,7 @@ impl Aim {
     pub fn cells(&self, course: &Course) -> SceneCells {
         let rules = course.rules();
         let placement = self.placement(course);
-        let shape = &rules.shapes(self.tetromino)[usize::from(self.orientation)];
+        let shape = &rules.shapes(self.piece)[usize::from(self.orientation)];
         shape.cells_at(rules.visible_rows().saturating_sub(shape.height), placement.column)
     }
 
@@ -85,8 +85,8 @@ impl Aim {
     pub fn shift(&mut self, course: &Course, to_the_right: bool) {
         let Placement { orientation, column, .. } = self.placement(course);
         let rules = course.rules();
-        let shape = &rules.shapes(self.tetromino)[usize::from(orientation)];
-        let columns = placements(rules, course.playfield(), self.tetromino).columns(orientation);
+        let shape = &rules.shapes(self.piece)[usize::from(orientation)];
+        let columns = placements(rules, course.playfield(), self.piece).columns(orientation);
         let has_placement = |column: &u8| columns >> column & 1 == 1;
         let next = if to_the_right {
             (column + 1..rules.width).find(has_placement)
@@ -99,10 +99,10 @@ impl Aim {
 
     /// Turns it by a quarter, or further to where it has a placement.
     pub fn turn(&mut self, course: &Course, clockwise: bool) {
-        let all = placements(course.rules(), course.playfield(), self.tetromino);
+        let all = placements(course.rules(), course.playfield(), self.piece);
         self.depth = 0;
         loop {
-            self.orientation = turned(course.rules(), self.tetromino, self.orientation, clockwise);
+            self.orientation = turned(course.rules(), self.piece, self.orientation, clockwise);
             if exists(&all, self.orientation) {
                 return;
             }
@@ -124,8 +124,8 @@ fn exists(all: &PlacementSet, orientation: u8) -> bool {
 }
 
 /// The orientation after a quarter turn; shapes that look the same have one.
-fn turned(rules: &Rules, tetromino: Tetromino, orientation: u8, clockwise: bool) -> u8 {
-    let num_orientations = rules.shapes(tetromino).len() as u8;
+fn turned(rules: &Rules, piece: Piece, orientation: u8, clockwise: bool) -> u8 {
+    let num_orientations = rules.shapes(piece).len() as u8;
     if num_orientations < 4 {
         return (orientation + 1) % num_orientations;
     }

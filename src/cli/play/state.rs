@@ -287,8 +287,8 @@ impl Play {
         let course = self.course();
         let scene = Scene { ghost: self.ghost(), ..course.scene() };
         let (Some(aim), Some(_)) = (&self.aim, course.piece()) else { return scene };
-        let tetromino = aim.tetromino();
-        Scene { current: Some(CurrentPiece { tetromino, cells: aim.cells(course) }), ..scene }
+        let piece = aim.piece();
+        Scene { current: Some(CurrentPiece { piece, cells: aim.cells(course) }), ..scene }
     }
 
     fn words(&self) -> Vec<String> {

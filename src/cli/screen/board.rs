@@ -53,19 +53,19 @@ impl Board<'_> {
         let scene = self.scene;
         if let Some(current) = &scene.current {
             if is_of(&current.cells) {
-                return ScreenCell::Current(current.tetromino);
+                return ScreenCell::Current(current.piece);
             }
             if self.hint.is_some_and(|cells| is_of(&cells)) {
                 return ScreenCell::Hint;
             }
             if scene.ghost.is_some_and(|cells| is_of(&cells)) {
-                return ScreenCell::Ghost(current.tetromino);
+                return ScreenCell::Ghost(current.piece);
             }
         }
         match scene.cells.get(row, column) {
             Cell::Empty => ScreenCell::Empty,
-            Cell::Of(tetromino) if is_of(&scene.last) => ScreenCell::Last(tetromino),
-            Cell::Of(tetromino) => ScreenCell::Landed(Some(tetromino)),
+            Cell::Of(piece) if is_of(&scene.last) => ScreenCell::Last(piece),
+            Cell::Of(piece) => ScreenCell::Landed(Some(piece)),
             Cell::Given => ScreenCell::Landed(None),
         }
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-use crate::engine::Tetromino;
+use crate::engine::{Piece, Tetromino};
 
 /// A set of colours, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -24,14 +24,14 @@ pub enum Palette {
 pub enum ScreenCell {
     /// Nothing.
     Empty,
-    /// A landed cell: of a tetromino, or one that the game began with or that rose.
-    Landed(Option<Tetromino>),
+    /// A landed cell: of a piece, or one that the game began with or that rose.
+    Landed(Option<Piece>),
     /// A cell of the piece that landed last.
-    Last(Tetromino),
+    Last(Piece),
     /// A cell of the piece in play.
-    Current(Tetromino),
+    Current(Piece),
     /// Where the piece in play would come to rest.
-    Ghost(Tetromino),
+    Ghost(Piece),
     /// Where a hint would have it.
     Hint,
 }
@@ -43,13 +43,13 @@ impl Palette {
     }
 
     /// The colour of a piece; none without colours. From the eighth piece of a set on they begin again.
-    pub fn colour(self, tetromino: Tetromino) -> Color {
+    pub fn colour(self, piece: Piece) -> Color {
         let colours = match self {
             Palette::Usual => [44, 220, 134, 167, 71, 69, 208],
             Palette::ColourBlind => [74, 227, 175, 166, 36, 25, 178],
             Palette::Ascii => return Color::Reset,
         };
-        Color::Indexed(colours[tetromino.index() % colours.len()])
+        Color::Indexed(colours[piece.index() % colours.len()])
     }
 
     /// A bar of something that is about to come.
@@ -77,7 +77,7 @@ impl Palette {
             ScreenCell::Empty => (" ·", plain.fg(Color::Indexed(238))),
             ScreenCell::Landed(_) | ScreenCell::Current(_) => ("  ", plain.bg(self.full(cell))),
             ScreenCell::Last(_) => ("[]", plain.fg(Color::Indexed(16)).bg(self.full(cell))),
-            ScreenCell::Ghost(tetromino) => ("[]", plain.fg(self.colour(tetromino))),
+            ScreenCell::Ghost(piece) => ("[]", plain.fg(self.colour(piece))),
             ScreenCell::Hint => ("<>", plain.fg(self.full(cell)).add_modifier(Modifier::BOLD)),
         }
     }
@@ -101,9 +101,9 @@ impl Palette {
     /// The colour of a cell that is not empty.
     fn full(self, cell: ScreenCell) -> Color {
         match cell {
-            ScreenCell::Last(tetromino)
-            | ScreenCell::Current(tetromino)
-            | ScreenCell::Landed(Some(tetromino)) => self.colour(tetromino),
+            ScreenCell::Last(piece) | ScreenCell::Current(piece) | ScreenCell::Landed(Some(piece)) => {
+                self.colour(piece)
+            }
             ScreenCell::Landed(None) => Color::Indexed(245),
             ScreenCell::Empty | ScreenCell::Ghost(_) => Color::Indexed(240),
             ScreenCell::Hint => Color::Indexed(231),

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::palette::{Palette, ScreenCell};
 use crate::cli::numbers::{grouped, short};
-use crate::engine::{ActionModel, Rules, Shape, Tetromino};
+use crate::engine::{ActionModel, Piece, Rules, Shape};
 use crate::recording::Scene;
 
 /// Columns of a panel.
@@ -50,9 +50,8 @@ impl Panel<'_> {
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
         let mut lines = Lines { area, y: area.y, buffer, palette };
-        let piece = scene
-            .current
-            .map_or("-".to_owned(), |current| rules.pieces.letter(current.tetromino).to_string());
+        let piece =
+            scene.current.map_or("-".to_owned(), |current| rules.pieces.letter(current.piece).to_string());
         lines.pair("piece", &piece);
         if rules.hold {
             lines.pair(
@@ -74,8 +73,8 @@ impl Panel<'_> {
         if drawn > 0 {
             lines.y += 1;
             lines.label("next");
-            for &tetromino in &scene.next[..drawn] {
-                lines.piece(lying(rules, tetromino), tetromino);
+            for &piece in &scene.next[..drawn] {
+                lines.piece(lying(rules, piece), piece);
             }
         }
         let letters = rules.pieces.written(&scene.next[drawn..]);
@@ -97,8 +96,8 @@ fn waiting(garbage: &[u8]) -> String {
 }
 
 /// The lowest of its shapes, the first of equals.
-fn lying(rules: &Rules, tetromino: Tetromino) -> &'static Shape {
-    let shapes = rules.shapes(tetromino).iter();
+fn lying(rules: &Rules, piece: Piece) -> &'static Shape {
+    let shapes = rules.shapes(piece).iter();
     shapes.min_by_key(|shape| shape.height).expect("a piece has a shape")
 }
 
@@ -131,8 +130,8 @@ impl Lines<'_> {
     }
 
     /// A shape in cells of two columns, and an empty line.
-    fn piece(&mut self, shape: &Shape, tetromino: Tetromino) {
-        let (text, style) = self.palette.wide(ScreenCell::Current(tetromino));
+    fn piece(&mut self, shape: &Shape, piece: Piece) {
+        let (text, style) = self.palette.wide(ScreenCell::Current(piece));
         let cells = shape.cells_at(0, 0);
         for row in (0..shape.height).rev() {
             for (_, column) in cells.iter().filter(|cell| cell.0 == row) {

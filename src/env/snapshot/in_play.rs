@@ -62,7 +62,7 @@ impl Reader<'_> {
         rules: &Rules,
         playfield: &Playfield,
         visible: &Visible,
-        held: Option<Tetromino>,
+        held: Option<Piece>,
         ended: bool,
     ) -> Result<Option<SteeredPiece>, SnapshotError> {
         let (Some(timing), Some(tetromino)) = (rules.timing, visible.current()) else { return Ok(None) };

@@ -225,7 +225,7 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
         let pieces = env.statistics(0).pieces;
         // What is in play is what the environment shows.
         let scene = recorder.course().scene();
-        assert_eq!((scene.current.unwrap().tetromino, &scene.next[..]), (piece, &env.pieces(0)[1..]));
+        assert_eq!((scene.current.unwrap().piece, &scene.next[..]), (piece, &env.pieces(0)[1..]));
         if let Some(falling) = env.falling(0) {
             assert_eq!(scene.current.unwrap().cells, falling.cells());
         }

@@ -107,7 +107,7 @@ fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
     assert_eq!(env.cells, bytes(course), "{at}");
     assert_eq!(env.last_cells, pairs(&scene.last), "{at}");
     let current = scene.current.filter(|_| env.phase() == pb::EpisodePhase::Running);
-    assert_eq!(env.piece, current.map(|piece| piece.tetromino.to_string()).unwrap_or_default(), "{at}");
+    assert_eq!(env.piece, current.map(|current| current.piece.to_string()).unwrap_or_default(), "{at}");
     assert_eq!(env.piece_cells, current.map(|piece| pairs(&piece.cells)).unwrap_or_default(), "{at}");
     let ghost = scene.ghost.filter(|_| current.is_some());
     assert_eq!(env.ghost_cells, ghost.map(|ghost| pairs(&ghost)).unwrap_or_default(), "{at}");
