@@ -103,7 +103,10 @@ impl ExpectationAgent {
             self.or_lost(self.linear.choose_of_hand(kernel, &after).score)
         };
         match *sight.next {
-            [] => mean(&rules.pieces, sight.odds, score),
+            [] => {
+                let bests = of_all(&rules.pieces, sight.odds, score);
+                sight.odds.cautious_mean(&bests[..rules.pieces.len()], self.expectation.caution)
+            }
             [piece, ..] if pieces == 1 || landing.terminal || is_blocked(rules, playfield, piece) => {
                 score(piece)
             }
@@ -122,11 +125,11 @@ impl ExpectationAgent {
     }
 }
 
-/// The mean over the pieces that can come.
-fn mean(pieces: &PieceSet, odds: Odds, number: impl Fn(Piece) -> f64) -> f64 {
+/// A number for each of the pieces that can come, 0 for the others.
+fn of_all(pieces: &PieceSet, odds: Odds, number: impl Fn(Piece) -> f64) -> [f64; MAX_PIECES] {
     let mut numbers = [0.0; MAX_PIECES];
     for piece in pieces.iter().filter(|piece| odds.of(*piece) > 0) {
         numbers[piece.index()] = number(piece);
     }
-    odds.mean(&numbers[..pieces.len()])
+    numbers
 }

@@ -33,6 +33,10 @@ pub struct ExpectationArgs {
     /// Which terms of a placement count if another piece follows [default: landing]
     #[arg(long, value_name = "WHICH", requires = "expectation")]
     pub expectation_terms: Option<TermsName>,
+
+    /// Standard deviations by which a hidden piece counts less than its mean, 0 to 10 [default: 0]
+    #[arg(long, value_name = "DEVIATIONS", requires = "expectation", allow_negative_numbers = true)]
+    pub caution: Option<f64>,
 }
 
 /// Which terms of a placement count.
@@ -61,6 +65,13 @@ pub struct ExpectationNote {
     pub discount: f64,
     /// Which terms of a placement count if another piece follows.
     pub terms: TermsName,
+    /// Standard deviations by which a hidden piece counts less than its mean. Files from before it existed have none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub caution: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl ExpectationArgs {
@@ -73,6 +84,7 @@ impl ExpectationArgs {
             lost_piece: self.lost_piece.unwrap_or(default.lost_piece),
             discount: self.discount.unwrap_or(default.discount),
             terms: self.expectation_terms.unwrap_or(TermsName::Landing),
+            caution: self.caution.unwrap_or(default.caution),
         })
     }
 }
@@ -80,12 +92,12 @@ impl ExpectationArgs {
 impl ExpectationNote {
     /// The expectation, as a request takes it.
     pub fn expectation(&self) -> Expectation {
-        let ExpectationNote { pieces, placements, lost_piece, discount, terms } = *self;
+        let ExpectationNote { pieces, placements, lost_piece, discount, terms, caution } = *self;
         let terms = match terms {
             TermsName::Landing => Terms::Landing,
             TermsName::All => Terms::All,
             TermsName::None => Terms::None,
         };
-        Expectation { pieces, placements, lost_piece, discount, terms }
+        Expectation { pieces, placements, lost_piece, discount, terms, caution }
     }
 }

@@ -87,6 +87,26 @@ impl Odds {
         }
         sum / total
     }
+
+    /// The mean less so many standard deviations: of two prospects with the same mean, the surer one is worth more. The
+    /// variance is the mean of the squares of what lies between a number and the mean, each odds times difference times
+    /// difference, added up and divided like the mean itself. With 0 it is the mean, to the bit.
+    #[inline]
+    pub fn cautious_mean(&self, numbers: &[f64], caution: f64) -> f64 {
+        let mean = self.mean(numbers);
+        if caution == 0.0 {
+            return mean;
+        }
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (odds, number) in self.0.iter().zip(numbers) {
+            if *odds > 0 {
+                let apart = number - mean;
+                sum += f64::from(*odds) * apart * apart;
+                total += f64::from(*odds);
+            }
+        }
+        mean - caution * (sum / total).sqrt()
+    }
 }
 
 /// The piece sequence of one episode, and how far it has been dealt.

@@ -42,15 +42,18 @@ pub(super) fn decode(
             Ok(pb::ExpectationTerms::None) => Terms::None,
             Err(_) => return Err(DecodeError::without_a_meaning("terms", message.terms)),
         };
-        // Both were checked: they fit.
-        Ok(Expectation { pieces: pieces as u8, placements: placements as u8, lost_piece, discount, terms })
+        let caution = message.caution.unwrap_or(default.caution);
+        check("caution", caution, 0.0, Expectation::MOST_CAUTION)?;
+        // They were checked, so they fit.
+        let (pieces, placements) = (pieces as u8, placements as u8);
+        Ok(Expectation { pieces, placements, lost_piece, discount, terms, caution })
     })();
     decoded.in_field("expectation").map(Some)
 }
 
 /// An expectation with every field.
 pub fn encode(expectation: &Expectation) -> pb::Expectation {
-    let Expectation { pieces, placements, lost_piece, discount, terms } = *expectation;
+    let Expectation { pieces, placements, lost_piece, discount, terms, caution } = *expectation;
     let terms = match terms {
         Terms::Landing => pb::ExpectationTerms::Landing,
         Terms::All => pb::ExpectationTerms::All,
@@ -62,6 +65,7 @@ pub fn encode(expectation: &Expectation) -> pb::Expectation {
         lost_piece: Some(lost_piece),
         discount: Some(discount),
         terms: terms.into(),
+        caution: Some(caution),
     }
 }
 

@@ -181,6 +181,7 @@ async fn an_expectation_is_asked_for_in_three_ways() {
         lost_piece: Some(-10.5),
         discount: Some(0.75),
         terms: pb::ExpectationTerms::All.into(),
+        caution: Some(0.25),
     });
     let dt_10 = Controller::named("dt-10").unwrap();
     let features = Some(pb::FeatureSelection { set: "thiery9".to_owned(), ..Default::default() });
@@ -212,9 +213,15 @@ async fn an_expectation_is_asked_for_in_three_ways() {
     let [by_name, with_weights, with_defaults] = &answer.started.agents[..] else { panic!("three agents") };
     assert_eq!((by_name.expectation, with_weights.expectation), (expectation, expectation));
     let defaults = with_defaults.expectation.unwrap();
-    let expected = (Some(1), Some(8), Some(-100.0), Some(1.0), pb::ExpectationTerms::Landing);
-    let pb::Expectation { pieces, placements, lost_piece, discount, .. } = defaults;
-    assert_eq!((pieces, placements, lost_piece, discount, defaults.terms()), expected);
+    let expected = pb::Expectation {
+        pieces: Some(1),
+        placements: Some(8),
+        lost_piece: Some(-100.0),
+        discount: Some(1.0),
+        terms: pb::ExpectationTerms::Landing.into(),
+        caution: Some(0.0),
+    };
+    assert_eq!(defaults, expected);
 
     let evaluation = Evaluation {
         rules: Rules { width: 8, height: 9, preview: 2, ..Rules::preset("leiden").unwrap() },
@@ -224,6 +231,7 @@ async fn an_expectation_is_asked_for_in_three_ways() {
             lost_piece: -10.5,
             discount: 0.75,
             terms: Terms::All,
+            caution: 0.25,
         })],
         deal: Deal::Common(vec![3, 1, 4]),
         episodes_per_seed: 1,
@@ -302,6 +310,7 @@ async fn an_expectation_has_bounds() {
         lost_piece: Some(-1e6),
         discount: Some(0.0),
         terms: pb::ExpectationTerms::None.into(),
+        caution: Some(10.0),
     };
     for (preview, expectation, field) in [
         (2, edge, ""),
@@ -323,6 +332,9 @@ async fn an_expectation_has_bounds() {
         (2, pb::Expectation { discount: Some(1.5), ..default }, "discount"),
         (2, pb::Expectation { discount: Some(f64::NAN), ..default }, "discount"),
         (2, pb::Expectation { terms: 4, ..default }, "terms"),
+        (2, pb::Expectation { caution: Some(-0.5), ..default }, "caution"),
+        (2, pb::Expectation { caution: Some(10.5), ..default }, "caution"),
+        (2, pb::Expectation { caution: Some(f64::NAN), ..default }, "caution"),
     ] {
         let asked = request(vec![pb::Agent { expectation: Some(expectation), ..named("dt-10") }]);
         let rules = pb::Rules { preview: Some(preview), ..asked.rules.clone().unwrap() };

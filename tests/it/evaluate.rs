@@ -339,6 +339,10 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
         &["expectation.discount", "is 2, expected 0 to 1"],
     );
     says(
+        &refused(&["--controller", "bcts", "--expectation", "--caution", "-1"], 2),
+        &["expectation.caution", "is -1, expected 0 to 10"],
+    );
+    says(
         &refused(&["--controller", "bcts", "--expectation", "--expectation-pieces", "3"], 2),
         &["3", "1..=2"],
     );

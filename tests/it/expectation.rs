@@ -98,7 +98,11 @@ impl Plain<'_> {
         let next = match shown {
             [] => {
                 let total: f64 = odds.iter().map(|(_, odds)| odds).sum();
-                odds.iter().map(|(piece, odds)| odds * last(*piece)).sum::<f64>() / total
+                let mean = |number: &dyn Fn(char) -> f64| {
+                    odds.iter().map(|(piece, odds)| odds * number(*piece)).sum::<f64>() / total
+                };
+                let middle = mean(&last);
+                middle - self.expectation.caution * mean(&|piece| (last(piece) - middle).powi(2)).sqrt()
             }
             [piece, ..] if pieces == 1 || landing.terminal => last(*piece),
             [piece, rest @ ..] => {
@@ -139,6 +143,9 @@ fn expectations() -> Vec<Expectation> {
         Expectation { placements: 1, terms: Terms::None, lost_piece: 0.0, ..default },
         Expectation { pieces: 2, placements: 4, ..default },
         Expectation { pieces: 2, placements: 2, discount: 0.5, terms: Terms::All, ..default },
+        Expectation { caution: 0.5, ..default },
+        Expectation { placements: 5, lost_piece: -3.0, caution: 2.0, ..default },
+        Expectation { pieces: 2, placements: 3, caution: 1.0, ..default },
     ]
 }
 
@@ -389,6 +396,21 @@ fn a_mean_is_added_up_in_order_and_then_divided() {
     assert_eq!(Odds::certain(Tetromino::Z).mean(&numbers), 0.4);
     // A piece that cannot come is skipped, whatever it would score.
     assert_eq!(Odds::certain(Tetromino::I).mean(&[0.1, f64::NAN, f64::NAN, 1.0, 1.0, 1.0, 1.0]), 0.1);
+}
+
+#[test]
+fn caution_takes_standard_deviations_off_a_mean() {
+    // Odds times squared differences from 4: 9 + 27 + 18 + 1 + 1 + 1 + 1 = 58, divided by 10.
+    let numbers = [1.0, 7.0, 1.0, 3.0, 5.0, 5.0, 3.0];
+    let odds = Odds::of_counts([1, 3, 2, 1, 1, 1, 1]);
+    assert_eq!(odds.mean(&numbers), 4.0);
+    let deviation = (58.0f64 / 10.0).sqrt();
+    for (caution, expected) in [(0.0, 4.0), (0.5, 4.0 - 0.5 * deviation), (2.0, 4.0 - 2.0 * deviation)] {
+        assert_eq!(odds.cautious_mean(&numbers, caution), expected, "caution {caution}");
+    }
+    // What is certain has no deviation.
+    assert_eq!(Odds::certain(Tetromino::Z).cautious_mean(&numbers, 3.0), 3.0);
+    assert_eq!(Odds::EVEN.cautious_mean(&[-100.0; 7], 3.0), -100.0);
 }
 
 #[test]

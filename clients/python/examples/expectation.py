@@ -4,7 +4,7 @@
 
 A greedy controller plays the placement with the largest score. This agent asks further: what could the next piece reach
 from there? Where it is shown, its best score counts; where it is hidden, the mean of the best scores of all seven, each
-with the odds that it comes. Of the placement itself only what belongs to its landing counts: the playfield is judged when
+with the odds that it comes, less `caution` standard deviations. Of the placement itself only what belongs to its landing counts: the playfield is judged when
 the next piece lies in it. The server plays the same with `EvaluatePolicies`; the message `Expectation` in
 `features.proto` defines it, and the names here are its names.
 
@@ -26,7 +26,7 @@ LANDING, AVOID = 3, 1
 class Agent:
     """A linear controller that weighs what the next piece can reach."""
 
-    def __init__(self, client, controller, rules, *, placements=8, lost_piece=-100.0, discount=1.0):
+    def __init__(self, client, controller, rules, *, placements=8, lost_piece=-100.0, discount=1.0, caution=0.0):
         """Takes weights and features of a controller from the server, and the fields of `Expectation` by their names.
 
         The rules are fields by name.
@@ -41,7 +41,7 @@ class Agent:
         of_landings = {item.name for item in info.features if item.stage == LANDING}
         # A member of a family is named with its index, `clears[4]`.
         self.landing_weights = np.where([name.split("[")[0] in of_landings for name in columns], self.weights, 0.0)
-        self.placements, self.discount = placements, discount
+        self.placements, self.discount, self.caution = placements, discount, caution
         self.lost = lost_piece * np.abs(self.weights).max()
 
     def choose(self, found, odds):
@@ -60,13 +60,12 @@ class Agent:
             following = tetrion.Packed(found.afterstates[rows[places]], pieces)
             following = self.client.enumerate_placements(following, rules=self.rules, features=self.features)
             reached[places, pieces] = self.bests(following)
-        # The mean, added up in the order of the tetrominoes. `odds @ reached` may differ in the last bit.
-        total = np.zeros(len(rows))
-        for piece in range(7):
-            total += odds[:, piece] * reached[:, piece]
-        mean = total / odds.sum(axis=1)
+        follows = mean(odds * reached, odds)
+        if self.caution:
+            apart = reached - follows[:, None]
+            follows -= self.caution * np.sqrt(mean(odds * apart * apart, odds))
         values = np.full(len(found.actions), -np.inf)
-        values[rows] = found.linear_scores(self.landing_weights, avoid_terminal=False)[rows] + self.discount * mean
+        values[rows] = found.linear_scores(self.landing_weights, avoid_terminal=False)[rows] + self.discount * follows
         # The first of the largest; where no placement was looked at, because all of them end the game, the first of all.
         return found.best_rows(values)
 
@@ -87,6 +86,17 @@ class Agent:
         best = found.best_rows(scores)
         largest = np.where(best < 0, -np.inf, scores[best])
         return np.where(largest == -np.inf, self.lost, largest)
+
+
+def mean(terms, odds):
+    """Odds times number of each tetromino [R, 7], added up in their order and divided by the odds.
+
+    `odds @ numbers` may differ in the last bit.
+    """
+    total = np.zeros(len(terms))
+    for piece in range(7):
+        total += terms[:, piece]
+    return total / odds.sum(axis=1)
 
 
 class Odds:
@@ -154,6 +164,7 @@ def main():
     parser.add_argument("--randomizer", default="uniform", choices=["uniform", "bag7", "balanced", "nes"])
     parser.add_argument("--preview", type=int, default=0, help="next pieces that are shown; the first of them is used")
     parser.add_argument("--placements", type=int, default=8, help="placements looked at in each position")
+    parser.add_argument("--caution", type=float, default=0.0, help="deviations by which a hidden piece counts less")
     parser.add_argument("--games", type=int, default=64, help="games side by side")
     parser.add_argument("--max-pieces", type=int, default=1000, help="cuts a game after so many pieces")
     parser.add_argument("--seed", type=int, default=1)
@@ -163,7 +174,7 @@ def main():
     rules = {"width": 10, "height": args.height, "randomizer": args.randomizer, "preview": args.preview}
     seeds = tetrion.SeedRange(args.seed, args.games)
     greedy = client.evaluate(args.controller, rules=rules, seeds=seeds, max_pieces=args.max_pieces)
-    agent = Agent(client, args.controller, rules, placements=args.placements)
+    agent = Agent(client, args.controller, rules, placements=args.placements, caution=args.caution)
     began = time.perf_counter()
     lines, pieces = play(agent, greedy.seeds.tolist(), args.max_pieces)
     rate = pieces.sum() / (time.perf_counter() - began)

@@ -79,6 +79,8 @@ def test_afterstate_values(server, tmp_path):
         ("dt-10", {"width": 6, "height": 8, "randomizer": "nes"}, 150, {}),
         ("dt-10", {"width": 6, "height": 8, "top_out": "spawn_blocked"}, 150, {"placements": 5}),
         ("lab8", {"width": 6, "height": 8}, 100, {"placements": 4}),
+        ("dt-10", {"width": 6, "height": 8}, 150, {"caution": 0.6}),
+        ("dt-10", {"width": 6, "height": 8, "randomizer": "nes"}, 150, {"caution": 1.25, "lost_piece": -5.0}),
     ],
 )
 def test_the_expectation_makes_the_servers_choices(client, monkeypatch, controller, rules, max_pieces, fields):

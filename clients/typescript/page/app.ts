@@ -31,6 +31,7 @@ export interface Expecting {
   readonly lostPiece: number;
   readonly discount: number;
   readonly terms: ExpectationTerms;
+  readonly caution: number;
 }
 
 /** A view of the page. */
@@ -123,8 +124,8 @@ export function ofLanding(features: readonly Feature[], columns: readonly string
 }
 
 /** An expectation of the server's list, which has every field. */
-function filled({ pieces = 1, placements = 8, lostPiece = -100, discount = 1, terms }: Expectation): Expecting {
-  return { pieces, placements, lostPiece, discount, terms };
+function filled({ pieces = 1, placements = 8, lostPiece = -100, discount = 1, terms, caution = 0 }: Expectation): Expecting {
+  return { pieces, placements, lostPiece, discount, terms, caution };
 }
 
 /** A failure in words. */

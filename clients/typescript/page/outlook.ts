@@ -14,14 +14,14 @@ export function wayOf(expectation: Expecting | undefined, preview: number): { we
   if (expectation === undefined) {
     return { weighs: false, words: "greedy", more: "The placement with the largest sum of weight times feature" };
   }
-  const { pieces, placements } = expectation;
+  const { pieces, placements, caution } = expectation;
   if (pieces > preview + 1) {
     return { weighs: false, words: `greedy: needs a preview of ${pieces - 1}`, more: `It weighs ${pieces} pieces to come, of which ${pieces - 1} must be shown; without them it is greedy` };
   }
   return {
     weighs: true,
     words: pieces === 1 ? "weighs the next piece" : `weighs the next ${pieces} pieces`,
-    more: `What the next ${pieces === 1 ? "piece" : `${pieces} pieces`} can reach after its best ${placements} placements; where a piece is hidden, the exact mean over the seven`,
+    more: `What the next ${pieces === 1 ? "piece" : `${pieces} pieces`} can reach after its best ${placements} placements; where a piece is hidden, the exact mean over the seven${caution > 0 ? `, less ${caution} standard deviations` : ""}`,
   };
 }
 
@@ -37,6 +37,18 @@ export async function weigh(server: Server, rules: Rules, controller: Weighing, 
   const largest = Math.max(...values[0]!);
   // Where every placement ends the game, the first one.
   return { first, values: values[0]!, best: first + Math.max(0, values[0]!.indexOf(largest)) };
+}
+
+/** The mean of what each piece can reach, less `caution` standard deviations. */
+function cautiousMean(odds: readonly number[], bests: readonly number[], caution: number): number {
+  const sum = odds.reduce((sum, chance) => sum + chance, 0);
+  const mean = odds.reduce((total, chance, kind) => total + chance * bests[kind]!, 0) / sum;
+  if (caution === 0) {
+    return mean;
+  }
+  const apart = bests.map((best) => best - mean);
+  const variance = odds.reduce((total, chance, kind) => total + chance * apart[kind]! * apart[kind]!, 0) / sum;
+  return mean - caution * Math.sqrt(variance);
 }
 
 /** A placement that is looked at, as a row of the answer, and the pieces once it has been chosen. */
@@ -119,8 +131,8 @@ class Outlook {
     return rows.map(({ hand }, row) => {
       const shown = hand.next[0];
       const odds = shown === undefined ? this.odds : this.odds.map((_, kind) => (kind === shown ? 1 : 0));
-      const sum = odds.reduce((sum, chance) => sum + chance, 0);
-      return odds.reduce((total, chance, kind) => total + chance * (reached.get(`${row},${kind}`) ?? this.lost), 0) / sum;
+      const bests = odds.map((_, kind) => reached.get(`${row},${kind}`) ?? this.lost);
+      return cautiousMean(odds, bests, this.controller.expectation!.caution);
     });
   }
 

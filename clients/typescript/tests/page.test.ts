@@ -223,7 +223,7 @@ test("keys never lead to where there is no placement, up to the end of a game", 
 function own(): Weighing {
   const columns = ["landing_height", "holes", "bumpiness", ...[0, 1, 2, 3, 4, 5, 6].map((way) => `clears[${way}]`)];
   const weights = [-1, -8, -2, -6, -2, 3, 40, 9, 30, 50];
-  const expectation = { pieces: 2, placements: 6, lostPiece: -100, discount: 1, terms: ExpectationTerms.LANDING };
+  const expectation = { pieces: 2, placements: 6, lostPiece: -100, discount: 1, terms: ExpectationTerms.LANDING, caution: 0.5 };
   return { name: "own", set: "", columns, original: weights, weights, landing: ofLanding(app.info.features, columns), avoids: true, expectation, source: "" };
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times what follows: for a
 //! piece that is shown the best it can reach, for one that is hidden the mean of that over the seven, weighted with their
-//! odds. The mean is exact: odds times best are added up in the order of [`Tetromino::ALL`], in doubles, and the sum is
-//! divided by that of the odds. The best that the last piece can reach is a score as [`Scorer`](super::Scorer) defines it,
+//! odds, less [`Expectation::caution`] standard deviations. Both are exact: odds times best are added up in the order of
+//! [`Tetromino::ALL`], in doubles, and the sum is divided by that of the odds. The best that the last piece can reach is a score as [`Scorer`](super::Scorer) defines it,
 //! that of a piece in between is a value. A piece that has no placement, or none that a controller who avoids the end would
 //! choose, counts as lost.
 //!
@@ -42,6 +42,8 @@ pub struct Expectation {
     pub discount: f64,
     /// Which terms count of a placement that another piece follows.
     pub terms: Terms,
+    /// By how many standard deviations a hidden piece counts less than its mean, 0 to [`Expectation::MOST_CAUTION`].
+    pub caution: f64,
 }
 
 /// The terms of a placement's score that count when more pieces follow.
@@ -63,9 +65,18 @@ impl Expectation {
     pub const MAX_PLACEMENTS: u8 = 128;
     /// The lowest count of a lost piece, in multiples of the largest weight. Doubles still tell scores apart beside it.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
+    /// The largest caution. With seven pieces of equal odds the worst one lies at most 2.45 standard deviations below the
+    /// mean, so that more than this does not make a player more careful.
+    pub const MOST_CAUTION: f64 = 10.0;
     /// One piece, by its exact mean where it is hidden, behind the eight best placements.
-    pub const DEFAULT: Expectation =
-        Expectation { pieces: 1, placements: 8, lost_piece: -100.0, discount: 1.0, terms: Terms::Landing };
+    pub const DEFAULT: Expectation = Expectation {
+        pieces: 1,
+        placements: 8,
+        lost_piece: -100.0,
+        discount: 1.0,
+        terms: Terms::Landing,
+        caution: 0.0,
+    };
 
     /// How many next pieces the rules must show: all that it takes into account but the last.
     pub fn pieces_shown(&self) -> u8 {
@@ -139,7 +150,9 @@ impl<'a, L: Lanes> Foresight<'a, L> {
                 }
             }
             if precision == Precision::Estimated {
-                let limit = largest - self.chooser.score_margin();
+                // A standard deviation moves by no more than the numbers do.
+                let margin = self.chooser.score_margin() * (1.0 + self.expectation.caution);
+                let limit = largest - margin;
                 candidates.retain(|placement| values[index(placement)] >= limit);
                 if candidates.only().is_some() {
                     break;
@@ -188,7 +201,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
     ) -> f64 {
         let (terms, landing) = self.land(rules, playfield, piece, placement);
         let last = if landing.terminal {
-            self.odds_of_the_last(ahead).mean(&[self.lost; 7])
+            self.odds_of_the_last(ahead).cautious_mean(&[self.lost; 7], self.expectation.caution)
         } else {
             self.last(rules, &landing.afterstate, ahead, precision)
         };
@@ -260,7 +273,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
             let what = What::Bests { odds, precision, bests: &mut bests };
             L::apart(LookAtPlacements { chooser: &self.chooser, rules, playfield, what });
         }
-        odds.mean(&bests.map(|best| self.or_lost(best)))
+        odds.cautious_mean(&bests.map(|best| self.or_lost(best)), self.expectation.caution)
     }
 
     /// Which piece may be the last one.

@@ -136,7 +136,17 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
 #[test]
 fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     let folder = empty_folder("expectation");
-    let args = ["--height", "7", "--expectation", "--expectation-placements", "3", "--discount", "0.9"];
+    let args = [
+        "--height",
+        "7",
+        "--expectation",
+        "--expectation-placements",
+        "3",
+        "--discount",
+        "0.9",
+        "--caution",
+        "0.4",
+    ];
     let around = ["--start", "dt-10", "--initial-std", "0.05", "--noise", "0", "--covariance", "full"];
     let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
     let run = tetrion(&["train"]).args(args).args(around).args(short).arg("--out").arg(&folder).output();
@@ -146,6 +156,7 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     let Weights { seeds, score, expectation, weights, .. } = Weights::read(&path).unwrap();
     let expectation = expectation.expect("the file says how they are played");
     assert_eq!((expectation.placements, expectation.discount, expectation.pieces), (3, 0.9, 1));
+    assert_eq!(expectation.caution, 0.4);
     let dt_10 = Controller::named("dt-10").unwrap().weights;
     let (length, product) = dt_10
         .iter()

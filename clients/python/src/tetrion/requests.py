@@ -182,6 +182,7 @@ def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectatio
     - `lost_piece`: what a piece counts that cannot be placed, in multiples of the largest weight, -1e6 to 0
     - `discount`: what follows is multiplied by it, 0 to 1
     - `terms`: which terms of a placement count that another piece follows: `landing`, `all` or `none`
+    - `caution`: by how many standard deviations a hidden piece counts less than its mean, 0 to 10
 
     True is all defaults, `{}` is the same; False and None are no expectation.
 
