@@ -4,9 +4,9 @@
 
 A greedy controller plays the placement with the largest score. This agent asks further: what could the next piece reach
 from there? Where it is shown, its best score counts; where it is hidden, the mean of the best scores of all seven, each
-with the odds that it comes, less `caution` standard deviations. Of the placement itself only what belongs to its landing counts: the playfield is judged when
-the next piece lies in it. The server plays the same with `EvaluatePolicies`; the message `Expectation` in
-`features.proto` defines it, and the names here are its names.
+with the odds that it comes, less `caution` standard deviations. Of the placement itself only what belongs to its landing
+counts: the playfield is judged when the next piece lies in it. The server plays the same with `EvaluatePolicies`; the
+message `Expectation` in `features.proto` defines it, and the names here are its names.
 
 Two calls make a choice in all games at once: the placements of the current pieces; then, from the afterstates of the best
 eight of each game, the placements of the seven pieces that may follow.
