@@ -4,8 +4,8 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, MovingPiece, Piece, Placement,
-    Playfield, PlayfieldOf, Rules, Shape, SteeredPiece, drops, every_choice_always_exists, land,
+    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, MovingPiece, Piece, Placement, Playfield,
+    PlayfieldOf, Rules, Shape, SteeredPiece, drops, every_choice_always_exists, land,
 };
 use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
 use crate::features::{FeatureSet, Seen};
@@ -220,7 +220,7 @@ impl LaneWork for Enumerate<'_> {
             }
             columns.row_offsets.push(rows.lines.len() as u32);
         }
-        let reward = |(&lines, &terminal): (&u8, &bool)| rules.reward(lines, terminal) as f32;
+        let reward = |(&lines, &terminal): (&u8, &bool)| rules.reward(lines, terminal.into()) as f32;
         columns.rewards = rows.lines.iter().zip(&rows.terminal).map(reward).collect();
         columns.actions = columns.placements.clone();
         let PlacementRows { features, lines, terminal, .. } = rows;
@@ -336,9 +336,9 @@ fn enumerate_each(
                 if rules.hold {
                     columns.holds.push(placement.hold);
                 }
-                let landed = Landed { lines: landing.lines, terminal: landing.terminal };
                 let mut chain = position.chain;
-                let (points, attack) = landed.worth(rules, &landing.afterstate, placement.spin(), &mut chain);
+                let (points, attack) =
+                    landing.landed().worth(rules, &landing.afterstate, placement.spin(), &mut chain);
                 columns.rewards.push(points as f32);
                 if rules.keeps_chain() {
                     columns.attacks.push(attack as u8); // 10 for a perfect clear, else 6 + 1 + 5 at most

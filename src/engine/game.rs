@@ -297,7 +297,7 @@ impl Landed {
             let clear = Clear { lines: self.lines, spin, is_perfect };
             self.worth_in_chain(rules, clear, chain)
         } else {
-            (rules.reward(self.lines, self.terminal), 0)
+            (rules.reward(self.lines, self.losses()), 0)
         }
     }
 

@@ -44,11 +44,16 @@ pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 /// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
 pub type LowPlayfield = PlayfieldOf<u16, 16>;
 
+/// How many rows at the top lie above the field under [`TopOut::Sink`]: no piece is higher.
+pub const ROWS_ABOVE_SINKING: u8 = 5;
+
 /// What a landing did to a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landed {
     /// Lines cleared.
     pub lines: u8,
+    /// Rows that sank into the ground, under [`TopOut::Sink`].
+    pub sunk: u8,
     /// Whether the game is over.
     pub terminal: bool,
 }
@@ -60,14 +65,45 @@ pub struct Landing<C: Column, const N: usize> {
     pub row: u8,
     /// The playfield with the piece in it and full rows still there; what sticks out of the top is cut off.
     pub locked: PlayfieldOf<C, N>,
-    /// The playfield after clearing, before the next piece.
+    /// The playfield after clearing and sinking, before the next piece.
     pub afterstate: PlayfieldOf<C, N>,
     /// Lines cleared.
     pub lines: u8,
+    /// Rows that sank into the ground, under [`TopOut::Sink`].
+    pub sunk: u8,
     /// Cells of this piece that went with them.
     pub vanished_cells: u8,
     /// Whether the game is over.
     pub terminal: bool,
+}
+
+impl Landed {
+    /// How many times the game was lost by it: once with its end, and once with each row that sank.
+    #[inline(always)]
+    pub fn losses(&self) -> u8 {
+        u8::from(self.terminal) + self.sunk
+    }
+}
+
+impl<C: Column, const N: usize> Landing<C, N> {
+    /// What it did to the game.
+    pub fn landed(&self) -> Landed {
+        Landed { lines: self.lines, sunk: self.sunk, terminal: self.terminal }
+    }
+
+    /// The rows that went: full ones, and those that sank, as bits of [`Landing::locked`].
+    pub fn vanished_rows(&self) -> C {
+        let mut vanished = if self.lines > 0 { self.locked.full_rows() } else { C::EMPTY };
+        // The lowest of those that were left.
+        let (mut row, mut left) = (0, self.sunk);
+        while left > 0 {
+            let bit = C::from_u64(1 << row);
+            left -= u8::from(vanished & bit == C::EMPTY);
+            vanished |= bit;
+            row += 1;
+        }
+        vanished
+    }
 }
 
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
@@ -341,7 +377,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     #[inline(always)]
     fn clear(&mut self, overflows: bool, top_out: TopOut) -> Landed {
         if overflows && top_out == TopOut::Overflow {
-            return Landed { lines: 0, terminal: true };
+            return Landed { lines: 0, sunk: 0, terminal: true };
         }
         let full = self.full_rows();
         let mut lines = 0;
@@ -349,7 +385,16 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             self.remove_rows(full);
             lines = full.count() as u8;
         }
-        Landed { lines, terminal: self.topped_out(overflows, top_out) }
+        let sunk = if top_out == TopOut::Sink { self.sink() } else { 0 };
+        Landed { lines, sunk, terminal: self.topped_out(overflows, top_out) }
+    }
+
+    /// Lets the stack sink into the ground until the rows above the field are empty. Returns how many of its rows that takes.
+    #[cold] // it is not for the loops of the literature's game
+    fn sink(&mut self) -> u8 {
+        let rows = self.occupied_rows().top().saturating_sub((self.height - ROWS_ABOVE_SINKING).into());
+        self.remove_rows(C::below(rows));
+        rows as u8
     }
 
     /// Lets a shape fall straight down and returns everything about the landing.
@@ -383,14 +428,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         let mut locked = *self;
         let overflows = locked.fill(shape, row, column);
         let mut afterstate = locked;
-        let Landed { lines, terminal } = afterstate.clear(overflows, top_out);
+        let Landed { lines, sunk, terminal } = afterstate.clear(overflows, top_out);
         let full = if lines > 0 { locked.full_rows() } else { C::EMPTY };
         let mut vanished = 0;
         let columns = if shape.width > 4 { 5 } else { 4 };
         for j in 0..columns {
             vanished += (C::from_u64(shape.column_bits(j).into()) << row.into() & full).count();
         }
-        Landing { row, locked, afterstate, lines, vanished_cells: vanished as u8, terminal }
+        Landing { row, locked, afterstate, lines, sunk, vanished_cells: vanished as u8, terminal }
     }
 
     /// Whether cells lie where the rules end the game: for playfields that no landing led to.
@@ -409,6 +454,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             TopOut::LockOut => return false,      // see `game::lock`, which knows how much is visible
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
+            TopOut::Sink => return self.occupied_rows().top() > (self.height - ROWS_ABOVE_SINKING).into(),
         };
         self.occupied_rows() & C::from_u64(1 << row) != C::EMPTY
     }

@@ -6,6 +6,8 @@ use super::garbage::Garbage;
 use super::key::Key;
 use super::piece::Piece;
 use super::pieces::PieceSet;
+use super::playfield::ROWS_ABOVE_SINKING;
+
 use super::randomizer::{Dealer, Randomizer};
 use super::rotation::{HalfTurns, RotationSystem};
 use super::shape::{Shape, Shapes};
@@ -50,6 +52,8 @@ choice! {
         AboveField = 4, "above_field";
         /// A piece comes to rest wholly above the visible field.
         LockOut = 5, "lock_out";
+        /// Nothing ends the game: the stack sinks into the ground until the five top rows are empty; each row costs game_end.
+        Sink = 6, "sink";
     }
 }
 
@@ -89,7 +93,7 @@ pub struct Scoring {
     /// For 1, 2, 3 and 4 lines cleared at once. Five and more (from a drawn position) count as four in games of tetrominoes; in
     /// games of [other pieces](Rules::pieces) each one beyond four counts what the fourth adds to three.
     pub lines: [f64; 4],
-    /// Once, when the rules end the game.
+    /// Once, when the rules end the game; under [`TopOut::Sink`], where they do not, for every row that sinks.
     pub game_end: f64,
 }
 
@@ -180,7 +184,7 @@ const SIMPLIFIED: Rules = Rules {
 };
 
 /// Every rule set with a name, the default first.
-pub static PRESETS: [Preset; 7] = [
+pub static PRESETS: [Preset; 8] = [
     Preset {
         name: "simplified",
         source: "simplified Tetris of the research literature (MDPTetris; Thiery and Scherrer 2009)",
@@ -257,6 +261,19 @@ pub static PRESETS: [Preset; 7] = [
             ..SIMPLIFIED
         },
     },
+    Preset {
+        name: "melax",
+        source: "Melax' reduced Tetris (1998): small pieces, six columns, two rows into which the stack sinks; points count the rows \
+                 that sank in a game of 10,000 pieces",
+        rules: Rules {
+            width: 6,
+            height: 2 + ROWS_ABOVE_SINKING,
+            pieces: PieceSet::MELAX,
+            top_out: TopOut::Sink,
+            scoring: Scoring { piece: 0.0, lines: [0.0; 4], game_end: -1.0 },
+            ..SIMPLIFIED
+        },
+    },
 ];
 
 impl Default for Rules {
@@ -327,10 +344,10 @@ impl Rules {
         if matches!(self.spins, SpinRule::Off) { 1 } else { 3 }
     }
 
-    /// The reward of one landing.
-    pub fn reward(&self, lines: u8, terminal: bool) -> f64 {
+    /// The reward of one landing that clears so many lines and [loses](super::Landed::losses) the game so many times.
+    pub fn reward(&self, lines: u8, losses: u8) -> f64 {
         let Scoring { piece, game_end, .. } = self.scoring;
-        piece + self.points_for(lines) + if terminal { game_end } else { 0.0 }
+        piece + self.points_for(lines) + if losses > 0 { f64::from(losses) * game_end } else { 0.0 }
     }
 
     /// The points for the lines of one landing.

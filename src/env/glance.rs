@@ -3,7 +3,7 @@
 //! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
 //! nobody looks at costs nothing.
 
-use crate::engine::{Column, Landed, Piece, PieceCells, land_at};
+use crate::engine::{Column, Piece, PieceCells, land_at};
 
 use super::columns::{Envs, LastLanding, Phase, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
@@ -66,7 +66,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     fn landed_piece(&self, config: &EnvConfig) -> LandedPiece {
         let (shape, row, column) = self.came_to_rest(&config.rules);
         let landing = land_at(&config.rules, &self.before, shape, row, column);
-        let cleared_rows = if landing.lines > 0 { landing.locked.full_rows().to_u64() } else { 0 };
+        let cleared_rows = landing.vanished_rows().to_u64();
         LandedPiece { piece: self.piece(), cells: shape.cells_at(row, column), cleared_rows }
     }
 }
@@ -90,12 +90,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.last_landings[i].as_ref().is_some_and(|last| {
             let (shape, row, column) = last.came_to_rest(&config.rules);
             let landing = land_at(&config.rules, &last.before, shape, row, column);
-            let landed = Landed { lines: landing.lines, terminal: landing.terminal };
             let risen = u32::from(self.incoming(i).just_risen);
             let is_pushed_out = landing.afterstate.occupied_rows().top() + risen > config.rules.height.into();
             let playfield = &self.playfields[i];
             risen > 0 && (is_pushed_out || playfield.is_topped_out(config.rules.top_out))
-                || landed.followed_by(&config.rules, playfield, self.visible[i].current()).terminal
+                || landing.landed().followed_by(&config.rules, playfield, self.visible[i].current()).terminal
         })
     }
 }

@@ -302,7 +302,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let landed = landed.followed_by(rules, &self.playfields[i], next);
         self.count_piece(i, landed);
         let points = match self.chains.get_mut(i) {
-            None => rules.reward(landed.lines, landed.terminal),
+            None => rules.reward(landed.lines, landed.losses()),
             Some((chain, attack)) => {
                 let (points, sent) = landed.worth(rules, &self.playfields[i], spin, chain);
                 *attack = (*attack + u64::from(sent)).min(MAX_COUNT);

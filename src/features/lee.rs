@@ -13,6 +13,11 @@ pub fn lines_cleared(seen: &Seen<'_>) -> f64 {
     seen.landing.lines.into()
 }
 
+/// Rows that sank into the ground with the landing.
+pub fn rows_sunk(seen: &Seen<'_>) -> f64 {
+    seen.landing.sunk.into()
+}
+
 /// Rows with every cell full, of a playfield as it stands: complete lines that nothing has cleared.
 ///
 /// After clearing there are none, except where a landing ended the game by overflowing.

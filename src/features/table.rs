@@ -144,6 +144,13 @@ pub static FEATURES: &[Feature] = &[
         kernel: Some(|_| KernelFeature::Basis(Basis::LinesCleared)),
     },
     Feature {
+        name: "rows_sunk",
+        formula: "rows that sank into the ground with the landing, under top-out `sink`; else 0",
+        source: "this project, for Melax' reduced Tetris (1998), where they are what a game is about",
+        measure: Measure::Landing(lee::rows_sunk),
+        kernel: None,
+    },
+    Feature {
         name: "row_transitions",
         formula: "changes full/empty along all rows, walls full",
         source: DELLACHERIE,

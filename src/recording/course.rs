@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, Landed, MovingPiece, Odds, Piece,
+    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, MovingPiece, Odds, Piece,
     Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
@@ -353,13 +353,13 @@ impl Course {
         self.visible.pop_front();
         self.visible.extend(self.dealer.deal());
         let landed = shape.cells_at(row, column);
-        let full = if landing.lines > 0 { landing.locked.full_rows() } else { 0 };
-        self.cells.land(piece, &landed, full);
-        self.cleared = (0..rules.height).filter(|row| full >> row & 1 == 1).collect();
-        self.last = remaining(&landed, full, rules.height);
+        let vanished = landing.vanished_rows();
+        self.cells.land(piece, &landed, vanished);
+        self.cleared = (0..rules.height).filter(|row| vanished >> row & 1 == 1).collect();
+        self.last = remaining(&landed, vanished, rules.height);
         self.playfield = landing.afterstate;
         let next = self.visible.front().copied();
-        let landed = Landed { lines: landing.lines, terminal: landing.terminal };
+        let landed = landing.landed();
         let number = (self.dealer.garbage_seed(), self.pieces);
         let chained = (spin, &mut self.chain);
         let Counted { landed, points, sent } =

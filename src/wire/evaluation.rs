@@ -5,7 +5,7 @@ use std::time::Duration;
 use prost::{Message, length_delimiter_len};
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{PieceSet, RULES_VERSION, Rules};
+use crate::engine::{PieceSet, RULES_VERSION, Rules, TopOut};
 use crate::features::kernel::Kernel;
 use crate::rollout::{Actions, Deal, Evaluation, GameResult};
 use crate::summary::{PairedDifference, PolicySummary, Statistics};
@@ -114,6 +114,10 @@ pub fn decode(
             "make {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
         );
         return Err(DecodeError::field("games", problem));
+    }
+    if rules.top_out == TopOut::Sink && request.max_pieces == 0 && request.max_steps == 0 {
+        let problem = "is 0, expected at least 1: no game ends under top_out sink";
+        return Err(DecodeError::field("max_pieces", problem));
     }
     let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
     let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;

@@ -236,7 +236,7 @@ fn games_of_random_keys_go_as_in_the_model() {
                 continue;
             }
 
-            let Landed { lines, terminal } = settle(&rules, &mut playfield, falling);
+            let Landed { lines, terminal, .. } = settle(&rules, &mut playfield, falling);
             model.add(&model_piece);
             assert_eq!(usize::from(lines), model.clear(), "{said}");
             assert_eq!(board(&playfield), model, "{said}");

@@ -52,7 +52,7 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
         let Some(shape) = placement.shape(rules, piece) else { continue };
         let landing = position.playfield.land(shape, placement.column, rules.top_out);
         rows.actions.push(action as i32);
-        rows.rewards.push(rules.reward(landing.lines, landing.terminal) as f32);
+        rows.rewards.push(rules.reward(landing.lines, landing.terminal.into()) as f32);
         rows.lines.push(landing.lines);
         rows.terminal.push(landing.terminal);
         set.evaluate(&Seen { piece, spin: placement.spin(), shape, landing: &landing }, &mut vector);

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{
-    Column, Dealer, End, Game, Landed, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed,
-    is_blocked, parse_sequence,
+    Column, Dealer, End, Game, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed, is_blocked,
+    parse_sequence,
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
@@ -100,11 +100,11 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             }
             let placement = agent.choose_plainly(rules, &playfield, piece).placement;
             let shape = placement.shape(rules, piece).unwrap();
-            let Landed { lines: cleared, terminal } = playfield.drop(shape, placement.column, rules.top_out);
+            let landed = playfield.drop(shape, placement.column, rules.top_out);
             highest = highest.max(playfield.occupied_rows().top());
-            (pieces, lines) = (pieces + 1, lines + u64::from(cleared));
-            score += rules.reward(cleared, terminal);
-            if terminal {
+            (pieces, lines) = (pieces + 1, lines + u64::from(landed.lines));
+            score += rules.reward(landed.lines, landed.losses());
+            if landed.terminal {
                 end = Some(End::ToppedOut);
                 break;
             }

@@ -27,7 +27,7 @@ fn check(
     assert_eq!((landing.lines, landing.terminal), (lines, terminal), "lines and the end of the game");
 
     let mut in_place = playfield;
-    assert_eq!(in_place.drop(shape, column, rules.top_out), Landed { lines, terminal });
+    assert_eq!(in_place.drop(shape, column, rules.top_out), Landed { lines, sunk: 0, terminal });
     assert_eq!(in_place, landing.afterstate, "drop and land agree");
 }
 

@@ -5,6 +5,7 @@
 use super::{ActionModel, HEIGHTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
 use crate::engine::clears::{AttackTable, ClearPoints};
 use crate::engine::garbage::Garbage;
+use crate::engine::playfield::ROWS_ABOVE_SINKING;
 use crate::engine::randomizer::Randomizer;
 use crate::engine::rotation::{HalfTurns, RotationSystem};
 use crate::engine::spin::SpinRule;
@@ -147,6 +148,11 @@ impl Rules {
     /// Checks the choices that need the seven tetrominoes.
     fn check_pieces(&self) -> Result<(), &'static str> {
         if self.pieces.is_tetrominoes() {
+            if self.top_out == TopOut::Sink {
+                return Err(
+                    "top-out sink needs pieces other than the tetrominoes: the kernels do not know it",
+                );
+            }
             return Ok(());
         }
         if self.action_model == ActionModel::Keypress {
@@ -174,6 +180,16 @@ impl Rules {
     /// Checks the choices that need one another.
     fn check_together(&self) -> Result<(), &'static str> {
         self.check_pieces()?;
+        if self.top_out == TopOut::Sink {
+            if self.height <= ROWS_ABOVE_SINKING {
+                return Err(
+                    "top-out sink needs a height of at least 6: the five top rows lie above the field",
+                );
+            }
+            if self.garbage.is_some() {
+                return Err("top-out sink needs no garbage: no row that rises can end the game");
+            }
+        }
         if self.action_model == ActionModel::Keypress && !self.steers() {
             if self.reach != Reach::SidewaysWalk {
                 return Err("the keypress action model needs reach by walking sideways, or reach srs");

@@ -126,8 +126,8 @@ impl<L: Words> Sweep<L> {
         let height = ground.size.height;
         // The highest top that the rule allows to a piece, and under some rules to the playfield.
         let limit = match top_out {
-            // The kernels do not play rules of the last one: not every placement exists there.
-            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut => height,
+            // The kernels do not play rules of the last two: not every placement exists, or pieces are others.
+            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut | TopOut::Sink => height,
             TopOut::TopRow => height - 1,
             TopOut::AboveField => height - 3,
         };

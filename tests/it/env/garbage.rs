@@ -130,7 +130,7 @@ fn sent_lines_cancel_those_that_wait() {
         ([9, 0, 0, 3, 0, 0, 0, 0], 0, [9, 0, 3, 0, 0, 0, 0, 0]),
     ] {
         let mut incoming = waiting(lines);
-        let landed = Landed { lines: 1, terminal: false };
+        let landed = Landed { lines: 1, sunk: 0, terminal: false };
         let after = incoming.follow(&rules, (0, 0), (landed, sent), &mut playfield);
         assert_eq!((incoming.lines, after), (expected, landed), "{lines:?}, {sent} sent");
         assert_eq!((incoming.risen, playfield), (0, Playfield::empty(6, 12)));
@@ -180,7 +180,7 @@ fn streams(garbage: Garbage, width: u8, seed: u64, pieces: u64) -> (Vec<u8>, Vec
     let rules = Rules { garbage: Some(garbage), ..Rules::simplified(width, 40) };
     let mut incoming = Incoming::default();
     let (mut lines, mut holes) = (vec![], vec![]);
-    let no_clear = (Landed { lines: 0, terminal: false }, 0);
+    let no_clear = (Landed { lines: 0, sunk: 0, terminal: false }, 0);
     for piece in 0..pieces {
         let mut playfield = Playfield::empty(width, 40);
         incoming.follow(&rules, (seed, piece), no_clear, &mut playfield);

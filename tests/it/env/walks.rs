@@ -50,13 +50,13 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
                 let outcome = batch.step(&[action], None).unwrap();
                 let placement = Placement::from_action(action as u32, &rules);
                 let shape = placement.shape(&rules, piece).unwrap();
-                let Landed { lines, terminal: topped_out } =
+                let Landed { lines, terminal: topped_out, .. } =
                     playfield.drop(shape, placement.column, rules.top_out);
                 assert_eq!(batch.playfield(0), playfield);
                 let blocked = is_blocked(&rules, &playfield, batch.pieces(0)[0]);
                 let over = topped_out || blocked;
                 blocked_ends += u32::from(blocked && !topped_out);
-                let reward = rules.reward(lines, over) as f32;
+                let reward = rules.reward(lines, over.into()) as f32;
                 assert_eq!((outcome.rewards[0], outcome.terminated[0]), (reward, over));
                 steps += 1;
             }

@@ -4,11 +4,13 @@
 mod over_the_wire;
 /// The sets themselves.
 mod sets;
+/// The ground into which a stack sinks.
+mod sinking;
 
 use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::engine::{
     Dealer, NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules,
-    TopOut, perft,
+    Scoring, TopOut, perft,
 };
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, Restored, Seeding};
 use tetrion::features::FeatureSet;
@@ -80,9 +82,9 @@ fn see(batch: &EnvBatch, field: Field) -> Vec<u8> {
 /// snapshot at any step goes on as the game does.
 #[test]
 fn random_games_are_those_of_the_twin() {
-    let tops = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField];
-    let (mut steps, mut lines, mut hidden, mut restored) = (0, 0, 0, 0);
-    for seed in 0..160 {
+    let tops = [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField, TopOut::Sink];
+    let (mut steps, mut lines, mut sunk, mut hidden, mut restored) = (0, 0, 0, 0, 0);
+    for seed in 0..200 {
         let mut dice = Dice { seed, thrown: 0 };
         let set = match seed % 8 {
             0 => PieceSet::named("pentominoes").unwrap(),
@@ -99,7 +101,8 @@ fn random_games_are_those_of_the_twin() {
         let rules = Rules {
             randomizer: if bags { Randomizer::Bag7 } else { Randomizer::Uniform },
             reach: if walks { Reach::SidewaysWalk } else { Reach::StraightDrop },
-            top_out: tops[dice.below(4)],
+            top_out: tops[dice.below(if height > 5 { 5 } else { 4 })],
+            scoring: Scoring { game_end: -0.25, ..Scoring::LINES },
             preview: dice.below(4) as u8,
             ..others(set, width, height)
         };
@@ -169,14 +172,16 @@ fn random_games_are_those_of_the_twin() {
             };
             assert_eq!(batch.playfield(0).to_string(), twin.drawn_rows(), "{said}");
             assert_eq!(outcome.terminated[0], landed.over || blocked, "{said}");
-            assert_eq!(outcome.rewards[0], landed.lines as f32, "{said}: a point a line, five lines too");
-            (steps, lines) = (steps + 1, lines + landed.lines);
+            let losses = landed.sunk + u32::from(landed.over || blocked);
+            let reward = landed.lines as f32 - 0.25 * losses as f32;
+            assert_eq!(outcome.rewards[0], reward, "{said}: a point a line, five lines too");
+            (steps, lines, sunk) = (steps + 1, lines + landed.lines, sunk + landed.sunk);
             if outcome.terminated[0] {
                 break;
             }
         }
     }
-    assert!(steps > 5_000 && lines > 1_000, "{steps} steps, {lines} lines");
+    assert!(steps > 5_000 && lines > 1_000 && sunk > 1_000, "{steps} steps, {lines} lines, {sunk} rows sank");
     assert!(hidden > 100 && restored > 300, "{hidden} hidden, {restored} restored");
 }
 

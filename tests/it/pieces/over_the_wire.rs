@@ -108,6 +108,24 @@ async fn what_other_pieces_cannot_have_is_refused_by_name() {
     );
 }
 
+#[tokio::test]
+async fn games_that_nothing_ends_need_a_limit() {
+    let (mut client, _server) = evaluation::start(1).await;
+    let request = |max_pieces| pb::EvaluatePoliciesRequest {
+        rules: Some(pb::Rules { preset: "melax".into(), ..Default::default() }),
+        agents: vec![pb::Agent { name: "random".into(), ..Default::default() }],
+        games: Some(Games::Seeds(tensor::encode(vec![1], &[1u64]))),
+        max_pieces,
+        ..Default::default()
+    };
+    let text = format!("{:?}", evaluation::ask(&mut client, request(0)).await.unwrap_err());
+    assert!(text.contains("max_pieces") && text.contains("no game ends under top_out sink"), "{text}");
+    let answer = evaluation::ask(&mut client, request(500)).await.unwrap();
+    let game = &answer.results[0];
+    assert_eq!((game.pieces, game.truncated), (500, true));
+    assert!(game.score < -50.0, "{game:?}");
+}
+
 /// Games of every named set, by a linear controller and by others: those of an evaluation are those that the library plays.
 #[tokio::test]
 async fn evaluations_play_every_set() {

@@ -1,8 +1,8 @@
 //! The sets themselves: the shapes on paper, every drawing that is a piece, and texts that are no set.
 
 use tetrion::engine::{
-    ActionModel, AttackTable, ClearPoints, MAX_PIECES, OrientationTable, PIECE_SETS, PieceSet, Randomizer,
-    Reach, Rules,
+    ActionModel, AttackTable, ClearPoints, Garbage, MAX_PIECES, OrientationTable, PIECE_SETS, PieceSet,
+    Randomizer, Reach, Rules, TopOut,
 };
 
 use super::{Dice, drawings, others, shapes};
@@ -176,6 +176,12 @@ fn rules_that_other_pieces_cannot_play_are_refused() {
         (Rules { randomizer: Randomizer::Balanced, ..rules }, "need randomizer uniform or bag7"),
         (Rules { clear_points: ClearPoints::Guideline, ..rules }, "need clear_points lines and attack off"),
         (Rules { attack: AttackTable::Jstris, ..rules }, "need clear_points lines and attack off"),
+        (Rules { top_out: TopOut::Sink, height: 5, ..rules }, "sink needs a height of at least 6"),
+        (Rules { top_out: TopOut::Sink, garbage: Some(Garbage::DEFAULT), ..rules }, "sink needs no garbage"),
+        (
+            Rules { top_out: TopOut::Sink, ..Rules::simplified(6, 8) },
+            "sink needs pieces other than the tetrominoes",
+        ),
     ] {
         let error = changed.check().unwrap_err().to_string();
         assert!(error.contains(said), "{error}");

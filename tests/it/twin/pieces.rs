@@ -51,6 +51,7 @@ pub fn width_of(cells: &TwinCells) -> i32 {
 /// What became of a landing.
 pub struct TwinLanded {
     pub lines: u32,
+    pub sunk: u32,
     pub over: bool,
 }
 
@@ -101,7 +102,7 @@ impl TwinPlayfield {
         !self.has_room(first, height - 1, self.start_column(first))
     }
 
-    /// A piece falls from high above. `top_out` is overflow, top_row, above_field or spawn_blocked.
+    /// A piece falls from high above. `top_out` is overflow, top_row, above_field, spawn_blocked or sink.
     pub fn fall(&mut self, cells: &TwinCells, column: i32, top_out: &str) -> TwinLanded {
         let (height, width) = self.height_and_width();
         let mut row = height + 5;
@@ -117,7 +118,7 @@ impl TwinPlayfield {
             }
         }
         if sticks_out && top_out == "overflow" {
-            return TwinLanded { lines: 0, over: true };
+            return TwinLanded { lines: 0, sunk: 0, over: true };
         }
         self.rows.retain(|row| row.iter().any(|full| !full));
         let lines = height as usize - self.rows.len();
@@ -127,8 +128,14 @@ impl TwinPlayfield {
             "above_field" => Some(height - 3),
             _ => None,
         };
+        let mut sunk = 0;
+        while top_out == "sink" && self.rows[height as usize - 5..].iter().flatten().any(|full| *full) {
+            self.rows.remove(0);
+            self.rows.push(vec![false; width as usize]);
+            sunk += 1;
+        }
         let over = row_that_ends.is_some_and(|row| self.rows[row as usize].contains(&true));
-        TwinLanded { lines: lines as u32, over }
+        TwinLanded { lines: lines as u32, sunk, over }
     }
 
     /// The drawing, top row first, `#` full.

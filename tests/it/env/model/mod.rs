@@ -156,7 +156,7 @@ impl Model {
         let row = match rules.top_out {
             TopOut::TopRow => Some(0),
             TopOut::AboveField => Some(2),
-            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut => None,
+            TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut | TopOut::Sink => None,
         };
         row.is_some_and(|row: usize| NotebookBoard::of(playfield).rows[row].contains(&true))
     }
@@ -285,7 +285,7 @@ impl Model {
                 TopOut::SpawnBlocked => "spawn_blocked",
                 TopOut::TopRow => "top_row",
                 TopOut::AboveField => "above_field",
-                TopOut::LockOut => unreachable!("there are no keys under such rules"),
+                TopOut::LockOut | TopOut::Sink => unreachable!("there are no keys under such rules"),
             };
             return self.land(board.land(&piece, top_out));
         }
