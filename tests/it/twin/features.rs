@@ -11,10 +11,11 @@ use super::playfield::{TwinLanding, TwinPlayfield};
 use super::{modern_features, surface};
 
 /// The features that describe the landing and not the playfield.
-pub const LANDING_FEATURES: [&str; 17] = [
+pub const LANDING_FEATURES: [&str; 18] = [
     "landing_height",
     "eroded_piece_cells",
     "lines_cleared",
+    "rows_sunk",
     "landing_height_lab",
     "landing_height_mid",
     "landing_height_hint",
@@ -117,6 +118,8 @@ pub fn feature(name: &str, before: &TwinPlayfield, landing: &TwinLanding) -> f64
         // Lines cleared by this landing times the tetromino's own cells that vanished.
         "eroded_piece_cells" => (landing.lines * landing.cells_cleared) as f64,
         "lines_cleared" => landing.lines as f64,
+        // Nothing sinks in games of tetrominoes; `pieces::sinking` has the others.
+        "rows_sunk" => 0.0,
         // The lab counts the rows from its anchor cell down to the floor, both ends included.
         "landing_height_lab" => (landing.anchor_row + 1) as f64,
         // Halfway between the heights of the lowest and the highest cell, the floor row at height 1.
