@@ -298,6 +298,11 @@ impl Rules {
         Dealer::of_set(&self.pieces, self.randomizer, seed)
     }
 
+    /// Whether the rules end games: all do but those under which the stack sinks.
+    pub fn end_games(&self) -> bool {
+        self.top_out != TopOut::Sink
+    }
+
     /// How many rows are seen: all but those above the field.
     #[inline]
     pub const fn visible_rows(&self) -> u8 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use prost::{Message, length_delimiter_len};
 
 use crate::engine::rng::{Tag, word};
-use crate::engine::{PieceSet, RULES_VERSION, Rules, TopOut};
+use crate::engine::{PieceSet, RULES_VERSION, Rules};
 use crate::features::kernel::Kernel;
 use crate::rollout::{Actions, Deal, Evaluation, GameResult};
 use crate::summary::{PairedDifference, PolicySummary, Statistics};
@@ -115,7 +115,7 @@ pub fn decode(
         );
         return Err(DecodeError::field("games", problem));
     }
-    if rules.top_out == TopOut::Sink && request.max_pieces == 0 && request.max_steps == 0 {
+    if !rules.end_games() && request.max_pieces == 0 && request.max_steps == 0 {
         let problem = "is 0, expected at least 1: no game ends under top_out sink";
         return Err(DecodeError::field("max_pieces", problem));
     }

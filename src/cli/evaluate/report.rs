@@ -89,7 +89,7 @@ pub fn to_text(
         if bars && best > 0.0 {
             let _ = write!(text, "  {}", bar(score.lines.mean / best));
         }
-        if score.truncated > 0 {
+        if score.truncated > 0 && rules.end_games() {
             let (cut, estimate) =
                 (grouped(score.truncated as f64), in_words_per_loss(&score.lines_per_loss()));
             let _ = write!(text, "  a lower bound: {cut} games were cut; {estimate}");

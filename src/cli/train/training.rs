@@ -132,7 +132,7 @@ pub fn print_winner<M>(
     Winner { score, seed, best }: &Winner,
     json: bool,
 ) -> anyhow::Result<()> {
-    let Settings { width, height, unit, max_steps, .. } = settings;
+    let Settings { width, height, unit, max_pieces, max_steps, .. } = settings;
     let features = settings.features_title();
     let folder = run.folder();
     let weights = folder.join(WEIGHTS);
@@ -152,12 +152,16 @@ pub fn print_winner<M>(
     }
     let cut = match score.truncated {
         0 => String::new(),
-        games => format!("\n{games} of the games were cut: the mean is a lower bound"),
+        games if *unit == Unit::Lines => {
+            format!("\n{games} of the games were cut: the mean is a lower bound")
+        }
+        games => format!("\n{games} of the games were cut"),
     };
-    let cut_at = match max_steps {
-        0 => String::new(),
-        steps => format!(" --max-steps {steps}"),
-    };
+    // A limit that no game came to need not be typed.
+    let most_pieces = if score.truncated > 0 { *max_pieces } else { 0 };
+    let limits = [("--max-pieces", most_pieces), ("--max-steps", *max_steps)].into_iter();
+    let cut_at: String =
+        limits.filter(|(_, most)| *most > 0).map(|(flag, most)| format!(" {flag} {most}")).collect();
     text += &format!(
         "{features} on {width} x {height} after {generations} generations: {} {} a game, 95 % interval {}, over {} fresh games{cut}\n\
          the weights are in {}; play them again with:\n\
