@@ -30,6 +30,16 @@ export function chosenOf({ name, rules }: RulesPreset): Chosen {
   return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns, byKeys: false };
 }
 
+/** Whether a game is of the tetrominoes, whose drawings the page has. */
+export function isOfTetrominoes(rules: Rules | undefined): boolean {
+  return ["", "tetrominoes"].includes(rules?.pieceSet ?? "");
+}
+
+/** The presets that the page can play. */
+export function tetrominoPresets(info: GetServerInfoResponse): RulesPreset[] {
+  return info.rulesPresets.filter(({ rules }) => isOfTetrominoes(rules));
+}
+
 /** The rules of a preset that the server has. */
 export function presetOf(info: GetServerInfoResponse, name: string): Rules | undefined {
   return info.rulesPresets.find((preset) => preset.name === name)?.rules;

@@ -2,11 +2,11 @@
 
 import { ActionModel, type GetServerInfoResponse, HalfTurns, type RulesPreset } from "../src/protocol.js";
 import { field, h, number, select } from "./dom.js";
-import { ABOVE, type Chosen, chosenOf, namesSpots } from "./rules.js";
+import { ABOVE, type Chosen, chosenOf, namesSpots, tetrominoPresets } from "./rules.js";
 
 /** What a form offers. */
 export interface Offer {
-  /** Which presets; all of them if it is not said. */
+  /** Which presets of tetrominoes; all of them if it is not said. */
   readonly wanted?: (preset: RulesPreset) => boolean;
   /** Whether a person may choose to steer pieces by keys. */
   readonly offersKeys?: boolean;
@@ -23,7 +23,7 @@ export class RulesForm {
     private readonly change: (chosen: Chosen) => void,
     private readonly offer: Offer = {},
   ) {
-    this.presets = info.rulesPresets.filter(offer.wanted ?? (() => true));
+    this.presets = tetrominoPresets(info).filter(offer.wanted ?? (() => true));
     this.draw();
   }
 

@@ -7,7 +7,7 @@ import { type App, type View, inWords, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
 import { LineChart } from "./charts.js";
 import { field, grouped, h, select, short, sleep } from "./dom.js";
-import { ABOVE, sizeInWords, visibleRows } from "./rules.js";
+import { ABOVE, isOfTetrominoes, sizeInWords, visibleRows } from "./rules.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 
 /** Milliseconds between two looks at the list, and between two tries to reach a server. */
@@ -224,7 +224,7 @@ export class Sessions implements View {
       return;
     }
     // Other pieces have letters of their own, and no drawings here: what is to come of them is not shown.
-    const isUsual = ["", "tetrominoes"].includes(rules.pieceSet ?? "");
+    const isUsual = isOfTetrominoes(rules);
     const numberOf = (letter: string) => (isUsual && letter !== "" ? LETTERS.indexOf(letter) : -1);
     const kind = numberOf(env.piece);
     const { width, height: rows } = rules;

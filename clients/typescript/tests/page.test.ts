@@ -10,7 +10,7 @@ import { App, type Weighing, ofLanding } from "../page/app.js";
 import { Keyboard } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf, placed } from "../page/pieces.js";
-import { type Chosen, chosenOf, configOf, measuresOf, sizeInWords, visibleRows } from "../page/rules.js";
+import { type Chosen, chosenOf, configOf, measuresOf, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { isPlacement } from "../page/rules_form.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
@@ -127,7 +127,7 @@ test("a T is turned under a roof, and counts as what is most", async () => {
 test("turns go round as they are called, by every table of orientations", async () => {
   const drawing = ({ cells }: Place) => turned(cells, 0).map(String).sort().join(" ");
   const counterClockwise = ({ cells }: Place, turns: number) => turned(cells, turns).map(String).sort().join(" ");
-  for (const { name, rules: preset } of app.info.rulesPresets.filter(({ rules }) => rules?.actionModel === 1)) {
+  for (const { name, rules: preset } of tetrominoPresets(app.info).filter(({ rules }) => rules?.actionModel === 1)) {
     const rules = await rulesOf(name);
     for (const [kind, piece] of [...LETTERS].entries()) {
       for (const [quarters, turns] of [[1, 3], [2, 2], [3, 1]] as const) {
@@ -387,7 +387,7 @@ test("what can be counted of a game, by every preset that places pieces", async 
     guideline: ["lines", "points", "lines sent"],
     nes: ["lines", "points"],
   };
-  for (const { name, rules } of app.info.rulesPresets.filter(isPlacement)) {
+  for (const { name, rules } of tetrominoPresets(app.info).filter(isPlacement)) {
     assert.deepEqual(measuresOf(rules!), measures[name], name);
   }
   const guideline = await rulesOf("guideline");
