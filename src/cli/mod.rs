@@ -32,6 +32,7 @@ pub mod game_series;
 pub mod interrupt;
 pub mod large_u64;
 pub mod model;
+mod notify;
 pub mod numbers;
 pub mod options;
 pub mod output;

@@ -12,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::access::{Access, AccessArgs};
 use super::interrupt::INTERRUPTED;
+use super::notify::{State, notify};
 use super::options::UsageError;
 use super::output::{self, print};
 use crate::pool::MAX_THREADS;
@@ -305,7 +306,12 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
         warn!("{error:#}; serving all the same");
     }
-    server.run(stop.cancelled_owned()).await?;
+    notify(State::Ready);
+    let asked_to_stop = async {
+        stop.cancelled_owned().await;
+        notify(State::Stopping);
+    };
+    server.run(asked_to_stop).await?;
     Ok(())
 }
 

@@ -1,0 +1,42 @@
+//! What a server tells the program that started it, where that asks for it: systemd does, with `Type=notify`.
+//!
+//! `NOTIFY_SOCKET` names a socket, and each state is one datagram to it. So `systemctl start` waits until the server serves,
+//! and fails if it cannot. No answer comes back, and a server whose datagram is lost serves all the same.
+
+/// A state of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It listens, and has the sessions of the previous server.
+    Ready,
+    /// It drains.
+    Stopping,
+}
+
+/// Tells the state, if a program asks for it.
+pub(super) fn notify(state: State) {
+    #[cfg(unix)]
+    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty())
+        && let Err(error) = send(state, &socket)
+    {
+        tracing::warn!(%error, ?state, "NOTIFY_SOCKET cannot be told; serving all the same");
+    }
+    #[cfg(not(unix))]
+    let _ = state;
+}
+
+#[cfg(unix)]
+fn send(state: State, socket: &std::ffi::OsStr) -> std::io::Result<()> {
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let message: &[u8] = match state {
+        State::Ready => b"READY=1",
+        State::Stopping => b"STOPPING=1",
+    };
+    let address = match std::os::unix::ffi::OsStrExt::as_bytes(socket).strip_prefix(b"@") {
+        #[cfg(target_os = "linux")]
+        Some(name) => <SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(name)?,
+        _ => SocketAddr::from_pathname(socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(message, &address)?;
+    Ok(())
+}
