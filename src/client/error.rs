@@ -133,10 +133,21 @@ pub(super) fn first(address: &str, status: &Status) -> ClientError {
         }
         Code::Unavailable => ClientError::Connect { address, reason: innermost(status) },
         _ => {
-            let reason = format!("it does not speak gRPC ({})", innermost(status));
+            // A server with a certificate takes a call without encryption for a broken handshake, and hangs up.
+            let hint = if address.starts_with("https://") {
+                String::new()
+            } else {
+                format!("; if it has a certificate, its address is https://{}", plain(&address))
+            };
+            let reason = format!("it does not speak gRPC{hint} ({})", innermost(status));
             ClientError::Foreign { address, reason }
         }
     }
+}
+
+/// The host and the port of an address without encryption.
+fn plain(address: &str) -> &str {
+    address.strip_prefix("http://").unwrap_or(address)
 }
 
 /// The cause under an error that only says that there was one.
