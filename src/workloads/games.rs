@@ -40,6 +40,15 @@ pub const EXPECTATIONS: [(Case, f64); 2] = [
     (Case { looked_at: 8, ..case("dt-10", 10, 10) }, 80_000.0),
 ];
 
+/// Controllers that play under the rules [`guideline`]: one for them, one of the literature, and one that weighs the pieces
+/// that are shown.
+pub const GUIDELINE: [&str; 3] = ["tetrion-guideline", "dt-10", "tetrion-guideline-preview"];
+
+/// The rules `guideline` with four rows above the visible ones, which is the same game in fewer rows.
+pub fn guideline() -> Rules {
+    Rules { height: 24, rows_above: 4, ..Rules::preset("guideline").expect("a preset") }
+}
+
 /// Hidden units of the network that plays on 10 x 10.
 pub const NETWORK_UNITS: u32 = 32;
 
@@ -53,6 +62,14 @@ pub fn network(kernel: Kernel) -> Play {
     let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.terminal);
     let agent = Agent::Linear(agent.expect("as many parameters as the shape has"));
     Play { rules: Rules::simplified(10, 10), agent, kernel }
+}
+
+/// One of [`GUIDELINE`], by what its table row says of it.
+pub fn under_guideline(controller: &str, kernel: Kernel) -> Play {
+    let controller = Controller::named(controller).expect("a controller");
+    let rules = guideline();
+    let agent = controller.agent(rules.width).expect("it plays this size");
+    Play { rules, agent: Agent::linear(agent, 0, controller.expectation), kernel }
 }
 
 impl Case {

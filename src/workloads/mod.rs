@@ -9,6 +9,7 @@
 
 pub mod evaluations;
 pub mod games;
+pub mod masked;
 pub mod placements;
 pub mod remote;
 pub mod stepping;
@@ -18,7 +19,8 @@ mod latency;
 
 pub use evaluations::Games;
 pub use games::{CASES, Case, EXPECTATIONS, Play};
-pub use placements::{Listing, Reaching};
+pub use masked::MaskedSession;
+pub use placements::{Listing, ModernListing, Reaching};
 pub use remote::{Remote, RemoteError};
 pub use stepping::{RandomPlacements, Stepper};
 pub use viewer::Viewer;

@@ -1,11 +1,12 @@
-//! Every placement of the positions of a greedy game, with its features as a row of a matrix; and the placements that can be
-//! reached with kicks, listed and counted.
+//! Every placement of the positions of a greedy game, with its features as a row of a matrix: by straight drops, and of all
+//! that can be placed under the rules `guideline`. And the placements that can be reached with kicks, listed and counted.
 
-use crate::agents::{Controller, Kernel};
+use super::games::guideline;
+use crate::agents::{Controller, Kernel, Sight};
 use crate::engine::{Chain, Hand, Movement, Paths, Playfield, Resting, Rules, Tetromino, place};
 use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
-use crate::placements::{Options, Placements, Position, enumerate_on, num_rows};
+use crate::placements::{Options, Placements, Position, enumerate, enumerate_on, num_rows};
 
 /// Positions, and the 8 features of `bcts8`.
 #[derive(Debug)]
@@ -44,6 +45,52 @@ impl Listing {
     /// Lists them.
     pub fn list(&self, kernel: Kernel) -> Placements {
         enumerate_on(kernel, &self.rules, &self.positions, &self.extractor, Options::default())
+    }
+}
+
+/// Positions under the rules `guideline`, and the 30 features of `modern30`.
+#[derive(Debug)]
+pub struct ModernListing {
+    rules: Rules,
+    positions: Vec<Position>,
+    set: FeatureSet,
+}
+
+impl ModernListing {
+    /// The first positions of a game of `tetrion-guideline`.
+    pub fn new(num_positions: usize) -> ModernListing {
+        let rules = guideline();
+        let controller = Controller::named("tetrion-guideline").expect("a controller");
+        let agent = controller.agent(rules.width).expect("it plays this size");
+        let mut dealer = rules.dealer(1);
+        let mut deal = || dealer.deal().expect("a seed deals for ever");
+        let (mut playfield, mut held) = (Playfield::empty(rules.width, rules.height), None);
+        let (mut piece, mut next) = (deal(), deal());
+        let mut positions = Vec::new();
+        for _ in 0..num_positions {
+            let shown = [next];
+            let odds = rules.dealer(1).odds();
+            let sight =
+                Sight { rules: &rules, playfield: &playfield, piece, next: &shown, held, odds, lines: 0 };
+            let hand = sight.hand();
+            let placement = agent.choose_of_hand(Kernel::best(), &sight).placement;
+            positions.push(Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None });
+            let placed = hand.piece(placement).expect("a placement of the hand");
+            if placement.hold && held.replace(piece).is_none() {
+                next = deal();
+            }
+            if place(&rules, &mut playfield, placed, placement).terminal {
+                playfield = Playfield::empty(rules.width, rules.height);
+            }
+            (piece, next) = (next, deal());
+        }
+        let set = FeatureSet::named(controller.feature_set, rules.width).expect("a set");
+        ModernListing { rules, positions, set }
+    }
+
+    /// Lists the placements.
+    pub fn list(&self) -> Placements {
+        enumerate(&self.rules, &self.positions, Some(&self.set), Options::default())
     }
 }
 

@@ -167,6 +167,25 @@ pub(super) async fn create_session(
     Ok(name)
 }
 
+/// Lists every placement of every environment of a session with the features of a set; returns how many there were.
+pub(super) async fn enumerate_placements(
+    client: &mut EnvironmentServiceClient<Channel>,
+    session: &str,
+    set: &str,
+) -> Result<u64, RemoteError> {
+    let envs = pb::SessionEnvs { session: session.to_owned(), ..Default::default() };
+    let features = pb::FeatureSelection { set: set.to_owned(), ..Default::default() };
+    let request = pb::EnumeratePlacementsRequest {
+        source: Some(Source::SessionEnvs(envs)),
+        features: Some(features),
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        ..Default::default()
+    };
+    let answer = client.enumerate_placements(request).await?.into_inner();
+    let actions = answer.actions.ok_or(RemoteError::Answer("actions"))?;
+    Ok(actions.shape.first().copied().unwrap_or(0).into())
+}
+
 /// A session on a server.
 #[derive(Debug)]
 pub struct RemoteSession {
@@ -204,17 +223,7 @@ impl RemoteSession {
     /// # Errors
     /// If the server does not answer.
     pub fn enumerate_placements(&mut self) -> Result<u64, RemoteError> {
-        let envs = pb::SessionEnvs { session: self.name.clone(), ..Default::default() };
-        let features = pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() };
-        let request = pb::EnumeratePlacementsRequest {
-            source: Some(Source::SessionEnvs(envs)),
-            features: Some(features),
-            max_response_bytes: MAX_RESPONSE_BYTES,
-            ..Default::default()
-        };
-        let answer = self.remote.runtime.block_on(self.client.enumerate_placements(request))?.into_inner();
-        let actions = answer.actions.ok_or(RemoteError::Answer("actions"))?;
-        Ok(actions.shape.first().copied().unwrap_or(0).into())
+        self.remote.runtime.block_on(enumerate_placements(&mut self.client, &self.name, "bcts8"))
     }
 
     /// Gives the environments back.

@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use crate::engine::rng::{Tag, below, mix, stream, stream_word};
 use crate::engine::{
-    ActionModel, CompactPlayfield, Dealer, Key, Playfield, Rules, Tetromino, drops, place, placements,
+    ActionModel, CompactPlayfield, Dealer, Key, Playfield, Rules, Tetromino, drops,
+    every_choice_always_exists, place, placements,
 };
 use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
@@ -52,12 +53,12 @@ impl RandomPlacements {
 
 /// Environments stepped with random actions; episodes that end begin again in the same step.
 ///
-/// Choosing the actions is in the work, a few nanoseconds each.
+/// Choosing the actions is in the work: a few nanoseconds each, or a list of all placements where they depend on the playfield.
 #[derive(Debug)]
 pub struct Stepper {
     batch: EnvBatch,
-    /// By tetromino; in the keypress model all keys, whatever falls.
-    choices: [Vec<i32>; 7],
+    /// By tetromino; in the keypress model all keys, whatever falls. None where the placements depend on the playfield.
+    choices: Option<[Vec<i32>; 7]>,
     drawn: u64,
     // Of the last step; their memory is used again.
     pieces: Vec<u8>,
@@ -81,7 +82,7 @@ impl Stepper {
         let mut batch = EnvBatch::new(config, &Seeding::Session(42))?;
         batch.reset(None, Episodes::Next).expect("all environments may begin");
         let empty = Playfield::empty(rules.width, rules.height);
-        let choices = |piece| match rules.action_model {
+        let choices = |piece: Tetromino| match rules.action_model {
             ActionModel::Placement => {
                 let all = placements(&rules, &empty, piece);
                 all.iter().map(|placement| placement.action(&rules) as i32).collect()
@@ -92,9 +93,10 @@ impl Stepper {
                 rules.keys().iter().filter(is_always).map(|key| *key as i32).collect()
             }
         };
+        let are_known = rules.action_model == ActionModel::Keypress || every_choice_always_exists(&rules);
         let mut stepper = Stepper {
             batch,
-            choices: Tetromino::ALL.map(choices),
+            choices: are_known.then(|| Tetromino::ALL.map(choices)),
             drawn: 0,
             pieces: Vec::new(),
             actions: Vec::new(),
@@ -109,15 +111,25 @@ impl Stepper {
     /// One step of every environment.
     pub fn step(&mut self) -> &StepOutcome {
         let Stepper { batch, choices, drawn, pieces, actions, outcome } = self;
-        pieces.clear();
-        batch.observe(Field::Current, None, pieces);
-        let random_action = |&piece: &u8| {
+        let mut draw = |count: usize| {
             *drawn += 1;
-            let choices = &choices[usize::from(piece)];
-            choices[below(mix(*drawn), choices.len() as u64) as usize]
+            below(mix(*drawn), count as u64) as usize
         };
         actions.clear();
-        actions.extend(pieces.iter().map(random_action));
+        if let Some(choices) = choices {
+            pieces.clear();
+            batch.observe(Field::Current, None, pieces);
+            let choices = pieces.iter().map(|&piece| &choices[usize::from(piece)]);
+            actions.extend(choices.map(|choices| choices[draw(choices.len())]));
+        } else {
+            let rules = batch.config().rules;
+            let random_action = |env_id| {
+                let hand = batch.hand(env_id).expect("a running episode");
+                let all = hand.placements(&rules, &batch.playfield(env_id));
+                all[draw(all.len())].1.action(&rules) as i32
+            };
+            actions.extend((0..batch.config().num_envs).map(random_action));
+        }
         batch.step_into(actions, None, outcome).expect("actions that exist");
         outcome
     }

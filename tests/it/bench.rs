@@ -30,8 +30,15 @@ fn every_figure_has_a_group_a_unit_and_a_median_within_its_range() {
         assert!(rows.iter().any(|row| row["name"] == name), "no {actions}");
     }
     for kernel in kernels {
-        let name = format!("`bcts8` 10 x 20, {}", kernel.as_str().unwrap());
-        assert!(rows.iter().any(|row| row["name"] == name), "nothing of {name}");
+        let kernel = kernel.as_str().unwrap();
+        for what in ["`bcts8` 10 x 20", "guideline: `tetrion-guideline`"] {
+            let name = format!("{what}, {kernel}");
+            assert!(rows.iter().any(|row| row["name"] == name), "nothing of {name}");
+        }
+    }
+    for group in ["rollouts", "stepping", "placements", "calls"] {
+        let is_modern = |row: &Value| row["name"].as_str().unwrap().starts_with("guideline: ");
+        assert!(rows.iter().any(|row| row["group"] == group && is_modern(row)), "no {group} of guideline");
     }
 }
 

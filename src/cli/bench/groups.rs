@@ -11,11 +11,12 @@ use super::process::ServerProcess;
 use super::progress::BenchProgress;
 use super::report::{Goal, Row, Unit};
 use crate::agents::Kernel;
-use crate::engine::Rules;
+use crate::engine::{ActionModel, Rules, Timing};
 use crate::pool::Pool;
 use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use crate::workloads::{
-    CASES, EXPECTATIONS, Games, Listing, RandomPlacements, Reaching, Remote, Stepper, Viewer, games,
+    CASES, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching, Remote, Stepper, Viewer,
+    games,
 };
 
 /// Pieces, placements or steps of an environment between two looks at the clock: a millisecond or less, mostly.
@@ -33,11 +34,14 @@ impl Group {
     /// How long it takes, about; what the display of the time left begins with.
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
-            Group::Rollouts => (CASES.len() + EXPECTATIONS.len() + 1) * games::kernels().count(),
+            Group::Rollouts => {
+                let cases = CASES.len() + EXPECTATIONS.len() + 1 + games::GUIDELINE.len();
+                cases * games::kernels().count()
+            }
             Group::Threads => 3 * thread_counts(all_threads()).len(),
-            Group::Stepping => 5,
-            Group::Placements => games::kernels().count() + 3,
-            Group::Calls => 13,
+            Group::Stepping => 9,
+            Group::Placements => games::kernels().count() + 4,
+            Group::Calls => 16,
             Group::Latency => return 4 * latency_time(plan),
             Group::Evaluation => 8,
             Group::Memory => 2,
@@ -140,6 +144,13 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
         let name = format!("`thiery9` 10 x 10, network of {}, {}", games::NETWORK_UNITS, kernel.name());
         table.add(name, "pieces", move || Ok(play.pieces(CHUNK / 16)));
     }
+    for controller in games::GUIDELINE {
+        for kernel in games::kernels() {
+            let play = games::under_guideline(controller, kernel);
+            let name = format!("guideline: `{controller}`, {}", kernel.name());
+            table.add(name, "pieces", move || Ok(play.pieces(CHUNK / 16)));
+        }
+    }
     table.measure(plan, progress)
 }
 
@@ -181,11 +192,20 @@ fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
     let mut engine = RandomPlacements::default();
     table.add("placements in a game of the bare engine", "placements", move || Ok(engine.place(CHUNK)));
     let lab = Rules::preset("lab").context("there are no rules named lab")?;
-    for (actions, rules, goal) in [("placements", Rules::default(), 25e6), ("key presses", lab, 15e6)] {
+    let guideline = games::guideline();
+    let timing = Some(Timing::LEVEL_1);
+    let steered = Rules { action_model: ActionModel::Keypress, timing, ..guideline };
+    let rows = [
+        ("placements", Rules::default(), Some(25e6)),
+        ("key presses", lab, Some(15e6)),
+        ("guideline: listed and placed", guideline, None),
+        ("guideline: key presses", steered, None),
+    ];
+    for (actions, rules, goal) in rows {
         for num_envs in [1, MANY] {
             let mut stepper = Stepper::new(rules, num_envs)?;
             let name = format!("{actions} in {num_envs} environment{}", plural(num_envs as usize));
-            let goal = (num_envs == MANY).then_some(Goal::AtLeast(goal));
+            let goal = goal.filter(|_| num_envs == MANY).map(Goal::AtLeast);
             let steps = CHUNK / u64::from(num_envs);
             table.add_with(name, "steps", goal, move || {
                 for _ in 0..steps {
@@ -210,6 +230,9 @@ fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     table.add_with("reachable under SRS, listed", "placements", goal, move || Ok(listed.list()));
     table.add("reachable under SRS, counted", "placements", move || Ok(counted.count()));
     table.add("reachable under SRS, with the keys to each", "placements", move || Ok(keyed.find_keys()));
+    let modern = ModernListing::new(256);
+    let list = move || Ok(modern.list().actions.len() as u64);
+    table.add("guideline: of both pieces, with the 30 features of `modern30`", "placements", list);
     table.measure(plan, progress)
 }
 
@@ -237,6 +260,17 @@ fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
         session.step()?; // positions that are not all alike
     }
     let name = format!("EnumeratePlacements of {NUM_POSITIONS}, 8 features");
+    table.add(name, "placements", move || Ok(session.enumerate_placements()?));
+    for num_envs in [1, 256] {
+        let mut session = remote.masked_session(num_envs)?;
+        let name = format!("guideline: Step of {num_envs} with mask");
+        table.add(name, "steps", move || Ok(session.step()?));
+    }
+    let mut session = remote.masked_session(256)?;
+    for _ in 0..8 {
+        session.step()?;
+    }
+    let name = "guideline: EnumeratePlacements of 256, 30 features";
     table.add(name, "placements", move || Ok(session.enumerate_placements()?));
     // The highest rate that there is, of few environments and of as many as may be.
     let mut viewers = Vec::new();

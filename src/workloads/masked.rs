@@ -1,0 +1,77 @@
+//! A session of the rules `guideline` on a server: there the actions depend on the playfield, so each step takes one from the
+//! mask of the answer before it.
+
+use tonic::transport::Channel;
+
+use super::remote::{Remote, RemoteError, config, enumerate_placements};
+use crate::engine::rng::{below, mix};
+use crate::wire::pb;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use crate::wire::tensor;
+
+/// A session whose actions are taken from its masks.
+#[derive(Debug)]
+pub struct MaskedSession {
+    remote: Remote,
+    client: EnvironmentServiceClient<Channel>,
+    name: String,
+    mask: pb::Tensor,
+    actions: Vec<i32>,
+    drawn: u64,
+}
+
+impl Remote {
+    /// A session of the rules `guideline` with four rows above the visible ones, whose episodes have begun. It shows
+    /// `board_bits`, `current` and the mask.
+    ///
+    /// # Errors
+    /// If the server has no room for it.
+    pub fn masked_session(&self, num_envs: u32) -> Result<MaskedSession, RemoteError> {
+        let rules = pb::Rules { preset: "guideline".to_owned(), height: Some(24), ..Default::default() };
+        let config = pb::SessionConfig { rules: Some(rules), action_mask: true, ..config(num_envs, false) };
+        let mut client = self.client();
+        let (name, mask) = self.runtime.block_on(async {
+            let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
+            let session = client.create_session(request).await?.into_inner().session;
+            let name = session.ok_or(RemoteError::Answer("session"))?.name;
+            let request = pb::ResetRequest { session: name.clone(), ..Default::default() };
+            let mask = client.reset(request).await?.into_inner().action_mask;
+            Ok::<_, RemoteError>((name, mask.ok_or(RemoteError::Answer("mask"))?))
+        })?;
+        Ok(MaskedSession { remote: self.clone(), client, name, mask, actions: Vec::new(), drawn: 0 })
+    }
+}
+
+impl MaskedSession {
+    /// Takes one step, of each environment the first action that exists from a random one on; returns how many environments
+    /// were stepped.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn step(&mut self) -> Result<u64, RemoteError> {
+        let num_actions = self.mask.shape.last().copied().unwrap_or(0) as usize;
+        self.actions.clear();
+        for mask in self.mask.data.chunks_exact(num_actions) {
+            self.drawn += 1;
+            let from = below(mix(self.drawn), num_actions as u64) as usize;
+            let (before, behind) = mask.split_at(from);
+            let exists = |mask: &[u8]| mask.iter().position(|exists| *exists == 1);
+            let action = exists(behind).map(|action| from + action).or_else(|| exists(before));
+            self.actions.push(action.ok_or(RemoteError::Answer("action"))? as i32);
+        }
+        let num_envs = self.actions.len() as u32;
+        let actions = Some(tensor::encode(vec![num_envs], &self.actions));
+        let request = pb::StepRequest { session: self.name.clone(), actions, ..Default::default() };
+        let answer = self.remote.runtime.block_on(self.client.step(request))?.into_inner();
+        self.mask = answer.action_mask.ok_or(RemoteError::Answer("mask"))?;
+        Ok(num_envs.into())
+    }
+
+    /// Lists every placement of every environment with the 30 features of `modern30`; returns how many there were.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn enumerate_placements(&mut self) -> Result<u64, RemoteError> {
+        self.remote.runtime.block_on(enumerate_placements(&mut self.client, &self.name, "modern30"))
+    }
+}
