@@ -92,10 +92,16 @@ impl MonteCarlo {
         Worth::PlayoutsAsCoded(Tally { lines, ..tally })
     }
 
-    /// About how many pieces a placement's games have: a random game ends when about half of the cells are full.
+    /// About how many pieces a placement's games have: a random game ends when about half of the cells are full. Where nothing
+    /// ends games, they are cut there.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
-        u64::from(self.playouts) * (1 + u64::from(rules.width) * u64::from(rules.height) / 8)
+        u64::from(self.playouts) * usual_playout(rules)
     }
+}
+
+/// About how many pieces random play places before it loses.
+fn usual_playout(rules: &Rules) -> u64 {
+    1 + u64::from(rules.width) * u64::from(rules.height) / 8
 }
 
 /// All games of one placement.
@@ -133,9 +139,10 @@ impl Playouts<'_> {
         if landed.terminal {
             return tally;
         }
+        let longest = if rules.end_games() { LONGEST_PLAYOUT } else { usual_playout(rules) };
         for _ in 0..playouts {
             let mut playfield = after;
-            for dealt in 0..LONGEST_PLAYOUT {
+            for dealt in 0..longest {
                 let (piece, word) = match next.get(dealt as usize) {
                     Some(&shown) => (shown, rng.draw()),
                     None => {
