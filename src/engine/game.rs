@@ -247,7 +247,7 @@ pub fn land_at<C: Column, const N: usize>(
 
 /// Whether a piece with its lowest cells in this row ends the game because it lies wholly above the visible field.
 #[inline(always)]
-fn is_locked_out(rules: &Rules, row: u8) -> bool {
+pub fn is_locked_out(rules: &Rules, row: u8) -> bool {
     rules.top_out == TopOut::LockOut && row >= rules.visible_rows()
 }
 
@@ -292,8 +292,14 @@ impl Landed {
         spin: Spin,
         chain: &mut Chain,
     ) -> (f64, u32) {
+        let is_perfect = rules.keeps_chain() && self.lines > 0 && playfield.occupied_rows() == C::EMPTY;
+        self.worth_if(rules, is_perfect, spin, chain)
+    }
+
+    /// The same of a landing that cleared all there was, or not.
+    #[inline(always)]
+    pub fn worth_if(self, rules: &Rules, is_perfect: bool, spin: Spin, chain: &mut Chain) -> (f64, u32) {
         if rules.keeps_chain() {
-            let is_perfect = self.lines > 0 && playfield.occupied_rows() == C::EMPTY;
             let clear = Clear { lines: self.lines, spin, is_perfect };
             self.worth_in_chain(rules, clear, chain)
         } else {

@@ -7,7 +7,7 @@ use super::column::Column;
 use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::PlayfieldOf;
-use super::reach::{is_blocked, num_placements, placements};
+use super::reach::{append_placements, has_placement, is_blocked, num_placements};
 use super::rules::Rules;
 
 /// The pieces that a player can place.
@@ -71,11 +71,11 @@ impl Hand {
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
     ) -> Vec<(Piece, Placement)> {
-        let current = placements(rules, playfield, self.current);
-        let mut all: Vec<_> = current.iter().map(|placement| (self.current, placement)).collect();
+        // More than most hands have.
+        let mut all = Vec::with_capacity(96);
+        append_placements(rules, playfield, self.current, false, &mut all);
         if let Some(other) = self.other_on(rules, playfield) {
-            let held = placements(rules, playfield, other);
-            all.extend(held.iter().map(|placement| (other, placement.holding(true))));
+            append_placements(rules, playfield, other, true, &mut all);
         }
         all
     }
@@ -88,7 +88,7 @@ impl Hand {
         playfield: &PlayfieldOf<C, N>,
         placement: Placement,
     ) -> Option<Piece> {
-        let exists = |piece: &Piece| placements(rules, playfield, *piece).contains(placement.holding(false));
+        let exists = |piece: &Piece| has_placement(rules, playfield, *piece, placement.holding(false));
         let piece = if placement.hold { self.other_on(rules, playfield) } else { Some(self.current) };
         piece.filter(exists)
     }

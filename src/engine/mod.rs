@@ -49,7 +49,7 @@ pub mod timing;
 pub use choice::NamedChoice;
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;
-pub use game::{Counted, End, Game, comes_to_rest, land, land_at, lock, place, settle};
+pub use game::{Counted, End, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
 pub use garbage::Garbage;
 pub use hand::Hand;
 pub use hand_paths::{HandPaths, MAX_KEYS, PlayerKey};

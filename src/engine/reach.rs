@@ -31,7 +31,7 @@ pub fn placements<C: Column, const N: usize>(
     piece: Piece,
 ) -> PlacementSet {
     if rules.names_spots() {
-        PlacementSet::Spots(spots(rules, playfield, piece))
+        PlacementSet::Spots(spots(rules, playfield, piece).collect())
     } else {
         PlacementSet::Drops(drops(rules, playfield, piece))
     }
@@ -65,19 +65,52 @@ pub fn num_placements<C: Column, const N: usize>(
     }
 }
 
-#[cold]
+/// Whether a piece has a placement, which does not hold another one: faster than to list them all.
+#[inline]
+pub fn has_placement<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    piece: Piece,
+    placement: Placement,
+) -> bool {
+    if !rules.names_spots() {
+        return drops(rules, playfield, piece).contains(placement);
+    }
+    let Some(Spot { row, spin }) = placement.spot else { return false };
+    let resting = Resting { orientation: placement.orientation, column: placement.column, row, spin };
+    row < rules.spot_rows() && Movement::of(rules).has(playfield, piece, resting)
+}
+
+/// Writes the placements of a piece to the end of a list, in ascending action order; with or without the current one held.
+pub fn append_placements<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    piece: Piece,
+    hold: bool,
+    list: &mut Vec<(Piece, Placement)>,
+) {
+    if rules.names_spots() {
+        let all = spots(rules, playfield, piece);
+        list.extend(all.map(|placement| (piece, placement.holding(hold))));
+    } else {
+        let all = drops(rules, playfield, piece).iter();
+        list.extend(all.map(|placement| (piece, placement.holding(hold))));
+    }
+}
+
 fn spots<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     piece: Piece,
-) -> Vec<Placement> {
-    let numbered = |resting: &Resting| resting.row < rules.spot_rows();
+) -> impl Iterator<Item = Placement> + use<C, N> {
+    let rows = rules.spot_rows();
+    let numbered = move |resting: &Resting| resting.row < rows;
     let placement = |Resting { orientation, column, row, spin }| Placement {
         spot: Some(Spot { row, spin }),
         ..Placement::straight(orientation, column)
     };
     let all = Movement::of(rules).list(playfield, piece);
-    all.into_iter().filter(numbered).map(placement).collect()
+    all.into_iter().filter(numbered).map(placement)
 }
 
 /// Whether every shape of every piece can come down in every column where it fits, whatever the playfield: the

@@ -8,7 +8,6 @@
 
 use crate::engine::{
     ActionModel, Column, Hand, Piece, Placement, PlayfieldOf, Rules, Shape, every_placement_exists,
-    placements,
 };
 
 /// A shape over the column of its leftmost cell.
@@ -108,8 +107,9 @@ impl ActionTable {
     ) -> Option<Drop> {
         let exists = |_: &Drop| {
             every_placement_exists(&self.rules, playfield)
-                || placements(&self.rules, playfield, piece)
-                    .contains(Placement::from_action(action as u32, &self.rules))
+                || Hand::only(piece)
+                    .can_place(&self.rules, playfield, Placement::from_action(action as u32, &self.rules))
+                    .is_some()
         };
         self.drop(piece, action).filter(exists)
     }
@@ -143,7 +143,7 @@ impl ActionTable {
         }
         let start = out.len();
         out.resize(start + self.num_of_a_piece, 0);
-        for placement in placements(&self.rules, playfield, piece).iter() {
+        for (_, placement) in Hand::only(piece).placements(&self.rules, playfield) {
             out[start + placement.action(&self.rules) as usize] = 1;
         }
     }

@@ -324,8 +324,8 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         open: &Plane<WORDS, STRIDE>,
     ) -> u32 {
         let mut added = 0u32;
-        // Shifts by numbers that the compiler knows take half the time.
-        if turns.is_srs && STRIDE < 32 {
+        // Shifts by numbers that the compiler knows take half the time. Larger planes are rare.
+        if turns.is_srs && WORDS <= 5 {
             added |= self.turn(FROM, RIGHT, const { Turns::srs(PIECE, FROM, RIGHT) }, turning, open);
             added |= self.turn(FROM, LEFT, const { Turns::srs(PIECE, FROM, LEFT) }, turning, open);
         } else {

@@ -113,6 +113,18 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         count
     }
 
+    /// Whether one of them is this one, which lies between the walls.
+    #[inline(always)]
+    pub fn has<const PIECE: usize>(&self, resting: Resting) -> bool {
+        let Resting { orientation, column, row, spin } = resting;
+        let shape = &TRUE_POSES[PIECE][usize::from(orientation)];
+        let row = u32::from(row) + u32::from(shape.anchor_row);
+        let rows = self.planes[spin as usize][usize::from(orientation)]
+            .column(u32::from(column + shape.anchor_column));
+        // The highest bit is the lowest row.
+        row < STRIDE && rows >> (STRIDE - 1 - row) & 1 == 1
+    }
+
     /// Writes the placements in order.
     pub fn append<const PIECE: usize>(&self, width: u8, list: &mut Vec<Resting>) {
         for orientation in 0..4u8 {

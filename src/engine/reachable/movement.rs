@@ -108,6 +108,31 @@ impl Movement {
         self.collect(playfield, tetromino, Count).unwrap_or(0)
     }
 
+    /// Whether a piece has a placement.
+    pub fn has<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+        resting: Resting,
+    ) -> bool {
+        struct Has(Resting);
+        impl Collect for Has {
+            type Output = bool;
+            #[inline(always)]
+            fn collect<const PIECE: usize, const W: usize, const S: u32>(
+                self,
+                labelled: Labelled<W, S>,
+            ) -> bool {
+                labelled.has::<PIECE>(self.0)
+            }
+        }
+        let Resting { orientation, column, .. } = resting;
+        let shape = TRUE_POSES[tetromino.index()].get(usize::from(orientation));
+        let is_between_walls = |shape: &Shape| shape.width <= playfield.width().saturating_sub(column);
+        shape.is_some_and(is_between_walls)
+            && self.collect(playfield, tetromino, Has(resting)).unwrap_or(false)
+    }
+
     /// Writes all placements of a piece to the end of a list, by orientation, column, row and spin; none if it is blocked.
     pub fn append<C: Column, const N: usize>(
         &self,
@@ -142,7 +167,8 @@ impl Movement {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
     ) -> Vec<Resting> {
-        let mut list = Vec::new();
+        // More than most pieces have.
+        let mut list = Vec::with_capacity(64);
         self.append(playfield, tetromino, &mut list);
         list
     }
