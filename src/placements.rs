@@ -4,10 +4,13 @@
 //! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
 
 use crate::engine::{
-    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, MovingPiece, Piece, Placement, Playfield,
-    PlayfieldOf, Rules, Shape, SteeredPiece, drops, every_choice_always_exists, land,
+    ActionModel, Chain, Column, FallingPiece, Hand, HandPaths, Landed, MovingPiece, Piece, Placement,
+    Playfield, PlayfieldOf, Rules, Shape, SteeredPiece, comes_to_rest, drops, every_choice_always_exists,
+    is_locked_out, land_at,
 };
-use crate::features::kernel::{Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, dispatch};
+use crate::features::kernel::{
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measured, PlacementRows, Rest, Together, dispatch,
+};
 use crate::features::{FeatureSet, Seen};
 
 /// A playfield and the pieces that can be placed on it.
@@ -155,8 +158,26 @@ pub fn enumerate(
 ) -> Placements {
     match extractor(rules, set) {
         Some(extractor) => enumerate_on(Kernel::best(), rules, positions, &extractor, options),
-        None => enumerate_plainly(rules, positions, set, options),
+        None => enumerate_together(Kernel::best(), rules, positions, set, options),
     }
+}
+
+/// Lists every placement with its features [measured together](Together) with those of others, as far as that can be.
+///
+/// # Panics
+/// As [`enumerate`], and when this machine cannot run the kernel.
+pub fn enumerate_together(
+    kernel: Kernel,
+    rules: &Rules,
+    positions: &[Position],
+    set: Option<&FeatureSet>,
+    options: Options,
+) -> Placements {
+    let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
+    let together = Together::new(set, None).map(|together| (kernel, together));
+    enumerate_each(rules, positions, num_rows, set, together.as_ref(), options, |_, hand, playfield| {
+        hand.placements(rules, playfield)
+    })
 }
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
@@ -282,7 +303,7 @@ pub fn enumerate_plainly(
     options: Options,
 ) -> Placements {
     let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
-    enumerate_each(rules, positions, num_rows, set, options, |_, hand, playfield| {
+    enumerate_each(rules, positions, num_rows, set, None, options, |_, hand, playfield| {
         hand.placements(rules, playfield)
     })
 }
@@ -299,18 +320,22 @@ pub fn enumerate_only(
     options: Options,
 ) -> Placements {
     assert_eq!(positions.len(), only.len(), "one placement for each position");
-    enumerate_each(rules, positions, positions.len(), set, options, |at, hand, playfield| {
+    let together = Together::new(set, None).map(|together| (Kernel::best(), together));
+    let together = together.as_ref();
+    enumerate_each(rules, positions, positions.len(), set, together, options, |at, hand, playfield| {
         let piece = hand.can_place(rules, playfield, only[at]);
         piece.map(|piece| (piece, only[at])).into_iter().collect()
     })
 }
 
-/// Lists the placements that `chosen` has for the number of a position, the pieces and the playfield.
+/// Lists the placements that `chosen` has for the number of a position, the pieces and the playfield; measured together with a
+/// kernel, if there is one, wherever that can be, else one by one.
 fn enumerate_each(
     rules: &Rules,
     positions: &[Position],
     num_rows: usize,
     set: Option<&FeatureSet>,
+    together: Option<&(Kernel, Together)>,
     options: Options,
     chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Piece, Placement)>,
 ) -> Placements {
@@ -327,8 +352,23 @@ fn enumerate_each(
                 columns.push_keys(&HandPaths::towards(rules, &position.playfield, &all), &all);
             }
             columns.push_actions(rules, position, hand.current, &all);
-            for (piece, placement) in all {
-                let (shape, landing) = land(rules, &position.playfield, piece, placement);
+            let playfield = &position.playfield;
+            let measured =
+                together.filter(|_| Together::holds(rules, playfield)).map(|(kernel, together)| {
+                    let rest = |&(piece, placement): &(Piece, Placement)| {
+                        let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+                        Rest { piece, shape, row, column: placement.column, spin: placement.spin() }
+                    };
+                    let rests: Vec<Rest> = all.iter().map(rest).collect();
+                    together.measure(*kernel, rules, playfield, &rests, set.is_some())
+                });
+            if let Some(Measured { features, .. }) = &measured {
+                columns.features.extend_from_slice(features);
+            }
+            let looks = measured.is_none() || options.preclear_boards || options.afterstates;
+            for (n, (piece, placement)) in all.into_iter().enumerate() {
+                let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+                let landing = looks.then(|| land_at(rules, playfield, shape, row, placement.column));
                 columns.placements.push(placement.action(rules) as i32);
                 if rules.spin_labels() > 1 {
                     columns.spins.push(placement.spin() as u8);
@@ -336,26 +376,37 @@ fn enumerate_each(
                 if rules.hold {
                     columns.holds.push(placement.hold);
                 }
+                let (landed, is_empty) = match (&landing, &measured) {
+                    (Some(landing), _) => (landing.landed(), landing.afterstate.occupied_rows() == 0),
+                    // Nothing else ends a game on such a playfield.
+                    (None, Some(Measured { lines, is_empty, .. })) => (
+                        Landed { lines: lines[n], sunk: 0, terminal: is_locked_out(rules, row) },
+                        is_empty[n],
+                    ),
+                    (None, None) => unreachable!("what is not measured is looked at"),
+                };
                 let mut chain = position.chain;
-                let (points, attack) =
-                    landing.landed().worth(rules, &landing.afterstate, placement.spin(), &mut chain);
+                let is_perfect = landed.lines > 0 && is_empty;
+                let (points, attack) = landed.worth_if(rules, is_perfect, placement.spin(), &mut chain);
                 columns.rewards.push(points as f32);
                 if rules.keeps_chain() {
                     columns.attacks.push(attack as u8); // 10 for a perfect clear, else 6 + 1 + 5 at most
                 }
-                columns.lines.push(landing.lines);
-                columns.terminal.push(landing.terminal);
-                if let Some(set) = set {
-                    let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
+                columns.lines.push(landed.lines);
+                columns.terminal.push(landed.terminal);
+                if let (Some(set), None, Some(landing)) = (set, &measured, &landing) {
+                    let seen = Seen { piece, spin: placement.spin(), shape, landing };
                     set.evaluate(&seen, &mut vector);
                     columns.features.extend(vector.iter().map(|&value| value as f32));
                 }
-                columns.push_rest(options, max_cells, shape, landing.row, placement.column);
-                if options.preclear_boards {
-                    write_rows(&landing.locked, &mut columns.preclear_boards);
-                }
-                if options.afterstates {
-                    write_rows(&landing.afterstate, &mut columns.afterstates);
+                columns.push_rest(options, max_cells, shape, row, placement.column);
+                if let Some(landing) = &landing {
+                    if options.preclear_boards {
+                        write_rows(&landing.locked, &mut columns.preclear_boards);
+                    }
+                    if options.afterstates {
+                        write_rows(&landing.afterstate, &mut columns.afterstates);
+                    }
                 }
             }
         }

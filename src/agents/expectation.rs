@@ -58,7 +58,7 @@ impl ExpectationAgent {
         thought: &mut Thought,
     ) -> Option<Placement> {
         let among = || {
-            let candidates = self.candidates(sight);
+            let candidates = self.candidates(kernel, sight);
             // Where every placement ends the game, the first one.
             if candidates.is_empty() { sight.placements().into_iter().take(1).collect() } else { candidates }
         };
@@ -69,8 +69,8 @@ impl ExpectationAgent {
     }
 
     /// The placements that are looked at, in ascending action order.
-    fn candidates(&self, sight: &Sight<'_>) -> Vec<Placement> {
-        let scores = self.linear.scores_of_hand(sight.rules, sight.playfield, sight.hand());
+    fn candidates(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
+        let scores = self.linear.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
         // Sorting is stable: of equals the first comes first.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
@@ -112,7 +112,7 @@ impl ExpectationAgent {
             }
             [piece, ref next @ ..] => {
                 let after = Sight { playfield, piece, next, ..*sight };
-                let values = self.candidates(&after).into_iter();
+                let values = self.candidates(kernel, &after).into_iter();
                 let values = values
                     .map(|placement| self.value(kernel, &after.placing(placement), placement, pieces - 1));
                 self.or_lost(values.fold(f64::NEG_INFINITY, f64::max))

@@ -9,12 +9,12 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, drops, every_choice_always_exists,
-    every_placement_exists, land, placements,
+    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, comes_to_rest, drops,
+    every_choice_always_exists, every_placement_exists, is_locked_out, land, placements,
 };
 use crate::features::kernel::{
-    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, ScoredPlacement, Scorer, TerminalPolicy,
-    dispatch,
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, Rest, ScoredPlacement, Scorer,
+    TerminalPolicy, Together, dispatch,
 };
 use crate::features::{FeatureSet, Seen};
 
@@ -35,6 +35,8 @@ pub struct LinearAgent {
     scorer: Option<Scorer>,
     /// The same for the features of the set `flatstack`.
     flat: Option<FlatScorer>,
+    /// The same for placements that are no straight drops, as far as lanes know the features.
+    together: Option<Together>,
     /// What is added to the sum. There is neither a `scorer` nor a `flat` then.
     model: Option<Added>,
 }
@@ -113,14 +115,19 @@ impl LinearAgent {
         let Some(shape) = shape else {
             let scorer = Scorer::new(&set, &weights, terminal);
             let flat = FlatScorer::new(&set, &weights, terminal);
-            return Ok(LinearAgent { set, weights, terminal, scorer, flat, model: None });
+            let together = match &scorer {
+                Some(scorer) => Some(Together::like(scorer)),
+                None => Together::new(Some(&set), Some(&weights)),
+            };
+            return Ok(LinearAgent { set, weights, terminal, scorer, flat, together, model: None });
         };
         let parameters = weights.drain(set.len()..).map(|parameter| parameter as f32).collect();
         // An evaluation keeps its agents, and need not keep the parameters a second time.
         weights.shrink_to_fit();
         let model = Model::new(shape, set.len(), parameters);
         let added = Added { model, extractor: Extractor::new(Some(&set)) };
-        Ok(LinearAgent { set, weights, terminal, scorer: None, flat: None, model: Some(added) })
+        let together = Together::new(Some(&set), Some(&weights));
+        Ok(LinearAgent { set, weights, terminal, scorer: None, flat: None, together, model: Some(added) })
     }
 
     /// The features, one a weight.
@@ -163,10 +170,10 @@ impl LinearAgent {
         self.model.as_ref()?.extractor.as_ref()
     }
 
-    /// Chooses a placement on the fastest path there is: the kernel if it can, else [`Self::choose_plainly`].
+    /// Chooses a placement on the fastest path there is: by sweeps if it can, else as [`Self::choose_of_hand`] does.
     ///
-    /// Where a playfield can make placements impossible, the kernel can as long as it makes none impossible. Kernels know the
-    /// shapes of the tetrominoes alone.
+    /// Where a playfield can make placements impossible, sweeps can as long as it makes none impossible. They know the shapes of
+    /// the tetrominoes alone.
     pub fn choose(
         &self,
         kernel: Kernel,
@@ -176,7 +183,7 @@ impl LinearAgent {
     ) -> ScoredPlacement {
         match (&self.scorer, &self.flat, &self.model) {
             _ if !rules.pieces.is_tetrominoes() || !every_placement_exists(rules, playfield) => {
-                self.choose_plainly(rules, playfield, piece)
+                self.choose_together(kernel, rules, playfield, Hand::only(piece))
             }
             (Some(scorer), ..) => scorer.choose_on(kernel, rules, playfield, piece),
             (_, Some(flat), _) => flat.choose_on(kernel, rules, playfield, piece),
@@ -184,13 +191,16 @@ impl LinearAgent {
                 let job = ModelJob { agent: self, model, extractor, rules, playfield, piece };
                 dispatch(kernel, rules.width, rules.height, job)
             }
-            _ => self.choose_plainly(rules, playfield, piece),
+            _ => self.choose_together(kernel, rules, playfield, Hand::only(piece)),
         }
     }
 
     /// The same among all that can be placed, the current piece held included: the first of the best.
     pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
         let Sight { rules, playfield, piece, .. } = *sight;
+        if !self.is_fast() || !every_placement_exists(rules, playfield) {
+            return self.choose_together(kernel, rules, playfield, sight.hand());
+        }
         let current = self.choose(kernel, rules, playfield, piece);
         let Some(Sight { piece: other, .. }) = sight.holding() else { return current };
         let other = self.choose(kernel, rules, playfield, other);
@@ -201,9 +211,22 @@ impl LinearAgent {
         }
     }
 
+    /// The first of the best of all scores, whatever the placements are.
+    fn choose_together(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        hand: Hand,
+    ) -> ScoredPlacement {
+        let scores = self.scores_of_hand(kernel, rules, playfield, hand).into_iter();
+        let best = scores.reduce(|best, other| if other.score > best.score { other } else { best });
+        best.unwrap_or_else(|| none_to_choose(rules, playfield, hand.current))
+    }
+
     /// All that can be placed, the best first, equals in ascending action order; without what ends the game, if it avoids that.
-    pub fn ranked(&self, sight: &Sight<'_>) -> Vec<Placement> {
-        let mut scores = self.scores_of_hand(sight.rules, sight.playfield, sight.hand());
+    pub fn ranked(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
+        let mut scores = self.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         scores.sort_by(|one, other| other.score.total_cmp(&one.score));
         scores.into_iter().map(|choice| choice.placement).collect()
     }
@@ -246,8 +269,7 @@ impl LinearAgent {
     /// # Panics
     /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
     pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
-        let first = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
-        let first = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
+        let first = none_to_choose(rules, playfield, piece);
         let larger = |best: ScoredPlacement, other: ScoredPlacement| {
             if other.score > best.score { other } else { best }
         };
@@ -281,8 +303,18 @@ impl LinearAgent {
         scores
     }
 
-    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one held.
-    pub fn scores_of_hand(&self, rules: &Rules, playfield: &Playfield, hand: Hand) -> Vec<ScoredPlacement> {
+    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one held;
+    /// without those that end the game, if it avoids them.
+    pub fn scores_of_hand(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        hand: Hand,
+    ) -> Vec<ScoredPlacement> {
+        if let Some(together) = self.together.as_ref().filter(|_| Together::holds(rules, playfield)) {
+            return self.scores_together(together, kernel, rules, playfield, hand);
+        }
         let mut scores = self.scores(rules, playfield, hand.current);
         if let Some(other) = hand.other_on(rules, playfield) {
             let of_other = self.scores(rules, playfield, other).into_iter();
@@ -293,6 +325,48 @@ impl LinearAgent {
         }
         scores
     }
+
+    /// The same with the features of many measured at once.
+    fn scores_together(
+        &self,
+        together: &Together,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        hand: Hand,
+    ) -> Vec<ScoredPlacement> {
+        let mut all = hand.placements(rules, playfield);
+        let mut rests = Vec::with_capacity(all.len());
+        all.retain(|&(piece, placement)| {
+            let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+            // Nothing else ends a game on such a playfield.
+            let stays = self.terminal == TerminalPolicy::Score || !is_locked_out(rules, row);
+            if stays {
+                rests.push(Rest { piece, shape, row, column: placement.column, spin: placement.spin() });
+            }
+            stays
+        });
+        let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());
+        if let Some(model) = self.model() {
+            let afterstates =
+                all.iter().map(|&(piece, placement)| land(rules, playfield, piece, placement).1.afterstate);
+            let outputs = model.outputs(&measured.features, afterstates);
+            for (score, output) in measured.scores.iter_mut().zip(outputs) {
+                *score += f64::from(output);
+            }
+        }
+        let scored = all.into_iter().zip(measured.scores);
+        scored.map(|((_, placement), score)| ScoredPlacement { placement, score }).collect()
+    }
+}
+
+/// What is chosen where every placement ends the game: the first one.
+///
+/// # Panics
+/// When the piece has no placement.
+fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
+    let placement = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
+    ScoredPlacement { placement, score: f64::NEG_INFINITY }
 }
 
 fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<(), WeightError> {

@@ -382,7 +382,7 @@ impl Agent {
         let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
         let Decision::Place(chosen) = decision else { return Vec::new() };
         let ranked = match self {
-            Agent::Linear(agent) => agent.ranked(sight),
+            Agent::Linear(agent) => agent.ranked(kernel, sight),
             _ => thought.ranked(),
         };
         let others = ranked.into_iter().filter(|placement| *placement != chosen);

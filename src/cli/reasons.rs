@@ -1,7 +1,7 @@
 //! Why a linear controller places a piece where it does: features, weights, their products, and what the other placements
 //! score.
 
-use crate::agents::LinearAgent;
+use crate::agents::{Kernel, LinearAgent};
 use crate::engine::{Placement, land};
 use crate::features::Seen;
 use crate::recording::{Course, SceneCells};
@@ -110,6 +110,6 @@ impl Reasons {
 /// The score of every placement that a controller considers, in ascending action order; none if the game is over.
 fn scores(controller: &LinearAgent, course: &Course) -> Vec<(Placement, f64)> {
     let Some(hand) = course.hand() else { return Vec::new() };
-    let scores = controller.scores_of_hand(course.rules(), course.playfield(), hand).into_iter();
-    scores.map(|choice| (choice.placement, choice.score)).collect()
+    let scores = controller.scores_of_hand(Kernel::best(), course.rules(), course.playfield(), hand);
+    scores.into_iter().map(|choice| (choice.placement, choice.score)).collect()
 }

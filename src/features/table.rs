@@ -3,6 +3,7 @@
 //! What differs between features is said here; names are for callers, and nothing below compares them.
 
 use super::kernel::ground::Basis;
+use super::kernel::modern::Modern;
 use super::kernel::slots::KernelFeature;
 use super::kernel::surface::Aspect;
 use super::seen::Seen;
@@ -428,7 +429,7 @@ pub static FEATURES: &[Feature] = &[
                   to 6 one to three lines by a full spin",
         source: TETRION,
         measure: Measure::LandingSeven(modern::clears),
-        kernel: None,
+        kernel: Some(|i| KernelFeature::Modern(Modern::Clears(i))),
     },
     Feature {
         name: "base_attack",
@@ -436,14 +437,14 @@ pub static FEATURES: &[Feature] = &[
                   full spin, 0, 1 for one, two by a mini, 10 in place of these if nothing is left; no combo, no back-to-back",
         source: "attack tables of Jstris and Cold Clear",
         measure: Measure::Landing(modern::base_attack),
-        kernel: None,
+        kernel: Some(|_| KernelFeature::Modern(Modern::BaseAttack)),
     },
     Feature {
         name: "idle_t",
         formula: "1 if the landed piece is a T that clears nothing by a full spin, else 0",
         source: "this project, after Cold Clear",
         measure: Measure::Landing(modern::idle_t),
-        kernel: None,
+        kernel: Some(|_| KernelFeature::Modern(Modern::IdleT)),
     },
     Feature {
         name: "ready_rows",
@@ -451,7 +452,7 @@ pub static FEATURES: &[Feature] = &[
                   of any column: with 4 of them, an I clears four lines",
         source: TETRION,
         measure: Measure::Playfield(modern::ready_rows),
-        kernel: None,
+        kernel: Some(|_| KernelFeature::Modern(Modern::ReadyRows)),
     },
     Feature {
         name: "spin_slots",
@@ -460,13 +461,13 @@ pub static FEATURES: &[Feature] = &[
                   middle",
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slots),
-        kernel: None,
+        kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlots)),
     },
     Feature {
         name: "spin_slot_rows",
         formula: "rows, 0 to 2, that a T in one of the spin_slots would fill; the most of any",
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slot_rows),
-        kernel: None,
+        kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlotRows)),
     },
 ];

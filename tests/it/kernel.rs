@@ -9,9 +9,16 @@ use tetrion::features::kernel::Extractor;
 use tetrion::features::{FEATURES, FeatureSet, Measure};
 use tetrion::placements::{Options, Position, enumerate_on, enumerate_plainly};
 
-/// Every feature the kernels know, before and after clearing, so that nothing is left out; of the families that grow with the
+/// Every feature that sweeps know, before and after clearing, so that nothing is left out; of the families that grow with the
 /// width one each.
 fn all_known(width: u8) -> Vec<String> {
+    let is_swept =
+        |name: &String| Extractor::new(Some(&FeatureSet::custom(&[name], width).unwrap())).is_some();
+    all_known_together(width).into_iter().filter(is_swept).collect()
+}
+
+/// The same with those that are known of placements measured together.
+pub fn all_known_together(width: u8) -> Vec<String> {
     let mut names = Vec::new();
     for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {
         let name = feature.name;
@@ -19,7 +26,7 @@ fn all_known(width: u8) -> Vec<String> {
             None => Default::default(),
             Some(size) => ("[0]".to_owned(), format!("[{}]", size - 1)),
         };
-        if matches!(feature.measure, Measure::Seven(_)) {
+        if matches!(feature.measure, Measure::Seven(_) | Measure::LandingSeven(_)) {
             names.extend((0..6).map(|index| format!("{name}[{index}]")));
         }
         names.push(format!("{name}{last}"));

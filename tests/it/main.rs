@@ -80,6 +80,9 @@ mod run_folder;
 /// Every kernel gives the bits of the features' own functions.
 mod kernel;
 
+/// So do placements measured together, wherever they are.
+mod together;
+
 /// The agents, each against a slow plain one.
 mod agents;
 

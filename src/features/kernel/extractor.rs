@@ -41,7 +41,8 @@ impl PlacementRows {
 impl Extractor {
     /// Prepares a set, or nothing but the landings themselves; `None` if the kernel does not know all of its features.
     pub fn new(set: Option<&FeatureSet>) -> Option<Extractor> {
-        let slots = set.map_or_else(|| Some(Slots::new(Vec::new())), |set| set.slots().cloned())?;
+        let slots = set.map_or_else(|| Some(Slots::new(Vec::new())), |set| set.slots().cloned());
+        let slots = slots.filter(|slots| slots.are_swept)?;
         Some(Extractor { slots })
     }
 

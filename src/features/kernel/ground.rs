@@ -4,6 +4,7 @@
 //! Counts are small integers in the lanes, lane x for column x.
 
 use super::lanes::{Lanes, Words, common_before, common_from, lanes_below, small};
+use super::modern::ModernNeeds;
 use super::surface::{Surface, SurfaceNeeds};
 use crate::engine::Column;
 
@@ -45,6 +46,7 @@ pub struct Needs {
     pub diversity: bool,
     pub bumpiness: bool,
     pub surface: Option<SurfaceNeeds>,
+    pub modern: ModernNeeds,
 }
 
 /// What depends only on the size of the playfield.

@@ -12,6 +12,8 @@
 //! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
 //! the next look at the playfield reads them all at once.
 
+use std::sync::Arc;
+
 use super::candidates::{Candidates, index};
 use super::ground::{Basis, Ground, LaneBounds};
 use super::lanes::{Doubles, Floats, Lanes, Words};
@@ -41,7 +43,7 @@ pub struct Scorer {
     /// One a slot.
     weights: Vec<f64>,
     /// The sum.
-    terms: Vec<Term>,
+    pub(super) terms: Arc<[Term]>,
     /// What of it the sweep adds up.
     sweep_terms: Vec<Term>,
     /// The same for the estimates, if every sweep measures all of it: what most sets are, in the fewest bytes.
@@ -64,6 +66,25 @@ pub(super) struct Term {
     scaled: f32,
 }
 
+impl Term {
+    /// Those of a weight vector; `None` for a weight with which a sum could not be exact: one over 1e300, or so small that half of
+    /// it would be rounded.
+    ///
+    /// # Panics
+    /// When there is not one weight a feature.
+    pub(super) fn all(slots: &Slots, weights: &[f64], scale: f64) -> Option<Vec<Term>> {
+        assert_eq!(slots.slots.len(), weights.len(), "one weight a feature");
+        let is_exact = |weight: f64| weight == 0.0 || (1e-300..=1e300).contains(&weight.abs());
+        let term = |(&Slot { kind, preclear, factor }, &weight): (&Slot, &f64)| {
+            let halves = kind == KernelFeature::Basis(Basis::LandingHeight);
+            let halved = if halves { weight / 2.0 } else { weight };
+            let term = Term { kind, preclear, factor, weight: halved, scaled: (halved * scale) as f32 };
+            is_exact(weight).then_some(term)
+        };
+        slots.slots.iter().zip(weights).map(term).collect()
+    }
+}
+
 /// A placement that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoredPlacement {
@@ -82,21 +103,10 @@ impl Scorer {
     /// # Panics
     /// When there is not one weight a feature.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
-        assert_eq!(set.len(), weights.len(), "one weight a feature");
-        let slots = set.slots()?.clone();
-        if !weights.iter().all(|w| *w == 0.0 || (1e-300..=1e300).contains(&w.abs())) {
-            return None;
-        }
+        let slots = set.slots().filter(|slots| slots.are_swept)?.clone();
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let terms: Vec<Term> = (slots.slots.iter())
-            .zip(weights)
-            .map(|(&Slot { kind, preclear, factor }, &weight)| {
-                let halves = kind == KernelFeature::Basis(Basis::LandingHeight);
-                let weight = if halves { weight / 2.0 } else { weight };
-                Term { kind, preclear, factor, weight, scaled: (weight * scale) as f32 }
-            })
-            .collect();
+        let terms = Term::all(&slots, weights, scale)?;
         // The others are zero wherever nothing is cleared, and adding zero changes no sum.
         let is_swept = |term: &&Term| {
             !matches!(term.kind, KernelFeature::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
@@ -107,6 +117,7 @@ impl Scorer {
             _ => None,
         };
         let basis_terms = sweep_terms.iter().map(basis_term).collect();
+        let terms = terms.into();
         Some(Scorer { slots, weights: weights.into(), terms, sweep_terms, basis_terms, scale, terminal })
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ground::{Basis, Ground, LaneBounds, MeasuredCells, Needs};
 use super::lanes::Lanes;
+use super::modern::Modern;
 use super::surface::{Aspect, MeasuredSurface, Surface, SweptSurface};
 use super::sweep::Sweep;
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
@@ -19,6 +20,8 @@ pub struct Slots {
     after_needs: Option<Needs>,
     /// Whether single columns are among the features.
     uses_columns: bool,
+    /// Whether the sweeps know all features; else they are measured [together](super::together).
+    pub are_swept: bool,
 }
 
 impl Slots {
@@ -33,11 +36,20 @@ impl Slots {
                 kind.add_needs(measured);
             }
         }
+        let are_swept =
+            !slots.iter().flat_map(Slot::kinds).any(|kind| matches!(kind, KernelFeature::Modern(_)));
         let uses_columns = slots
             .iter()
             .flat_map(Slot::kinds)
             .any(|kind| matches!(kind, KernelFeature::Height(_) | KernelFeature::Step(_)));
-        Slots { slots: slots.into(), needs, locked_needs: locked, after_needs: after, uses_columns }
+        Slots {
+            slots: slots.into(),
+            needs,
+            locked_needs: locked,
+            after_needs: after,
+            uses_columns,
+            are_swept,
+        }
     }
 
     /// Measures what the features need beyond a sweep's own values. It is written in place, because it is large.
@@ -151,6 +163,7 @@ impl KernelFeature {
             KernelFeature::Basis(basis) => size.largest(basis),
             KernelFeature::Height(_) | KernelFeature::Step(_) => size.largest(Basis::MaxHeight),
             KernelFeature::Aspect(aspect) => aspect.largest(width, height),
+            KernelFeature::Modern(_) => unreachable!("no sweep knows it"),
         }
     }
 
@@ -172,6 +185,7 @@ impl KernelFeature {
             KernelFeature::Aspect(aspect) => {
                 measures.surfaces[at].as_ref().map_or(0, |surface| surface.get(aspect))
             }
+            KernelFeature::Modern(_) => unreachable!("no sweep knows it"),
         }
     }
 
@@ -186,6 +200,7 @@ impl KernelFeature {
                 left.max(right).sub(left.min(right))
             }
             KernelFeature::Aspect(aspect) => beyond.aspect(aspect),
+            KernelFeature::Modern(_) => unreachable!("no sweep knows it"),
         }
     }
 }
@@ -205,6 +220,7 @@ pub enum KernelFeature {
     Height(u8),
     Step(u8),
     Aspect(Aspect),
+    Modern(Modern),
 }
 
 impl KernelFeature {
@@ -218,6 +234,7 @@ impl KernelFeature {
             KernelFeature::Basis(Basis::PatternDiversity) => needs.diversity = true,
             KernelFeature::Basis(Basis::Bumpiness) => needs.bumpiness = true,
             KernelFeature::Aspect(aspect) => needs.surface.get_or_insert_default().add(aspect),
+            KernelFeature::Modern(modern) => needs.modern.add(modern),
             _ => {}
         }
     }

@@ -46,13 +46,13 @@ impl Aspect {
 /// Which parts of the work the caller needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SurfaceNeeds {
-    spots: bool,
+    pub(super) spots: bool,
     /// How many there are of each spot, too.
-    counts: bool,
+    pub(super) counts: bool,
     steps: bool,
-    weighted_holes: bool,
-    deep_wells: bool,
-    parity: bool,
+    pub(super) weighted_holes: bool,
+    pub(super) deep_wells: bool,
+    pub(super) parity: bool,
 }
 
 impl SurfaceNeeds {
@@ -176,7 +176,7 @@ const BORROWED: u32 = 8;
 
 /// The rows beyond two by which a column lies under the lower of its neighbours.
 #[inline(always)]
-fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
+pub(super) fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
     left.min(right).sub(height.add(small(2))).max(small(0))
 }
 

@@ -34,7 +34,7 @@ fn preferences(agent: &Agent, sight: &Sight<'_>) -> Vec<Placement> {
 fn placements_are_ranked_by_what_they_are_worth() {
     let linear = Controller::named("dt-10").unwrap().agent(10).unwrap();
     positions(|sight| {
-        let scores = linear.scores_of_hand(sight.rules, sight.playfield, sight.hand());
+        let scores = linear.scores_of_hand(Kernel::best(), sight.rules, sight.playfield, sight.hand());
         let score =
             |placement: &Placement| scores.iter().find(|one| one.placement == *placement).unwrap().score;
         let ranked = preferences(&Agent::Linear(linear.clone()), sight);
