@@ -11,8 +11,8 @@
 //! game seldom needs them: good players keep their stack low, and [`rows_for`] says how few of the rows matter. With `bcts8`
 //! 99 % of the pieces on 10 x 20 are played as on 10 x 12, and those on 10 x 30 too.
 //!
-//! A [sweep](sweep) measures straight drops, as changes to the playfield. Where pieces turn and slide into their places, or
-//! another one can be placed, placements are measured [together], each as a playfield of its own in a lane.
+//! A sweep measures straight drops, as changes to the playfield. Where pieces turn and slide into their places, or
+//! another one can be placed, placements are measured [together](Together), each as a playfield of its own in a lane.
 //!
 //! What was tried and did not pay: AVX-512 for the large playfields; closures in the vector code, which are functions
 //! without the target features, so that every intrinsic in them becomes a call (a factor of three).
