@@ -19,6 +19,7 @@ use crate::corpus;
 use crate::load::{self, Load};
 use crate::table::ATTACKS;
 use crate::victim::{DESCRIPTORS, Victim};
+use crate::{mixes, survivors};
 
 /// How often to try an attack that breaks something, and one that only the bystander notices.
 const TRIES: usize = 2;
@@ -83,6 +84,11 @@ impl Arena {
         if self.long { long } else { short }
     }
 
+    /// Whether this is the long form.
+    pub fn is_long(&self) -> bool {
+        self.long
+    }
+
     /// How long a flood goes on.
     pub fn while_flooding(&self) -> Duration {
         if self.long { Duration::from_secs(10) } else { Duration::from_millis(700) }
@@ -138,6 +144,10 @@ struct Options {
     seed: u64,
     /// Load for this many minutes, instead of attacks; against this server if there is one.
     load: Option<f64>,
+    /// And seconds between faults of the server; none if it is absent.
+    faults: Option<f64>,
+    /// How long a learner waits beside others, instead of attacks.
+    mixes: bool,
     /// Where to write what fuzzing begins with, instead of attacks.
     corpus: Option<PathBuf>,
     server: Option<SocketAddr>,
@@ -153,8 +163,10 @@ impl Options {
             match arg.as_str() {
                 "--long" => options.long = true,
                 "--seed" => options.seed = value()?.parse().context("--seed")?,
+                "--mixes" => options.mixes = true,
                 "--corpus" => options.corpus = Some(value()?.into()),
                 "--load" => options.load = Some(value()?.parse().context("--load MINUTES")?),
+                "--faults" => options.faults = Some(value()?.parse().context("--faults SECONDS")?),
                 "--server" => options.server = Some(value()?.parse().context("--server ADDRESS")?),
                 "--test-threads" | "--format" => drop(value()),
                 name if name.starts_with('-') => {}
@@ -185,11 +197,19 @@ pub fn main() -> ExitCode {
     }
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    if options.mixes {
+        return finish(mixes::program());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
     if let Some(minutes) = options.load {
         let load = Load { duration: Duration::from_secs_f64(60.0 * minutes), ..Load::FULL };
-        return finish(runtime.block_on(load::program(load, options.server)));
+        return finish(runtime.block_on(async {
+            match options.faults {
+                Some(every) => survivors::program(load, Duration::from_secs_f64(every), options.seed).await,
+                None => load::program(load, options.server).await,
+            }
+        }));
     }
     println!("seed {}; times of the bystander's steps in milliseconds", options.seed);
     println!("{:24} {:>8} {:>8} {:>8} {:>9} {:>8}", "attack", "p50", "worst", "MiB", "seconds", "verdict");

@@ -10,6 +10,7 @@ use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::tensor;
 use tokio::task::JoinHandle;
+use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
 /// Environments of its session: as many as a small learner has.
@@ -72,11 +73,12 @@ pub async fn serves_newcomers(address: SocketAddr, encrypted: bool) -> Result<()
 }
 
 /// Makes a session and starts its episodes.
-pub async fn session(channel: &Channel, config: pb::SessionConfig) -> Result<String> {
+pub async fn session(channel: &Channel, config: pb::SessionConfig) -> Result<String, Status> {
     let client = EnvironmentServiceClient::new(channel.clone());
     let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
     let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
-    let session = client.create_session(request).await?.into_inner().session.context("a session")?.name;
+    let session = client.create_session(request).await?.into_inner().session;
+    let session = session.ok_or_else(|| Status::unknown("an answer without a session"))?.name;
     client.reset(pb::ResetRequest { session: session.clone(), ..Default::default() }).await?;
     Ok(session)
 }

@@ -9,10 +9,7 @@
 //! the middle of a call. Steps of the sessions are made in an open loop: each begins when it is due, whether or not earlier
 //! ones have been answered, and is timed from then. So a server that stops for a moment shows.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -33,6 +30,7 @@ use crate::arena::Arena;
 use crate::bystander::{connect, session, step};
 use crate::http2::{Connection, begin, call};
 use crate::messages::{EVALUATE, STREAM, endless};
+use crate::records::Records;
 use crate::victim::{DESCRIPTORS, Victim};
 
 /// How much of everything.
@@ -70,63 +68,11 @@ impl Load {
     };
 }
 
-const ENVS: u32 = 16;
+pub const ENVS: u32 = 16;
 /// Connections that all sessions share, and those that all streams share.
-const CONNECTIONS: usize = 10;
+pub const CONNECTIONS: usize = 10;
 /// Requests of a stream that are under way.
-const AHEAD: usize = 4;
-
-/// Times and errors by kind of call.
-#[derive(Clone, Default)]
-struct Records(Arc<Mutex<BTreeMap<&'static str, Record>>>);
-
-#[derive(Default)]
-struct Record {
-    /// In microseconds.
-    times: Vec<u32>,
-    errors: BTreeMap<String, u64>,
-}
-
-impl Records {
-    fn note(&self, kind: &'static str, since: Instant, answer: Result<(), Status>) {
-        let mut records = self.0.lock().expect("a lock that is not poisoned");
-        let record = records.entry(kind).or_default();
-        match answer {
-            Ok(()) => record.times.push(since.elapsed().as_micros() as u32),
-            Err(status) => {
-                *record.errors.entry(format!("{:?}: {}", status.code(), status.message())).or_default() += 1;
-            }
-        }
-    }
-
-    fn num_errors(&self) -> u64 {
-        let records = self.0.lock().expect("a lock that is not poisoned");
-        records.values().flat_map(|record| record.errors.values()).sum()
-    }
-
-    /// A table, and under it what the errors were.
-    fn table(&self, duration: Duration) -> String {
-        let mut table = "| calls | a second | p50 | p99 | p99.9 | worst | errors |\n".to_owned();
-        table += "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-        let mut said = String::new();
-        for (kind, record) in self.0.lock().expect("a lock that is not poisoned").iter_mut() {
-            record.times.sort_unstable();
-            let at = |part: f64| {
-                let at = (record.times.len() as f64 * part) as usize;
-                let time = record.times.get(at.min(record.times.len().saturating_sub(1)));
-                time.map_or("-".to_owned(), |&time| format!("{:.1} ms", f64::from(time) / 1000.0))
-            };
-            let rate = record.times.len() as f64 / duration.as_secs_f64();
-            let errors: u64 = record.errors.values().sum();
-            let (p50, p99, p999, worst) = (at(0.5), at(0.99), at(0.999), at(1.0));
-            let _ = writeln!(table, "| {kind} | {rate:.1} | {p50} | {p99} | {p999} | {worst} | {errors} |");
-            for (error, times) in &record.errors {
-                let _ = writeln!(said, "{times} x {kind}: {error}");
-            }
-        }
-        table + &said
-    }
-}
+pub const AHEAD: usize = 4;
 
 /// The short form, one attack among the others.
 pub async fn short(arena: &Arena) -> Result<()> {
@@ -205,7 +151,7 @@ async fn run(address: SocketAddr, load: Load) -> Result<Records> {
     Ok(records)
 }
 
-async fn channels(address: SocketAddr) -> Result<Vec<Channel>> {
+pub async fn channels(address: SocketAddr) -> Result<Vec<Channel>> {
     let mut channels = Vec::new();
     for _ in 0..CONNECTIONS {
         channels.push(connect(address).await?);
@@ -213,12 +159,12 @@ async fn channels(address: SocketAddr) -> Result<Vec<Channel>> {
     Ok(channels)
 }
 
-async fn make(channel: &Channel, number: usize) -> Result<String> {
+async fn make(channel: &Channel, number: usize) -> Result<String, Status> {
     let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(number as u64), ..Default::default() };
     session(channel, config).await
 }
 
-fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
+pub fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
     let envs = pb::SessionEnvs { session: session.to_owned(), env_ids: vec![] };
     pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
@@ -265,7 +211,7 @@ async fn keep_streaming(channel: Channel, session: String, records: Records) {
 }
 
 /// Begins evaluations, and leaves them after some seconds.
-async fn keep_evaluating(channel: Channel, seed: u64, records: Records) {
+pub async fn keep_evaluating(channel: Channel, seed: u64, records: Records) {
     let mut client = EvaluationServiceClient::new(channel);
     loop {
         let begun = Instant::now();
@@ -292,11 +238,11 @@ async fn keep_evaluating(channel: Channel, seed: u64, records: Records) {
 }
 
 /// Makes a session and deletes it, over and over.
-async fn keep_coming_and_going(channel: Channel, records: Records) {
+pub async fn keep_coming_and_going(channel: Channel, records: Records) {
     for number in 0.. {
         let begun = Instant::now();
         let life = async {
-            let name = make(&channel, number).await.map_err(|error| Status::unknown(format!("{error:#}")))?;
+            let name = make(&channel, number).await?;
             let mut client = EnvironmentServiceClient::new(channel.clone());
             client.step(step(&name, ENVS)).await?;
             client.delete_session(pb::DeleteSessionRequest { name, allow_missing: false }).await?;
@@ -309,7 +255,7 @@ async fn keep_coming_and_going(channel: Channel, records: Records) {
 }
 
 /// Opens connections, begins a call, and drops them.
-async fn keep_vanishing(address: SocketAddr, rate: u32, records: Records) {
+pub async fn keep_vanishing(address: SocketAddr, rate: u32, records: Records) {
     let evaluation = endless().encode_to_vec();
     for number in 0_u64.. {
         let begun = Instant::now();

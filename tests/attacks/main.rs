@@ -6,6 +6,8 @@
 //! cargo test --test attacks -- floods                      # only attacks with this in their names
 //! cargo test --test attacks -- --long --seed 7             # with more of everything, and other mutations
 //! cargo test --release --test attacks -- --load 10         # no attacks, but ten minutes of load: see `load`
+//! cargo test --release --test attacks -- --load 60 --faults 30   # and a server that stops every 30 s: see `survivors`
+//! cargo test --release --test attacks -- --mixes           # how long a learner waits while others call: see `mixes`
 //! ```
 //!
 //! The server is the one that cargo has built, or the program that `TETRION_SERVER` names.
@@ -35,6 +37,8 @@ mod corpus;
 #[cfg(target_os = "linux")]
 mod everything;
 #[cfg(target_os = "linux")]
+mod faults;
+#[cfg(target_os = "linux")]
 mod floods;
 #[cfg(target_os = "linux")]
 mod http2;
@@ -45,16 +49,24 @@ mod messages;
 #[cfg(target_os = "linux")]
 mod methods;
 #[cfg(target_os = "linux")]
+mod mixes;
+#[cfg(target_os = "linux")]
 mod mutations;
 #[cfg(target_os = "linux")]
 #[path = "../it/raw_bytes.rs"]
 mod raw_bytes;
 #[cfg(target_os = "linux")]
+mod records;
+#[cfg(target_os = "linux")]
 mod requests;
 #[cfg(target_os = "linux")]
 mod strangers;
 #[cfg(target_os = "linux")]
+mod survivors;
+#[cfg(target_os = "linux")]
 mod table;
+#[cfg(target_os = "linux")]
+mod twins;
 #[cfg(target_os = "linux")]
 mod victim;
 

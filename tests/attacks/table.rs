@@ -1,7 +1,9 @@
 //! The attacks, their bounds, and why a bound is where it is.
 
 use crate::arena::Attack;
-use crate::{answers, conformance, connections, everything, floods, load, mutations, requests, strangers};
+use crate::{
+    answers, conformance, connections, everything, floods, load, mutations, requests, strangers, survivors,
+};
 
 /// A row whose attack is this function.
 macro_rules! attack {
@@ -47,10 +49,10 @@ pub const ATTACKS: &[Attack] = &[
         encrypted: true,
         ..attack!("abandoned-handshakes", connections::handshakes)
     },
-    // More than a server takes by default, and all of them from one address.
+    // More than a server takes by default, and all of them from one address: 40 KiB for each that has made a call.
     Attack {
         flags: &["--max-connections", "16000", "--max-connections-per-address", "16000"],
-        max_mib: 512,
+        max_mib: 768,
         ..attack!("thousands", connections::thousands)
     },
     Attack { descriptors: 100, ..attack!("out-of-descriptors", connections::out_of_descriptors) },
@@ -61,6 +63,7 @@ pub const ATTACKS: &[Attack] = &[
     },
     attack!("pages-elsewhere", strangers::pages),
     attack!("load", load::short),
+    attack!("faults-under-load", survivors::short),
     attack!("http2-conformance", conformance::conformance),
     attack!("flood-rapid-reset", floods::rapid_reset),
     attack!("flood-reset-of-work", floods::rapid_reset_of_work),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,13 +42,26 @@ struct Log {
 impl Victim {
     /// Starts a server on a free port, with these flags and maybe a certificate.
     pub fn start(flags: &[&str], encrypted: bool, descriptors: u32, stderr: bool) -> Result<Victim> {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Victim::start_at(any, flags, encrypted, descriptors, stderr)
+    }
+
+    /// Starts a server at an address.
+    pub fn start_at(
+        address: SocketAddr,
+        flags: &[&str],
+        encrypted: bool,
+        descriptors: u32,
+        stderr: bool,
+    ) -> Result<Victim> {
         let limits =
             format!("ulimit -v {ADDRESS_SPACE_KIB} && ulimit -n {descriptors} && exec \"$0\" \"$@\"");
         let program = std::env::var("TETRION_SERVER").unwrap_or(env!("CARGO_BIN_EXE_tetrion").to_owned());
         let mut command = Command::new("sh");
         command.args(["-c", &limits, &program]);
         let drain = DRAIN.0.as_secs().to_string();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--drain-timeout", &drain]).args(flags);
+        let listen = address.to_string();
+        command.args(["serve", "--listen", &listen, "--drain-timeout", &drain]).args(flags);
         if encrypted {
             let file = |name: &str| format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
             command.args(["--tls-cert", &file("cert.pem"), "--tls-key", &file("key.pem")]);
@@ -102,18 +115,38 @@ impl Victim {
             bail!("the server has died: {}", self.describe(status));
         }
         let asked = Instant::now();
-        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        self.terminate()?;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            ensure!(asked.elapsed() < DRAIN.0 + DRAIN.1, "it goes on {:?} after SIGTERM", asked.elapsed());
+            let since = asked.elapsed();
+            ensure!(since < DRAIN.0 + DRAIN.1, "it goes on {since:?} after SIGTERM: {}", self.last_lines());
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
         ensure!(status.success(), "it did not end well: {}", self.describe(status));
+        self.check_log()
+    }
+
+    /// Asks it to stop.
+    pub fn terminate(&self) -> Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), Signal::TERM)?)
+    }
+
+    /// Kills it, and checks that its log is in order.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        self.check_log()
+    }
+
+    fn check_log(&self) -> Result<()> {
         let panic = self.log.panic.lock().expect("a lock that is not poisoned").take();
         ensure!(panic.is_none(), "it has panicked: {}", panic.unwrap_or_default());
         let bytes = self.log.bytes.load(Ordering::Relaxed);
@@ -122,9 +155,13 @@ impl Victim {
     }
 
     fn describe(&self, status: ExitStatus) -> String {
+        format!("{status}: {}", self.last_lines())
+    }
+
+    /// What it has logged last.
+    fn last_lines(&self) -> String {
         let lines = self.log.lines.lock().expect("a lock that is not poisoned");
-        let last = lines.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join(" / ");
-        format!("{status}: {last}")
+        lines.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join(" / ")
     }
 }
 
