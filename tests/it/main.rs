@@ -157,6 +157,9 @@ mod page;
 /// Servers that stop and start again with the same folder.
 mod restart;
 
+/// What a server tells the program that started it.
+mod notified;
+
 /// Whether a server serves, as an exit code.
 mod health;
 

@@ -109,5 +109,6 @@ async fn a_server_of_another_kind_is_recognised() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
         }
     });
-    check(&connect(&address).await.unwrap_err(), "it does not speak gRPC");
+    let why = format!("it does not speak gRPC; if it has a certificate, its address is https://{address}");
+    check(&connect(&address).await.unwrap_err(), &why);
 }
