@@ -18,12 +18,13 @@ fn path(test: &str) -> PathBuf {
     path
 }
 
-/// The next datagram.
+/// The next datagram, which is a line.
 #[track_caller]
 fn told(socket: &UnixDatagram) -> String {
     let mut bytes = [0; 100];
     let length = socket.recv(&mut bytes).expect("a datagram in time");
-    String::from_utf8(bytes[..length].to_vec()).unwrap()
+    let line = String::from_utf8(bytes[..length].to_vec()).unwrap();
+    line.strip_suffix('\n').expect("a line").to_owned()
 }
 
 fn start(socket: &OsStr) -> Process {

@@ -122,29 +122,3 @@ fn a_server_that_cannot_write_its_sessions_says_so() {
     stop(start(&folder));
     assert!(!folder.join("sessions.new").exists());
 }
-
-/// As systemd does with `Type=notify`.
-#[cfg(unix)]
-#[test]
-fn the_program_that_started_a_server_learns_when_it_serves_and_when_it_stops() {
-    use std::os::unix::net::UnixDatagram;
-    // The path of a socket has at most 108 bytes.
-    let path = std::env::temp_dir().join(format!("tetrion-notified-{}", std::process::id()));
-    let _ = fs::remove_file(&path);
-    let socket = UnixDatagram::bind(&path).unwrap();
-    socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
-    let word = || {
-        let mut bytes = [0; 64];
-        let length = socket.recv(&mut bytes).unwrap();
-        String::from_utf8(bytes[..length].to_vec()).unwrap()
-    };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion"));
-    command.args(["serve", "--listen", "127.0.0.1:0"]).env("NOTIFY_SOCKET", &path);
-    let server = Process::spawn(&mut command);
-    assert_eq!(word().trim_end(), "READY=1");
-    server.terminate();
-    assert_eq!(word().trim_end(), "STOPPING=1");
-    let (status, _, _) = server.wait();
-    assert!(status.success(), "{status}");
-    fs::remove_file(&path).unwrap();
-}
