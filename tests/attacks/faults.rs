@@ -87,11 +87,7 @@ impl Faults {
                 self.seen(since, |one| one.fault != Fault::Drained && met(one))
             }
             Some(info) => info.reason == "DRAINING" && self.fell_into(since),
-            // What the caller's own library says of a connection that broke or was refused.
-            None => {
-                matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled)
-                    && self.fell_into(since)
-            }
+            None => is_of_the_connection(status) && self.fell_into(since),
         }
     }
 
@@ -139,6 +135,15 @@ impl Faults {
     /// The most memory of each server, in MiB, in their order.
     pub fn memory(&self) -> Vec<u64> {
         self.0.lock().expect("a lock that is not poisoned").iter().map(|one| one.mib).collect()
+    }
+}
+
+/// Whether this is what a caller's own library says of a connection that broke, was refused, or was told to go away.
+fn is_of_the_connection(status: &Status) -> bool {
+    match status.code() {
+        Code::Unavailable | Code::Unknown | Code::Cancelled => true,
+        Code::Internal => status.message().starts_with("h2 protocol error"),
+        _ => false,
     }
 }
 
