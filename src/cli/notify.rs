@@ -1,7 +1,9 @@
 //! What a server tells the program that started it, where that asks for it: systemd does, with `Type=notify`.
 //!
-//! So `systemctl start` waits until the server serves, and fails if it cannot. No answer comes back, and a server whose word is
-//! lost serves all the same.
+//! `NOTIFY_SOCKET` names a socket, and each state is one datagram to it. So `systemctl start` waits until the server serves,
+//! and fails if it cannot. No answer comes back, and a server whose datagram is lost serves all the same.
+//!
+//! The crate sd-notify 0.5 knows no abstract names of sockets (`@name`), which containers use.
 
 /// A state of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,19 +14,31 @@ pub(super) enum State {
     Stopping,
 }
 
-/// Tells the state to the socket that `NOTIFY_SOCKET` names, if that is set.
+/// Tells the state, if a program asks for it.
 pub(super) fn notify(state: State) {
     #[cfg(unix)]
+    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty())
+        && let Err(error) = send(state, &socket)
     {
-        use sd_notify::NotifyState;
-        let word = match state {
-            State::Ready => NotifyState::Ready,
-            State::Stopping => NotifyState::Stopping,
-        };
-        if let Err(error) = sd_notify::notify(&[word]) {
-            tracing::warn!(%error, ?state, "NOTIFY_SOCKET cannot be told; serving all the same");
-        }
+        tracing::warn!(%error, ?state, "NOTIFY_SOCKET cannot be told; serving all the same");
     }
     #[cfg(not(unix))]
     let _ = state;
+}
+
+#[cfg(unix)]
+fn send(state: State, socket: &std::ffi::OsStr) -> std::io::Result<()> {
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let message: &[u8] = match state {
+        State::Ready => b"READY=1",
+        State::Stopping => b"STOPPING=1",
+    };
+    let address = match std::os::unix::ffi::OsStrExt::as_bytes(socket).strip_prefix(b"@") {
+        #[cfg(target_os = "linux")]
+        Some(name) => <SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(name)?,
+        _ => SocketAddr::from_pathname(socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(message, &address)?;
+    Ok(())
 }

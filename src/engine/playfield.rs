@@ -44,9 +44,6 @@ pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 /// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
 pub type LowPlayfield = PlayfieldOf<u16, 16>;
 
-/// How many rows at the top lie above the field under [`TopOut::Sink`]: no piece is higher.
-pub const ROWS_ABOVE_SINKING: u8 = 5;
-
 /// What a landing did to a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landed {
@@ -392,7 +389,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// Lets the stack sink into the ground until the rows above the field are empty. Returns how many of its rows that takes.
     #[cold] // it is not for the loops of the literature's game
     fn sink(&mut self) -> u8 {
-        let rows = self.occupied_rows().top().saturating_sub((self.height - ROWS_ABOVE_SINKING).into());
+        let rows =
+            self.occupied_rows().top().saturating_sub((self.height - TopOut::ROWS_ABOVE_SINKING).into());
         self.remove_rows(C::below(rows));
         rows as u8
     }
@@ -454,7 +452,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             TopOut::LockOut => return false,      // see `game::lock`, which knows how much is visible
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
-            TopOut::Sink => return self.occupied_rows().top() > (self.height - ROWS_ABOVE_SINKING).into(),
+            TopOut::Sink => {
+                return self.occupied_rows().top() > (self.height - TopOut::ROWS_ABOVE_SINKING).into();
+            }
         };
         self.occupied_rows() & C::from_u64(1 << row) != C::EMPTY
     }

@@ -6,7 +6,6 @@ use super::garbage::Garbage;
 use super::key::Key;
 use super::piece::Piece;
 use super::pieces::PieceSet;
-use super::playfield::ROWS_ABOVE_SINKING;
 
 use super::randomizer::{Dealer, Randomizer};
 use super::rotation::{HalfTurns, RotationSystem};
@@ -55,6 +54,11 @@ choice! {
         /// Nothing ends the game: the stack sinks into the ground until the five top rows are empty; each row costs game_end.
         Sink = 6, "sink";
     }
+}
+
+impl TopOut {
+    /// How many rows at the top lie above the field under [`TopOut::Sink`]: no piece is higher.
+    pub const ROWS_ABOVE_SINKING: u8 = 5;
 }
 
 choice! {
@@ -267,7 +271,7 @@ pub static PRESETS: [Preset; 8] = [
                  that sank in a game of 10,000 pieces",
         rules: Rules {
             width: 6,
-            height: 2 + ROWS_ABOVE_SINKING,
+            height: 2 + TopOut::ROWS_ABOVE_SINKING,
             pieces: PieceSet::MELAX,
             top_out: TopOut::Sink,
             scoring: Scoring { piece: 0.0, lines: [0.0; 4], game_end: -1.0 },

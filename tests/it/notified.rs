@@ -18,13 +18,12 @@ fn path(test: &str) -> PathBuf {
     path
 }
 
-/// The next datagram, which is a line.
+/// The next datagram.
 #[track_caller]
 fn told(socket: &UnixDatagram) -> String {
     let mut bytes = [0; 100];
     let length = socket.recv(&mut bytes).expect("a datagram in time");
-    let line = String::from_utf8(bytes[..length].to_vec()).unwrap();
-    line.strip_suffix('\n').expect("a line").to_owned()
+    String::from_utf8(bytes[..length].to_vec()).unwrap()
 }
 
 fn start(socket: &OsStr) -> Process {

@@ -5,7 +5,6 @@
 use super::{ActionModel, HEIGHTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
 use crate::engine::clears::{AttackTable, ClearPoints};
 use crate::engine::garbage::Garbage;
-use crate::engine::playfield::ROWS_ABOVE_SINKING;
 use crate::engine::randomizer::Randomizer;
 use crate::engine::rotation::{HalfTurns, RotationSystem};
 use crate::engine::spin::SpinRule;
@@ -181,7 +180,7 @@ impl Rules {
     fn check_together(&self) -> Result<(), &'static str> {
         self.check_pieces()?;
         if self.top_out == TopOut::Sink {
-            if self.height <= ROWS_ABOVE_SINKING {
+            if self.height <= TopOut::ROWS_ABOVE_SINKING {
                 return Err(
                     "top-out sink needs a height of at least 6: the five top rows lie above the field",
                 );
