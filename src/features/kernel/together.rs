@@ -59,8 +59,8 @@ pub struct Measured {
 }
 
 impl Together {
-    /// Prepares a set, or nothing but the landings themselves; and a weight for each feature if scores are wanted. `None` if a feature is not known here, or a weight
-    /// is one with which a sum could not be exact.
+    /// Prepares a set, or nothing but the landings themselves; and a weight for each feature if scores are wanted. `None` if a
+    /// feature is not known here, or a weight is one with which a sum could not be exact.
     ///
     /// # Panics
     /// When there is not one weight a feature.
