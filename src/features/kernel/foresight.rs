@@ -1,11 +1,11 @@
 //! A linear controller that weighs what it cannot see: the best scores that the pieces after this one can reach.
 //!
-//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times what follows: for a
-//! piece that is shown the best it can reach, for one that is hidden the mean of that over the seven, weighted with their
+//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times what follows: for
+//! a piece that is shown the best it can reach, for one that is hidden the mean of that over the seven, weighted with their
 //! odds, less [`Expectation::caution`] standard deviations. Both are exact: odds times best are added up in the order of
-//! [`Tetromino::ALL`], in doubles, and the sum is divided by that of the odds. The best that the last piece can reach is a score as [`Scorer`](super::Scorer) defines it,
-//! that of a piece in between is a value. A piece that has no placement, or none that a controller who avoids the end would
-//! choose, counts as lost.
+//! [`Tetromino::ALL`], in doubles, and the sum is divided by that of the odds. The best that the last piece can reach is a
+//! score as [`Scorer`](super::Scorer) defines it, that of a piece in between is a value. A piece that has no placement, or
+//! none that a controller who avoids the end would choose, counts as lost.
 //!
 //! For every piece that another one follows, only the best placements by score are looked at, of equals the first; the last
 //! piece may go anywhere. The placement with the largest value is chosen, the first of equals in ascending action order.
