@@ -173,11 +173,8 @@ pub fn enumerate_together(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
-    let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
     let together = Together::new(set, None).map(|together| (kernel, together));
-    enumerate_each(rules, positions, num_rows, set, together.as_ref(), options, |_, hand, playfield| {
-        hand.placements(rules, playfield)
-    })
+    enumerate_hands(rules, positions, set, together.as_ref(), options)
 }
 
 /// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
@@ -302,8 +299,19 @@ pub fn enumerate_plainly(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
+    enumerate_hands(rules, positions, set, None, options)
+}
+
+/// Lists every placement of the hands, as [`enumerate_each`] does.
+fn enumerate_hands(
+    rules: &Rules,
+    positions: &[Position],
+    set: Option<&FeatureSet>,
+    together: Option<&(Kernel, Together)>,
+    options: Options,
+) -> Placements {
     let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
-    enumerate_each(rules, positions, num_rows, set, None, options, |_, hand, playfield| {
+    enumerate_each(rules, positions, num_rows, set, together, options, |_, hand, playfield| {
         hand.placements(rules, playfield)
     })
 }

@@ -78,14 +78,7 @@ impl Odds {
     /// the odds. Those that cannot come are passed over.
     #[inline]
     pub fn mean(&self, numbers: &[f64]) -> f64 {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (odds, number) in self.0.iter().zip(numbers) {
-            if *odds > 0 {
-                sum += f64::from(*odds) * number;
-                total += f64::from(*odds);
-            }
-        }
-        sum / total
+        self.mean_of(numbers, |odds, number| odds * number)
     }
 
     /// The mean less so many standard deviations: of two prospects with the same mean, the surer one is worth more. The
@@ -97,15 +90,21 @@ impl Odds {
         if caution == 0.0 {
             return mean;
         }
+        let variance = self.mean_of(numbers, |odds, number| odds * (number - mean) * (number - mean));
+        mean - caution * variance.sqrt()
+    }
+
+    /// Terms of odds and number, added up in order from 0, then divided by the sum of the odds.
+    #[inline]
+    fn mean_of(&self, numbers: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
-        for (odds, number) in self.0.iter().zip(numbers) {
-            if *odds > 0 {
-                let apart = number - mean;
-                sum += f64::from(*odds) * apart * apart;
-                total += f64::from(*odds);
+        for (&odds, &number) in self.0.iter().zip(numbers) {
+            if odds > 0 {
+                sum += term(odds.into(), number);
+                total += f64::from(odds);
             }
         }
-        mean - caution * (sum / total).sqrt()
+        sum / total
     }
 }
 
