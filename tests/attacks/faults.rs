@@ -12,7 +12,7 @@
 use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -93,24 +93,28 @@ impl Faults {
 
     /// How many drains have ended.
     pub fn num_drains(&self) -> usize {
-        let inflicted = self.0.lock().expect("a lock that is not poisoned");
+        let inflicted = self.lock();
         let drained = |one: &&Inflicted| one.fault == Fault::Drained && one.listens.is_some();
         inflicted.iter().filter(drained).count()
     }
 
+    fn lock(&self) -> MutexGuard<'_, Vec<Inflicted>> {
+        self.0.lock().expect("a lock that is not poisoned")
+    }
+
     fn seen(&self, since: Instant, is_meant: impl Fn(&Inflicted) -> bool) -> bool {
-        let inflicted = self.0.lock().expect("a lock that is not poisoned");
+        let inflicted = self.lock();
         inflicted.iter().rev().take_while(|one| one.met(since)).any(is_meant)
     }
 
     fn update(&self, change: impl FnOnce(&mut Inflicted)) {
-        let mut inflicted = self.0.lock().expect("a lock that is not poisoned");
+        let mut inflicted = self.lock();
         change(inflicted.last_mut().expect("a fault that has begun"));
     }
 
     /// A table: how many of each, and how long they took.
     pub fn table(&self) -> String {
-        let inflicted = self.0.lock().expect("a lock that is not poisoned");
+        let inflicted = self.lock();
         let mut table =
             "| fault | times | until it has ended | worst | until the next one listens | worst |\n"
                 .to_owned();
@@ -134,7 +138,7 @@ impl Faults {
 
     /// The most memory of each server, in MiB, in their order.
     pub fn memory(&self) -> Vec<u64> {
-        self.0.lock().expect("a lock that is not poisoned").iter().map(|one| one.mib).collect()
+        self.lock().iter().map(|one| one.mib).collect()
     }
 }
 
@@ -192,7 +196,7 @@ impl Restarting {
             let fault = Fault::TURN[number % Fault::TURN.len()];
             let (address, mib) = (self.address(), self.victim.memory().1 >> 20);
             let begun = Inflicted { fault, begun: Instant::now(), ended: None, listens: None, mib };
-            faults.0.lock().expect("a lock that is not poisoned").push(begun);
+            faults.lock().push(begun);
             let said = || format!("server {} of {}, {}", number + 1, self.state.display(), fault.name());
             match fault {
                 Fault::Drained => self.victim.stop().await.with_context(said)?,
