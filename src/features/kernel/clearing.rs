@@ -96,14 +96,13 @@ impl<L: Lanes, const N: usize> Apart for ScoreTogether<'_, L, N> {
         let zero = small::<L>(0);
         let mut columns = [zero; N];
         let mut full = L::splat(size.wall);
-        for ((column, word), piece) in
-            columns.iter_mut().zip(playfield.words()).zip(&clearing.pieces).take(width)
-        {
-            *column = L::splat(*word).or(L::load(piece));
+        let words = playfield.words();
+        for (x, column) in columns[..width].iter_mut().enumerate() {
+            *column = L::splat(words[x]).or(L::load(&clearing.pieces[x]));
             full = full.and(*column);
         }
         let mut vanished = zero;
-        for piece in clearing.pieces.iter().take(width) {
+        for piece in &clearing.pieces[..width] {
             vanished = vanished.add(L::load(piece).and(full).count());
         }
 

@@ -268,17 +268,19 @@ impl<L: Lanes> Apart for LookAtSurface<'_, L> {
         }
         if needs.steps {
             let number = step_number(walled, walled.next::<1>(endless));
-            let in_pairs = packed(number).map(|counts| counts.and(pairs));
+            let [first, second] = packed(number);
+            let in_pairs = [first.and(pairs), second.and(pairs)];
             for (step, count) in whole.steps.iter_mut().enumerate() {
                 let word = in_pairs[step / 4];
                 *count = word.and(small(15 << (4 * (step % 4)))).nonzero().count_ones();
             }
-            let mut sum = sum_packed(in_pairs, in_pairs.map(|counts| counts.previous::<1>(zero)));
+            let [first, second] = in_pairs;
+            let mut sum = sum_packed(in_pairs, [first.previous::<1>(zero), second.previous::<1>(zero)]);
             surface.replaced[0] = sum;
-            let mut following = in_pairs;
+            let [mut first, mut second] = in_pairs;
             for replaced in &mut surface.replaced[1..] {
-                following = following.map(|counts| counts.next::<1>(zero));
-                sum = sum_packed(sum, following);
+                (first, second) = (first.next::<1>(zero), second.next::<1>(zero));
+                sum = sum_packed(sum, [first, second]);
                 *replaced = sum;
             }
         }
@@ -455,10 +457,12 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
                 let number = up.clamp(-3, 3) + 3;
                 within[number as usize / 4] += 1 << (4 * (number % 4));
             }
-            let left = packed(step_number(heights[1], heights[2])).map(|counts| counts.select(no_left, zero));
-            let right = packed(step_number(heights[width + 1], heights[width + 2]))
-                .map(|counts| counts.select(no_right, zero));
-            let again = sum_packed(within.map(small), sum_packed(left, right));
+            let within = [small(within[0]), small(within[1])];
+            let left = packed(step_number(heights[1], heights[2]));
+            let left = [left[0].select(no_left, zero), left[1].select(no_left, zero)];
+            let right = packed(step_number(heights[width + 1], heights[width + 2]));
+            let right = [right[0].select(no_right, zero), right[1].select(no_right, zero)];
+            let again = sum_packed(within, sum_packed(left, right));
             let replaced = surface.replaced[width - 1];
             swept.steps = [again[0].sub(replaced[0]), again[1].sub(replaced[1])];
         }
