@@ -1,14 +1,18 @@
 //! Where a call's work runs: short work where the call arrives, the rest on threads for it.
 //!
 //! The threads that read from connections and write to them must stay free: all other calls wait while one of them works. So
-//! the server estimates work before it begins. Work that takes no longer than `INLINE` is done at once, which is cheapest,
-//! and every Step of hundreds of environments is of that kind. The rest goes to a pool that callers share, in slices where
-//! it can be cut. It ends early when its caller has left or its deadline has passed: then the future that waits for it is
-//! dropped.
+//! the server estimates work before it begins. Work up to `SHORT` is done at once, where handing it over would cost as much.
+//! Work up to `INLINE`, such as every Step of hundreds of environments, is done at once too, as long as half of those threads
+//! stay free. The rest goes to a pool that callers share, in slices where it can be cut. It ends early when its caller has
+//! left or its deadline has passed: then the future that waits for it is dropped.
+//!
+//! The surprising part is who goes to the pool in a crowd: everybody, until nobody waits there. Its threads are nicer than
+//! those for connections, so reading and writing go on at once, and callers take turns. So streams that never pause take
+//! what is left of the cores, and a learner among them waits for one turn of each at most.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -19,7 +23,10 @@ use crate::pool::{Lane, Party, Pool};
 use super::context::CallContext;
 use super::refusal::Refusal;
 
-/// The longest work that is done where the call arrives.
+/// The longest work that is always done where the call arrives.
+const SHORT: Duration = Duration::from_micros(40);
+
+/// The longest work that is done where the call arrives when there is no crowd.
 const INLINE: Duration = Duration::from_micros(400);
 
 /// How much work is done before other callers have a turn.
@@ -30,6 +37,7 @@ pub const SLICE: Duration = Duration::from_millis(2);
 pub struct CallPool {
     pool: Arc<Pool>,
     max_work: Duration,
+    crowd: Crowd,
 }
 
 /// The threads as one caller uses them.
@@ -37,12 +45,29 @@ pub struct CallPool {
 pub struct CallLane {
     lane: Lane,
     max_work: Duration,
+    crowd: Crowd,
+}
+
+/// Jobs longer than `SHORT` and no longer than `INLINE` that are under way, here or on the pool.
+#[derive(Clone, Debug)]
+struct Crowd {
+    num_jobs: Arc<AtomicUsize>,
+    /// From this many jobs on, the next one goes to the pool.
+    places: usize,
+}
+
+/// A job that is under way, until this is dropped.
+#[derive(Debug)]
+pub struct UnderWay {
+    is_here: bool,
+    counted: Option<Arc<AtomicUsize>>,
 }
 
 impl CallPool {
     /// Threads for calls, each of which may take `max_work` of one core.
     pub fn new(pool: Arc<Pool>, max_work: Duration) -> CallPool {
-        CallPool { pool, max_work }
+        let places = (pool.num_threads() / 2).max(1);
+        CallPool { pool, max_work, crowd: Crowd { num_jobs: Arc::default(), places } }
     }
 
     /// How much time of one core a call may take.
@@ -52,14 +77,18 @@ impl CallPool {
 
     /// The threads as one caller uses them.
     pub fn lane(&self, party: Party) -> CallLane {
-        CallLane { lane: self.pool.lane(party), max_work: self.max_work }
+        CallLane { lane: self.pool.lane(party), max_work: self.max_work, crowd: self.crowd.clone() }
     }
 }
 
 impl CallLane {
-    /// Whether this much work is done where the call arrives.
-    pub fn is_inline(work: Duration) -> bool {
-        work <= INLINE
+    /// Decides where a job of about this much work is done. It counts as under way until what this returns is dropped.
+    pub fn begin(&self, work: Duration) -> UnderWay {
+        if work <= SHORT || work > INLINE {
+            return UnderWay { is_here: work <= SHORT, counted: None };
+        }
+        let before = self.crowd.num_jobs.fetch_add(1, Ordering::Relaxed);
+        UnderWay { is_here: before < self.crowd.places, counted: Some(self.crowd.num_jobs.clone()) }
     }
 
     /// Refuses work that would take too long.
@@ -82,7 +111,8 @@ impl CallLane {
         work: Duration,
         job: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        if CallLane::is_inline(work) {
+        let under_way = self.begin(work);
+        if under_way.is_here() {
             return job();
         }
         self.check(work)?;
@@ -113,6 +143,21 @@ impl CallLane {
             // The call's panic, as if it had happened here.
             Ok(Err(panic)) => resume_unwind(panic),
             Err(_) => panic!("a job for a call was lost"),
+        }
+    }
+}
+
+impl UnderWay {
+    /// Whether the job is done where its call arrived.
+    pub fn is_here(&self) -> bool {
+        self.is_here
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if let Some(num_jobs) = &self.counted {
+            num_jobs.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

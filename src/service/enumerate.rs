@@ -97,7 +97,8 @@ impl Question {
             return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
         }
         let work = self.work(self.positions.len());
-        if CallLane::is_inline(work) {
+        let under_way = lane.begin(work);
+        if under_way.is_here() {
             return answers
                 .make(self.size()?.bytes, || Ok(self.encode(self.enumerate(0..self.positions.len()))));
         }

@@ -1,6 +1,7 @@
 //! Work of calls on the pool: in slices, bounded, and dropped when its caller has left.
 
 use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use tetrion::pool::{Party, Pool};
@@ -54,4 +55,23 @@ async fn what_takes_too_long_is_not_begun() {
     assert_eq!(lane.run(SLICE, || Ok(5)).await.unwrap(), 5);
     let late = lane.run(SLICE + Duration::from_nanos(1), || -> Result<(), _> { unreachable!() }).await;
     assert!(matches!(late, Err(Refusal::TooMuchWork { .. })), "{late:?}");
+}
+
+#[tokio::test]
+async fn in_a_crowd_all_but_short_work_goes_to_the_pool() {
+    // A pool of one thread: one job may be under way where it arrived.
+    let (lane, usual, here) = (lane(SLICE), Duration::from_micros(200), thread::current().id());
+    let thread_of = async |work| lane.run(work, || Ok(thread::current().id())).await.unwrap();
+    assert_eq!(thread_of(usual).await, here, "it is alone");
+    let other = lane.begin(usual);
+    assert!(other.is_here());
+    assert_ne!(thread_of(usual).await, here, "another is under way");
+    assert_eq!(thread_of(Duration::from_micros(40)).await, here, "it is short");
+    let waiting = lane.begin(usual);
+    drop(other);
+    assert_ne!(thread_of(usual).await, here, "one waits in the pool");
+    drop(waiting);
+    assert_eq!(thread_of(usual).await, here, "the crowd is gone");
+    let _long = lane.begin(SLICE);
+    assert_eq!(thread_of(usual).await, here, "long work takes no place here");
 }

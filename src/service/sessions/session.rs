@@ -99,19 +99,18 @@ impl Session {
         self.done(&mut state, job)
     }
 
-    /// The same for a job of about `work`, which runs on the pool if it is long.
+    /// The same for a job of about `work`, which runs on the pool if it is long, or if many are under way.
     pub async fn call_on<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,
         work: Duration,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        if CallLane::is_inline(work) {
-            return self.call(job).await;
-        }
+        // Before the wait for the calls ahead.
         lane.check(work)?;
-        let (session, mut state) = (self.clone(), self.state.clone().lock_owned().await);
-        lane.run_elsewhere(move || session.done(&mut state, job)).await
+        let mut state = self.state.clone().lock_owned().await;
+        let session = self.clone();
+        lane.run(work, move || session.done(&mut state, job)).await
     }
 
     fn done<T>(
