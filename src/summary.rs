@@ -97,6 +97,33 @@ impl Statistics {
     }
 }
 
+impl Statistics {
+    /// The statistics of a number over at least one estimate of how long games last, from the number and the pieces of each.
+    ///
+    /// An estimate is the inverse of an unbiased rate of losses, so this is the mean of numbers per piece, over the mean
+    /// rate. Its interval is that of the rate as a factor, and so never reaches 0: the factor is e^x with x = 1.96 standard
+    /// errors of the rate over the rate, to the second order, which every language computes to the same bit.
+    ///
+    /// ```
+    /// use tetrion::summary::Statistics;
+    /// // A loss in 100 pieces, and one in 300: one in 150 on average.
+    /// let pieces = Statistics::of_estimates([(100.0, 100.0), (300.0, 300.0)].into_iter()).unwrap();
+    /// assert_eq!(pieces.mean.round(), 150.0);
+    /// ```
+    pub fn of_estimates(estimates: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Statistics> {
+        let rates = Statistics::of(estimates.clone().map(|(_, pieces)| 1.0 / pieces.max(1.0)))?;
+        let a_piece = Statistics::of(estimates.clone().map(|(value, pieces)| value / pieces.max(1.0)))?;
+        let mean = a_piece.mean / rates.mean;
+        let values = Statistics::of(estimates.map(|(value, _)| value))?;
+        let spread = rates.spread.map(|Spread { std, ci95: (_, high) }| {
+            let x = (high - rates.mean) / rates.mean;
+            let factor = 1.0 + x + x * x / 2.0;
+            Spread { std: mean * std / rates.mean, ci95: (mean / factor, mean * factor) }
+        });
+        Some(Statistics { mean, spread, min: values.min, max: values.max })
+    }
+}
+
 /// A rate per piece: the sum over all games, divided by all their pieces.
 ///
 /// A long game weighs more than a short one, as it does not in a mean over games.
@@ -309,13 +336,22 @@ pub fn summarize(
 impl GameTable {
     fn policy(&self, index: &GameIndex<'_>, policy: u32) -> Option<PolicySummary> {
         let games = index.games(policy);
+        let pieces = &self.pieces[games.clone()];
+        let statistics = |values: &mut dyn Iterator<Item = f64>| {
+            let values: Vec<f64> = values.collect();
+            if index.evaluation.loss_trials == 0 {
+                return Statistics::of(values.into_iter());
+            }
+            let pieces = pieces.iter().map(|pieces| *pieces as f64);
+            Statistics::of_estimates(values.into_iter().zip(pieces))
+        };
         Some(PolicySummary {
             policy,
             num_games: games.len() as u64,
             num_truncated: self.truncated[games.clone()].iter().filter(|cut| **cut).count() as u64,
-            lines: Statistics::of(self.lines[games.clone()].iter().map(|lines| *lines as f64))?,
-            pieces: Statistics::of(self.pieces[games.clone()].iter().map(|pieces| *pieces as f64))?,
-            score: Statistics::of(self.scores[games].iter().copied())?,
+            lines: statistics(&mut self.lines[games.clone()].iter().map(|lines| *lines as f64))?,
+            pieces: statistics(&mut pieces.iter().map(|pieces| *pieces as f64))?,
+            score: statistics(&mut self.scores[games.clone()].iter().copied())?,
         })
     }
 

@@ -162,6 +162,7 @@ pub fn agent(policies: Policies, rules: &Rules) -> Result<Agent, UsageError> {
         seeds: Seeds::Common { seed: 0, count: 1 },
         max_pieces: 0,
         max_steps: 0,
+        loss_trials: 0,
     };
     let read = evaluation::decode(&request.message(), Kernel::best());
     // There is one agent, and no list of them that a person has written.

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::builder::{NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
 
 use crate::secret::Secret;
-use crate::wire::limits::MAX_GAMES;
+use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 
 /// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +24,11 @@ pub fn secret() -> impl TypedValueParser<Value = Secret> {
 /// Numbers of games: from one to as many as one evaluation may have.
 pub fn games_range() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=MAX_GAMES as i64)
+}
+
+/// Numbers of trials with which a server estimates how long games last.
+pub fn loss_trials_range() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(MIN_LOSS_TRIALS)..=i64::from(MAX_LOSS_TRIALS))
 }
 
 /// The size of a playfield as it is written everywhere: `10x20` is 10 columns and 20 rows.

@@ -35,6 +35,8 @@ pub struct EvaluationRequest {
     pub max_pieces: u64,
     /// The server cuts a game after this many steps, which are keys where the rules have keys; 0 for the server's limit.
     pub max_steps: u64,
+    /// The trials at each height with which the server estimates how long games last; 0 to play the games.
+    pub loss_trials: u32,
 }
 
 impl EvaluationRequest {
@@ -117,6 +119,8 @@ pub struct Started {
     pub max_pieces: u64,
     /// The server cuts a game after this many steps.
     pub max_steps: u64,
+    /// The trials of each estimate; 0 where games are played.
+    pub loss_trials: u32,
 }
 
 /// A finished game.
@@ -158,6 +162,8 @@ pub struct Evaluated {
     pub started: Started,
     /// The games of each policy, in the order of their seeds.
     pub games: Vec<Vec<GameResult>>,
+    /// Pieces landed in the games, or in the trials of estimates.
+    pub pieces: u64,
 }
 
 /// A game: the indices of its policy and its seed.
@@ -296,6 +302,7 @@ fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>, record: bool) -> 
         pairs,
         max_pieces: request.max_pieces,
         max_steps: request.max_steps,
+        loss_trials: request.loss_trials,
         progress_interval: duration::encode(PROGRESS_INTERVAL),
         max_response_bytes: MAX_RESPONSE_BYTES,
         record,
@@ -315,6 +322,7 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
         rules_version: started.rules_version,
         max_pieces: started.max_pieces,
         max_steps: started.max_steps,
+        loss_trials: started.loss_trials,
     })
 }
 

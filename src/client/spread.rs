@@ -268,11 +268,15 @@ impl Collected {
 
     fn finish(self) -> Result<Evaluated, ClientError> {
         let missing = || ClientError::Answer("games are missing".to_owned());
+        let landed = self.progress().pieces;
+        let started = self.started.ok_or_else(missing)?;
         let games =
             self.games.into_iter().map(|games| games.into_iter().collect::<Option<Vec<GameResult>>>());
-        Ok(Evaluated {
-            started: self.started.ok_or_else(missing)?,
-            games: games.collect::<Option<_>>().ok_or_else(missing)?,
-        })
+        let games: Vec<Vec<GameResult>> = games.collect::<Option<_>>().ok_or_else(missing)?;
+        let pieces = match started.loss_trials {
+            0 => games.iter().flatten().map(|game| game.pieces).sum(),
+            _ => landed,
+        };
+        Ok(Evaluated { started, games, pieces })
     }
 }

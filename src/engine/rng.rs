@@ -37,6 +37,8 @@ pub enum Tag {
     Garbage = 6,
     /// Where the holes of its rows are, from the same seed.
     Hole = 7,
+    /// The trials of an estimate of how long episodes last, from the seed of the first.
+    Trial = 8,
 }
 
 /// SplitMix64's finaliser: a bijection on 64-bit words that spreads every input bit over the output.

@@ -18,6 +18,9 @@ use crate::features::kernel::{
     Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
 };
 
+/// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
+pub const SLICE: u64 = 4096;
+
 /// An episode that is being played.
 #[derive(Clone, Debug)]
 pub struct Episode {
@@ -44,6 +47,21 @@ pub struct Bounds {
     pub pieces: u64,
     /// After this many steps.
     pub steps: u64,
+    /// Between two pieces, when its stack is not as high as this.
+    pub lowest_stack: u32,
+    /// Between two pieces, when its stack is higher than this.
+    pub highest_stack: u32,
+}
+
+impl Bounds {
+    /// Those of a whole game, whatever its stack is.
+    pub const fn of_game(pieces: u64, steps: u64) -> Bounds {
+        Bounds { pieces, steps, lowest_stack: 0, highest_stack: u32::MAX }
+    }
+
+    fn leave_out(&self, stack: u32) -> bool {
+        !(self.lowest_stack..=self.highest_stack).contains(&stack)
+    }
 }
 
 /// What is going on with a piece that has been dealt.
@@ -78,6 +96,25 @@ impl Episode {
         Episode { actions: Some(Actions::new(rules)), ..self }
     }
 
+    /// The game as it stands, with other pieces to come and other random numbers, both from this seed. Nothing of it is
+    /// recorded.
+    ///
+    /// # Panics
+    /// In the middle of a piece.
+    #[must_use]
+    pub fn reseeded(&self, seed: u64) -> Episode {
+        assert!(self.turn.is_none(), "the last piece has landed");
+        let mut dealer = self.dealer.clone();
+        dealer.reseed(seed);
+        let Episode { game, held, incoming, steps, .. } = self.clone();
+        Episode { game, dealer, rng: AgentRng::new(seed), held, incoming, turn: None, steps, actions: None }
+    }
+
+    /// The height of its stack.
+    pub fn stack(&self) -> u32 {
+        self.game.playfield.occupied_rows().top()
+    }
+
     /// Takes what was recorded, if anything was.
     pub fn take_actions(&mut self) -> Option<Actions> {
         self.actions.take()
@@ -85,13 +122,16 @@ impl Episode {
 
     /// Whether there is nothing left to play.
     pub fn is_over(&self, bounds: Bounds) -> bool {
-        self.game.end.is_some() || self.game.pieces >= bounds.pieces || self.steps >= bounds.steps
+        self.game.end.is_some()
+            || self.game.pieces >= bounds.pieces
+            || self.steps >= bounds.steps
+            || self.turn.is_none() && bounds.leave_out(self.stack())
     }
 
     /// Plays on until it is over.
     pub fn play(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds) {
         while !self.is_over(bounds) {
-            self.advance(rules, agent, kernel, bounds, super::SLICE);
+            self.advance(rules, agent, kernel, bounds, SLICE);
         }
     }
 
@@ -102,10 +142,12 @@ impl Episode {
     pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds, work: u64) {
         let left = bounds.pieces.min(bounds.steps).saturating_sub(self.game.pieces);
         match Fast::of(agent, rules) {
-            Some(Fast::Linear(scorer)) => return self.play_slice(rules, scorer, kernel, left.min(work)),
+            Some(Fast::Linear(scorer)) => {
+                return self.play_slice(rules, scorer, kernel, bounds, left.min(work));
+            }
             Some(Fast::Foreseeing(player)) => {
                 let pieces = (work / player.agent.work_of_a_piece(rules)).max(1);
-                return self.play_slice(rules, player, kernel, left.min(pieces));
+                return self.play_slice(rules, player, kernel, bounds, left.min(pieces));
             }
             None => {}
         }
@@ -136,13 +178,19 @@ impl Episode {
         }
     }
 
-    /// Lets a controller place this many pieces in a game of placements.
-    fn play_slice<P: Player>(&mut self, rules: &Rules, player: P, kernel: Kernel, pieces: u64) {
+    /// Lets a controller place this many pieces in a game of placements, or as many as its stack stays within the bounds.
+    fn play_slice<P: Player>(
+        &mut self,
+        rules: &Rules,
+        player: P,
+        kernel: Kernel,
+        bounds: Bounds,
+        pieces: u64,
+    ) {
         let end = self.game.pieces + pieces;
-        while self.game.pieces < end && self.game.end.is_none() {
-            let stack = self.game.playfield.occupied_rows().top() + player.rows_ahead();
-            let rows = rows_for(rules.width, rules.height, stack);
-            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, player, end, rows });
+        while self.game.pieces < end && self.game.end.is_none() && !bounds.leave_out(self.stack()) {
+            let rows = rows_for(rules.width, rules.height, self.stack() + player.rows_ahead());
+            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, player, bounds, end, rows });
         }
         // A step is a piece.
         self.steps = self.game.pieces;
@@ -380,6 +428,7 @@ struct Slice<'a, P> {
     episode: &'a mut Episode,
     rules: &'a Rules,
     player: P,
+    bounds: Bounds,
     end: u64,
     rows: u8,
 }
@@ -389,7 +438,7 @@ impl<P: Player> LaneWork for Slice<'_, P> {
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
-        let Slice { episode, rules, player, end, rows } = self;
+        let Slice { episode, rules, player, bounds, end, rows } = self;
         let mut game: Game<C, N> = episode.game.with_height(rows);
         // Where rows are left out, nothing can end.
         let is_lowered = rows < rules.height;
@@ -397,7 +446,8 @@ impl<P: Player> LaneWork for Slice<'_, P> {
         let lowered = Rules { height: rows, top_out, ..*rules };
         let placer = player.on(&lowered, LaneBounds::<L>::lowered(rules.width, rules.height, rows));
         let highest = if is_lowered { u32::from(rows) - 4 - player.rows_ahead() } else { u32::MAX };
-        let lowest = lowest_stack(rules, rows, player.rows_ahead());
+        let highest = highest.min(bounds.highest_stack);
+        let lowest = lowest_stack(rules, rows, player.rows_ahead()).max(bounds.lowest_stack);
         while game.pieces < end {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
             let placement = placer.place(&lowered, &game.playfield, piece, &episode.dealer);

@@ -5,13 +5,18 @@
 //! queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice. A
 //! slice may end in the middle of a choice, or of a piece's fall.
 //!
+//! Games that last for hundreds of millions of pieces need not be played to their end: [`splitting`] estimates how long they
+//! last from some ten thousand pieces.
+//!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
 mod actions;
 mod episode;
+mod splitting;
 
 pub use actions::Actions;
-pub use episode::{Bounds, Episode};
+pub use episode::{Bounds, Episode, SLICE};
+use splitting::{Estimate, Splitting, Task};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,9 +25,6 @@ use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, End, Game, Piece, Rules, episode_seed};
 use crate::pool::Lane;
-
-/// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
-pub const SLICE: u64 = 4096;
 
 /// Which pieces each policy plays in an evaluation.
 #[derive(Clone, Debug)]
@@ -73,11 +75,13 @@ pub struct Evaluation {
     pub max_pieces: u64,
     /// A game is cut after this many steps: keys where the rules have keys, else pieces.
     pub max_steps: u64,
+    /// The trials at each height with which the length of each game is [estimated](splitting); 0 to play the games.
+    pub loss_trials: u32,
     /// How the sums are done; never changes a result.
     pub kernel: Kernel,
 }
 
-/// One game of an evaluation.
+/// One game of an evaluation, or an estimate of how long such games last: lines, pieces, steps and points are means then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GameResult {
     /// Its place in the evaluation's order, from 0.
@@ -98,7 +102,7 @@ pub struct GameResult {
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Whether it was cut by the limit or by the end of its sequence.
+    /// Whether it was cut by the limit or by the end of its sequence. Of an estimate: whether games last longer than that.
     pub truncated: bool,
 }
 
@@ -127,10 +131,15 @@ impl Evaluation {
     }
 }
 
-/// A game under way.
+/// A game under way, or an estimate.
 struct Playing {
     result: GameResult,
-    episode: Episode,
+    course: Course,
+}
+
+enum Course {
+    Game(Box<Episode>),
+    Estimate(Box<Splitting>),
 }
 
 impl Playing {
@@ -156,7 +165,15 @@ impl Playing {
             _ => (evaluation.rules.dealer(seed), AgentRng::new(seed)),
         };
         let episode_of_game = Episode::new(&evaluation.rules, dealer, rng);
+        let course = if evaluation.loss_trials > 0 {
+            Course::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, episode_of_game)))
+        } else if record {
+            Course::Game(Box::new(episode_of_game.recorded(&evaluation.rules)))
+        } else {
+            Course::Game(Box::new(episode_of_game))
+        };
         Playing {
+            course,
             result: GameResult {
                 game,
                 policy,
@@ -169,21 +186,55 @@ impl Playing {
                 score: 0.0,
                 truncated: false,
             },
-            episode: if record { episode_of_game.recorded(&evaluation.rules) } else { episode_of_game },
         }
     }
 
-    /// Plays one slice; true when the game is at its end.
+    /// Plays one slice; true at the end.
     fn advance(&mut self, evaluation: &Evaluation) -> bool {
         let agent = &evaluation.policies[self.result.policy as usize];
-        let bounds = Bounds { pieces: evaluation.max_pieces, steps: evaluation.max_steps };
-        self.episode.advance(&evaluation.rules, agent, evaluation.kernel, bounds, SLICE);
-        self.episode.is_over(bounds)
+        match &mut self.course {
+            Course::Game(episode) => {
+                let bounds = Bounds::of_game(evaluation.max_pieces, evaluation.max_steps);
+                episode.advance(&evaluation.rules, agent, evaluation.kernel, bounds, SLICE);
+                episode.is_over(bounds)
+            }
+            Course::Estimate(splitting) => {
+                let Evaluation { rules, kernel, loss_trials, max_pieces, max_steps, .. } = evaluation;
+                let (kernel, trials) = (*kernel, *loss_trials);
+                let (max_pieces, max_steps) = (*max_pieces, *max_steps);
+                splitting.advance(&Task { rules, agent, kernel, trials, max_pieces, max_steps }, SLICE)
+            }
+        }
+    }
+
+    /// Pieces and lines so far.
+    fn counts(&self) -> (u64, u64) {
+        match &self.course {
+            Course::Game(episode) => (episode.game.pieces, episode.game.lines),
+            Course::Estimate(splitting) => (splitting.played().pieces, splitting.played().lines),
+        }
+    }
+
+    fn take_actions(&mut self) -> Option<Actions> {
+        match &mut self.course {
+            Course::Game(episode) => episode.take_actions(),
+            Course::Estimate(_) => None,
+        }
     }
 
     fn result(&self) -> GameResult {
-        let Episode { game: Game { lines, pieces, score, end, .. }, steps, .. } = self.episode;
-        GameResult { lines, pieces, steps, score, truncated: end != Some(End::ToppedOut), ..self.result }
+        match &self.course {
+            Course::Game(episode) => {
+                let Game { lines, pieces, score, end, .. } = episode.game;
+                let truncated = end != Some(End::ToppedOut);
+                GameResult { lines, pieces, steps: episode.steps, score, truncated, ..self.result }
+            }
+            Course::Estimate(splitting) => {
+                let Estimate { lines, pieces, steps, score, is_lower_bound } = splitting.estimate();
+                let [lines, pieces, steps] = [lines, pieces, steps].map(|number| number.round() as u64);
+                GameResult { lines, pieces, steps, score, truncated: is_lower_bound, ..self.result }
+            }
+        }
     }
 }
 
@@ -302,13 +353,14 @@ fn continue_game<F: Fn(Finished, Next) + Send + Sync + 'static>(
             return;
         }
         let _stop = StopOnPanic(&shared.stop);
-        let (pieces, lines) = (playing.episode.game.pieces, playing.episode.game.lines);
+        let before = playing.counts();
         let over = playing.advance(&shared.evaluation);
-        shared.progress.pieces.fetch_add(playing.episode.game.pieces - pieces, Ordering::Relaxed);
-        shared.progress.lines.fetch_add(playing.episode.game.lines - lines, Ordering::Relaxed);
+        let (pieces, lines) = playing.counts();
+        shared.progress.pieces.fetch_add(pieces - before.0, Ordering::Relaxed);
+        shared.progress.lines.fetch_add(lines - before.1, Ordering::Relaxed);
         if over {
             let next = shared.clone();
-            let finished = (playing.result(), playing.episode.take_actions());
+            let finished = (playing.result(), playing.take_actions());
             (shared.sink)(finished, Box::new(move || start_next_game(next)));
         } else {
             continue_game(shared.clone(), playing);

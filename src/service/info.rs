@@ -197,6 +197,8 @@ impl ServerFacts {
             max_model_work: limits::MAX_MODEL_WORK,
             max_recorded_games: limits::MAX_RECORDED_GAMES,
             max_recorded_steps: limits::MAX_RECORDED_STEPS,
+            min_loss_trials: limits::MIN_LOSS_TRIALS,
+            max_loss_trials: limits::MAX_LOSS_TRIALS,
             max_watches: store.max_watches,
             max_watches_per_session: limits::MAX_WATCHES_PER_SESSION,
             max_watched_envs: limits::MAX_WATCHED_ENVS,

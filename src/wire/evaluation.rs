@@ -12,8 +12,8 @@ use crate::summary::{PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
-    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES,
-    MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_PROGRESS_INTERVAL, check_name,
+    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_LOSS_TRIALS, MAX_PIECES, MAX_POLICIES,
+    MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_LOSS_TRIALS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
 use super::pb::evaluate_policies_request::Games;
@@ -121,12 +121,16 @@ pub fn decode(
     }
     let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
     let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+    if request.loss_trials > 0 {
+        check_loss_trials(request, &rules, &deal)?;
+    }
     if request.record {
         check_record(request, num_games)?;
     }
     let most_steps = if request.record { recorded_steps(&rules, max_response_bytes) } else { MAX_STEPS };
     let max_steps = limit("max_steps", request.max_steps, most_steps)?;
-    let shared_seeds = !matches!(deal, Deal::PerSlot { .. });
+    // Estimates of two policies have no pieces in common.
+    let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && request.loss_trials == 0;
     let baseline =
         decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
     let (mlp, n_tuple) = policies.model.as_deref().map_or((None, None), models::encode);
@@ -145,6 +149,7 @@ pub fn decode(
         baseline,
         mlp,
         n_tuple,
+        loss_trials: request.loss_trials,
     };
     Ok(EvaluationRequest {
         evaluation: Evaluation {
@@ -155,6 +160,7 @@ pub fn decode(
             pairs,
             max_pieces,
             max_steps,
+            loss_trials: request.loss_trials,
             kernel,
         },
         started,
@@ -175,6 +181,31 @@ fn check_record(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result
     if num_games > MAX_RECORDED_GAMES.into() {
         let problem = format!("make {num_games} games, expected at most {MAX_RECORDED_GAMES} with record");
         return Err(DecodeError::field("games", problem));
+    }
+    Ok(())
+}
+
+/// Checks that the length of these games can be estimated.
+fn check_loss_trials(
+    request: &pb::EvaluatePoliciesRequest,
+    rules: &Rules,
+    deal: &Deal,
+) -> Result<(), DecodeError> {
+    let wrong = |problem: String| Err(DecodeError::field("loss_trials", problem));
+    let trials = request.loss_trials;
+    if !(MIN_LOSS_TRIALS..=MAX_LOSS_TRIALS).contains(&trials) {
+        return wrong(format!("is {trials}, expected 0 or {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}"));
+    }
+    if request.record {
+        return wrong(format!("is {trials}, expected 0 with record: an estimate is no game"));
+    }
+    if matches!(deal, Deal::Sequences(_)) {
+        return wrong(format!(
+            "is {trials}, expected 0 with piece_sequences: trials need pieces of their own"
+        ));
+    }
+    if !rules.end_games() {
+        return wrong(format!("is {trials}, expected 0 under top_out sink: no game is lost"));
     }
     Ok(())
 }

@@ -191,6 +191,12 @@ pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// until their caller has read them. Those of [`DEFAULT_MAX_EVALUATIONS`] take as much memory as all sessions may.
 pub const MAX_RECORDED_GAMES: u32 = 16;
 
+/// Trials at each height of an estimate of how long games last. Fewer than these say nothing about rare losses.
+pub const MIN_LOSS_TRIALS: u32 = 16;
+
+/// A position is kept for each trial, some 600 bytes: 10 MiB for each thread that plays.
+pub const MAX_LOSS_TRIALS: u32 = 8192;
+
 /// Bytes that are kept of a game that is recorded.
 pub const MAX_RECORDED_BYTES: u64 = 1 << 20;
 

@@ -51,6 +51,7 @@ impl Games {
             pairs: None,
             max_pieces: self.max_pieces,
             max_steps: u64::MAX,
+            loss_trials: 0,
             kernel: Kernel::best(),
         };
         let results = Arc::<Mutex<Vec<GameResult>>>::default();

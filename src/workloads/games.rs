@@ -115,7 +115,7 @@ impl Play {
         while left > 0 {
             let dealer = rules.dealer(seed);
             let mut episode = Episode::new(rules, dealer, AgentRng::new(seed));
-            episode.play(rules, agent, *kernel, Bounds { pieces: left, steps: u64::MAX });
+            episode.play(rules, agent, *kernel, Bounds::of_game(left, u64::MAX));
             left -= episode.game.pieces;
             seed += 1;
         }

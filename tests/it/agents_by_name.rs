@@ -111,6 +111,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
         pairs: None,
         max_pieces: 50,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     let expected = played(&evaluation);
@@ -238,6 +239,7 @@ async fn an_expectation_is_asked_for_in_three_ways() {
         pairs: None,
         max_pieces: 50,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::Portable,
     };
     assert_eq!(answer.results[..3], played(&evaluation));
@@ -385,6 +387,7 @@ async fn key_presses_are_counted_and_cut_over_the_wire() {
         pairs: None,
         max_pieces: u64::MAX,
         max_steps: 300,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     assert_eq!(answer.results, played(&evaluation));
@@ -473,6 +476,7 @@ async fn visible_pieces_are_those_that_come() {
         pairs: None,
         max_pieces: 50,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     assert_eq!(answer.results, played(&evaluation));

@@ -56,6 +56,7 @@ fn played(controller: &str, max_pieces: u64) -> Vec<GameResult> {
         pairs: None,
         max_pieces,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     let stop = AtomicBool::new(false);

@@ -224,7 +224,7 @@ fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64,
 /// A game on a kernel, in uneven slices: where they end must not matter.
 fn in_slices(rules: &Rules, agent: &Agent, kernel: Kernel, seed: u64, pieces: u64) -> Game<u64, 32> {
     let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
-    let bounds = Bounds { pieces, steps: u64::MAX };
+    let bounds = Bounds::of_game(pieces, u64::MAX);
     let mut slice = 1;
     while !episode.is_over(bounds) {
         episode.advance(rules, agent, kernel, bounds, 97 * slice);
@@ -332,7 +332,7 @@ fn what_shapes_cannot_reach_does_not_count() {
     for seed in 0..10 {
         let game = one_by_one(&rules, &agent(8), seed, 300);
         let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
-        episode.play(&rules, &agent(8), Kernel::best(), Bounds { pieces: 300, steps: u64::MAX });
+        episode.play(&rules, &agent(8), Kernel::best(), Bounds::of_game(300, u64::MAX));
         assert_eq!(episode.game, game, "seed {seed}");
     }
 }
@@ -422,7 +422,7 @@ fn it_clears_several_times_the_lines_of_the_greedy_controller() {
             .map(|seed| {
                 let mut episode =
                     Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
-                episode.play(&rules, agent, Kernel::best(), Bounds { pieces: u64::MAX, steps: u64::MAX });
+                episode.play(&rules, agent, Kernel::best(), Bounds::of_game(u64::MAX, u64::MAX));
                 episode.game.lines
             })
             .sum()

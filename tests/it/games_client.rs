@@ -28,6 +28,7 @@ fn request(seeds: Seeds) -> EvaluationRequest {
         seeds,
         max_pieces: 2_000,
         max_steps: 0,
+        loss_trials: 0,
     }
 }
 

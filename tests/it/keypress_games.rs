@@ -51,7 +51,7 @@ fn plain_game(
 
 fn game(rules: &Rules, agent: &Agent, seed: u64, max_steps: u64) -> Counts {
     let mut episode = Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
-    let bounds = Bounds { pieces: u64::MAX, steps: max_steps };
+    let bounds = Bounds::of_game(u64::MAX, max_steps);
     episode.play(rules, agent, Kernel::best(), bounds);
     let Episode { game, steps, .. } = episode;
     (game.lines, game.pieces, steps, game.end == Some(End::ToppedOut))
@@ -143,6 +143,7 @@ fn the_notebooks_means_come_out() {
             pairs: None,
             max_pieces: u64::MAX,
             max_steps: 1000,
+            loss_trials: 0,
             kernel: Kernel::best(),
         };
         let stop = AtomicBool::new(false);
@@ -191,7 +192,7 @@ fn a_player_with_time_plays_the_games_of_placements() {
                 let mut episode =
                     Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed))
                         .recorded(rules);
-                episode.play(rules, &agent, Kernel::best(), Bounds { pieces: 60, steps: u64::MAX });
+                episode.play(rules, &agent, Kernel::best(), Bounds::of_game(60, u64::MAX));
                 let actions = episode.take_actions().unwrap();
                 (episode.game, actions.iter().collect::<Vec<u16>>())
             };

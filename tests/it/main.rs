@@ -110,6 +110,9 @@ mod watch_session;
 /// Whole episodes, alone and in parallel.
 mod rollout;
 
+/// How long games last, estimated: against exact values and whole games.
+mod splitting;
+
 /// Whole games over the network are those of the engine, and stop when no caller waits for them.
 mod evaluation;
 

@@ -34,6 +34,7 @@ fn evaluation(kernel: Kernel) -> Evaluation {
         pairs: None,
         max_pieces: 500,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel,
     }
 }
@@ -110,7 +111,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             }
         }
         for (kernel, episode) in &mut episodes {
-            episode.advance(rules, &wrapped, *kernel, Bounds { pieces: u64::MAX, steps: u64::MAX }, slice);
+            episode.advance(rules, &wrapped, *kernel, Bounds::of_game(u64::MAX, u64::MAX), slice);
             assert_eq!(
                 (episode.game, episode.steps),
                 (Game { playfield, lines, pieces, score, chain: Default::default(), end }, pieces,),
@@ -205,6 +206,7 @@ fn endless() -> Evaluation {
         pairs: None,
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     }
 }
@@ -352,7 +354,7 @@ fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
             assert_eq!(format!("{:016x}", sum.0), checksum, "{line}");
         }
         let mut episode = Episode::new(&rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed));
-        let bounds = Bounds { pieces, steps: u64::MAX };
+        let bounds = Bounds::of_game(pieces, u64::MAX);
         episode.play(&rules, &Agent::Linear(agent), Kernel::best(), bounds);
         let over = match end {
             "over" => Some(End::ToppedOut),

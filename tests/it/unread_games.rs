@@ -20,6 +20,7 @@ fn no_games_begin_while_too_many_lie_unread() {
         pairs: None,
         max_pieces: 1,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     let lane = Pool::new(2).unwrap().lane(Party::Own);

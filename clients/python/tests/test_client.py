@@ -166,6 +166,21 @@ def test_our_sums_are_the_servers(client, pairs):
         assert ours.paired_differences
 
 
+def test_how_long_games_last_is_estimated(client):
+    games = {"seeds": tetrion.SeedRange(5, 8), "rules": RULES}
+    result = client.evaluate(["bcts", "dellacherie"], loss_trials=64, **games)
+    assert result.started.loss_trials == 64
+    ours = summarize(result, None, loss_trials=64)
+    assert ours.SerializeToString(deterministic=True) == result.summary.SerializeToString(deterministic=True)
+    assert not result.summary.paired_differences
+    played = client.evaluate(["bcts", "dellacherie"], **{**games, "seeds": tetrion.SeedRange(5, 400)})
+    for estimated, whole in zip(result.summary.policies, played.summary.policies, strict=True):
+        assert 0.5 < estimated.lines.mean / whole.lines.mean < 2
+        assert estimated.lines.ci95_low < estimated.lines.mean < estimated.lines.ci95_high
+    with pytest.raises(tetrion.InvalidArgument, match="loss_trials"):
+        client.evaluate("bcts", loss_trials=3, **games)
+
+
 def test_progress_is_drawn_with_tqdm_and_without(client, capsys, monkeypatch):
     for module in (types.SimpleNamespace(tqdm=FakeBar), None):
         monkeypatch.setitem(sys.modules, "tqdm", module)

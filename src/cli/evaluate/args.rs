@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::connection::ConnectionArgs;
-use crate::cli::options::games_range;
+use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::RulesArgs;
 use crate::cli::thinking::ThinkingArgs;
 
@@ -56,6 +56,11 @@ pub struct EvaluateArgs {
     /// Cut a game after this many steps, which are keys under rules of key presses; 0 for the server's limit alone
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_steps: u64,
+
+    /// Estimate how long games last instead of playing them to their end, with this many trials at each height of the stack:
+    /// for controllers that hardly ever lose
+    #[arg(long, value_name = "TRIALS", conflicts_with = "record", value_parser = loss_trials_range())]
+    pub loss_trials: Option<u32>,
 
     /// Write a line for every game to this file
     #[arg(long, value_name = "FILE.csv")]

@@ -13,7 +13,7 @@ pub use args::EvaluateArgs;
 pub use record::best_game;
 pub use report::{interval, number};
 use score::Difference;
-pub use score::Score;
+pub use score::{Score, statistics};
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -78,10 +78,11 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
             seeds: Seeds::Common { seed: args.seed, count: args.games },
             max_pieces: args.max_pieces,
             max_steps: args.max_steps,
+            loss_trials: args.loss_trials.unwrap_or(0),
         };
         let start = Instant::now();
         let evaluated = play(&connection.client, &request, &name).await?;
-        scores.push(Score::of(&name, &evaluated.games[0], start.elapsed().as_secs_f64()));
+        scores.push(Score::of(&name, &evaluated, start.elapsed().as_secs_f64()));
         // The next contestant plays the same game, or not at all.
         rules_version = evaluated.started.rules_version.clone();
         requests.push(request);
@@ -128,9 +129,12 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
 }
 
-/// The games of each but the first minus those of the first, game by game.
+/// The games of each but the first minus those of the first, game by game; none of estimates, which have no pieces in common.
 fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
+    if first.started.loss_trials > 0 {
+        return Vec::new();
+    }
     let difference = |(other, score): (&Evaluated, &Score)| {
         let of = |number: fn(&GameResult) -> f64| {
             let pairs = other.games[0].iter().zip(&first.games[0]);

@@ -44,6 +44,7 @@ pub fn to_json(
         "seed": args.seed,
         "max_pieces": started.max_pieces,
         "max_steps": started.max_steps,
+        "loss_trials": started.loss_trials,
         "results": scores.iter().map(Score::to_json).collect::<Vec<_>>(),
         "paired_differences": differences.iter().map(difference).collect::<Vec<_>>(),
     })
@@ -60,8 +61,12 @@ pub fn to_text(
     let rules = &first.started.rules;
     let longest = |names: &mut dyn Iterator<Item = &String>| names.map(|name| name.chars().count()).max();
     let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
+    let what = match first.started.loss_trials {
+        0 => "games each".to_owned(),
+        trials => format!("estimates each, of {trials} trials a height,"),
+    };
     let mut text = format!(
-        "{} games each on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
+        "{} {what} on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
         grouped(args.games.into()),
         rules.width,
         rules.height,
@@ -90,9 +95,14 @@ pub fn to_text(
             let _ = write!(text, "  {}", bar(score.lines.mean / best));
         }
         if score.truncated > 0 && rules.end_games() {
-            let (cut, estimate) =
-                (grouped(score.truncated as f64), in_words_per_loss(&score.lines_per_loss()));
-            let _ = write!(text, "  a lower bound: {cut} games were cut; {estimate}");
+            let cut = grouped(score.truncated as f64);
+            let _ = match score.lines_per_loss() {
+                Some(estimate) => {
+                    let estimate = in_words_per_loss(&estimate);
+                    write!(text, "  a lower bound: {cut} games were cut; {estimate}")
+                }
+                None => write!(text, "  a lower bound: {cut} estimates saw no loss"),
+            };
         }
         text.push('\n');
     }

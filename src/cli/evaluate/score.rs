@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::GameResult;
+use crate::client::{Evaluated, GameResult};
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// The result of one of them.
@@ -24,6 +24,8 @@ pub struct Score {
     pub games: u64,
     /// Games that a limit cut; the mean is a lower bound if there are any.
     pub truncated: u64,
+    /// Whether the games were not played, but the numbers of each estimated.
+    pub is_estimate: bool,
     /// Pieces a second, on all threads together.
     pub pieces_per_second: f64,
 }
@@ -39,33 +41,52 @@ pub(super) struct Difference {
     pub points: Statistics,
 }
 
+/// The statistics of a number over the games of a policy, or over the estimates of how long they last.
+///
+/// # Panics
+/// If there is no such policy.
+pub fn statistics(
+    evaluated: &Evaluated,
+    policy: usize,
+    number: impl Fn(&GameResult) -> f64 + Copy,
+) -> Statistics {
+    let games = evaluated.games[policy].iter();
+    let statistics = match evaluated.started.loss_trials {
+        0 => Statistics::of(games.map(number)),
+        _ => Statistics::of_estimates(games.map(|game| (number(game), game.pieces as f64))),
+    };
+    statistics.expect("at least one game")
+}
+
 impl Score {
-    /// Sums up at least one game.
-    pub fn of(name: &str, games: &[GameResult], seconds: f64) -> Score {
-        let statistics = |number: fn(&GameResult) -> f64| {
-            Statistics::of(games.iter().map(number)).expect("at least one game")
-        };
+    /// Sums up the games of the first policy.
+    pub fn of(name: &str, evaluated: &Evaluated, seconds: f64) -> Score {
+        let games = &evaluated.games[0];
+        let of_games = |number: fn(&GameResult) -> f64| statistics(evaluated, 0, number);
         let per_piece = |number: fn(&GameResult) -> f64| {
             PerPiece::of(games.iter().map(|game| (number(game), game.pieces as f64)))
         };
-        let pieces = statistics(|game| game.pieces as f64);
         Score {
             name: name.to_owned(),
-            lines: statistics(|game| game.lines as f64),
-            pieces,
-            points: statistics(|game| game.score),
+            lines: of_games(|game| game.lines as f64),
+            pieces: of_games(|game| game.pieces as f64),
+            points: of_games(|game| game.score),
             lines_per_piece: per_piece(|game| game.lines as f64),
             points_per_piece: per_piece(|game| game.score),
             games: games.len() as u64,
             truncated: games.iter().filter(|game| game.truncated).count() as u64,
-            pieces_per_second: pieces.mean * games.len() as f64 / seconds,
+            is_estimate: evaluated.started.loss_trials > 0,
+            pieces_per_second: evaluated.pieces as f64 / seconds,
         }
     }
 
-    /// An estimate of the lines of whole games, where some were cut.
-    pub fn lines_per_loss(&self) -> LinesPerLoss {
+    /// An estimate of the lines of whole games, where some were cut; `None` where all numbers are estimates.
+    pub fn lines_per_loss(&self) -> Option<LinesPerLoss> {
+        if self.is_estimate {
+            return None;
+        }
         let lines = self.lines.mean * self.games as f64;
-        LinesPerLoss::of(lines.round() as u64, self.games - self.truncated)
+        Some(LinesPerLoss::of(lines.round() as u64, self.games - self.truncated))
     }
 
     /// The object that `--json` prints.
@@ -87,8 +108,15 @@ impl Score {
             "score_per_piece_ci95": self.points_per_piece.and_then(|points| points.ci95),
             "truncated_games": self.truncated,
             "lower_bound": self.truncated > 0,
-            "lines_per_loss": per_loss.estimate,
-            "lines_per_loss_ci95": [Some(per_loss.at_least), per_loss.at_most],
+            "estimate": self.is_estimate,
+            "lines_per_loss": match per_loss {
+                Some(per_loss) => per_loss.estimate,
+                None => Some(self.lines.mean),
+            },
+            "lines_per_loss_ci95": match per_loss {
+                Some(per_loss) => Some([Some(per_loss.at_least), per_loss.at_most]),
+                None => self.lines.spread.map(|spread| [Some(spread.ci95.0), Some(spread.ci95.1)]),
+            },
             "pieces_per_second": self.pieces_per_second,
         })
     }

@@ -283,6 +283,7 @@ async fn play(
         seeds: Seeds::Common { seed: args.seed, count: games },
         max_pieces: 0,
         max_steps: 0,
+        loss_trials: 0,
     };
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;

@@ -60,6 +60,7 @@ pub async fn search(
                 seeds: Seeds::Common { seed, count: num_games },
                 max_pieces: row.max_pieces(quick),
                 max_steps: row.max_steps,
+                loss_trials: 0,
             };
             let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
             let mut progress = GamesProgress::new(&what);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::unit::Unit;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::expectation::ExpectationArgs;
-use crate::cli::options::games_range;
+use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::RulesArgs;
 use crate::optimizers::cem::CEM_PRESETS;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
@@ -30,7 +30,7 @@ pub struct TrainArgs {
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
         "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
         "start", "initial_std", "noise", "covariance", "elites", "second_look", "rounds", "exploration", "td_discount",
-        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple", "unit",
+        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple", "unit", "loss_trials",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -95,6 +95,11 @@ pub struct TrainArgs {
     /// [default: 0, or the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_STEPS))]
     pub max_steps: Option<u64>,
+
+    /// Estimate how long games last instead of playing them, with this many trials at each height of the stack: each game of
+    /// a run is such an estimate, those of the result too
+    #[arg(long, value_name = "TRIALS", value_parser = loss_trials_range())]
+    pub loss_trials: Option<u32>,
 
     /// Whether and how candidates weigh what the next pieces can reach.
     #[command(flatten)]

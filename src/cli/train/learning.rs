@@ -337,6 +337,7 @@ impl Learning {
             },
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
+            loss_trials: self.settings.loss_trials,
         }
     }
 
@@ -349,7 +350,7 @@ impl Learning {
         let evaluated =
             self.client.evaluate_all(&request, |now| display.progress("the result so far", now)).await?;
         let seconds = start.elapsed().as_secs_f64();
-        let score = Score::of(self.settings.features_title(), &evaluated.games[0], seconds);
+        let score = Score::of(self.settings.features_title(), &evaluated, seconds);
         let told = note(&score, self.settings.unit);
         Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score, evaluated))
     }

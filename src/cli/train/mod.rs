@@ -37,11 +37,10 @@ use self::record::{Kept, Timing};
 use self::settings::LAST_GENERATIONS;
 use self::training::{Training, Winner, create, follow, keep_best, mismatch, note, print_winner};
 use super::connection::Connection;
-use super::evaluate::Score;
+use super::evaluate::{Score, statistics};
 use super::run_folder::{Resumed, RunFolder, read_generations};
-use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
+use crate::client::{Client, Evaluated, EvaluationRequest};
 use crate::optimizers::{self, Look, Optimizer, State};
-use crate::summary::Statistics;
 
 /// Trains to the end, or until it is interrupted.
 ///
@@ -169,7 +168,7 @@ impl Search {
         let purpose = Purpose::Check(generation.generation);
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose).await?;
         count(&evaluated, &mut games, &mut pieces);
-        let check = note(&Score::of("", &evaluated.games[0], 1.0), self.settings.unit);
+        let check = note(&Score::of("", &evaluated, 1.0), self.settings.unit);
         let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
         let timing = Timing::of(generation.generation, pieces, took);
@@ -195,8 +194,7 @@ impl Search {
         let start = Instant::now();
         let request = self.request(std::slice::from_ref(&chosen), Purpose::Score);
         let evaluated = self.evaluate(&request, Purpose::Score).await?;
-        let score =
-            Score::of(self.settings.features_title(), &evaluated.games[0], start.elapsed().as_secs_f64());
+        let score = Score::of(self.settings.features_title(), &evaluated, start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
             &chosen,
             None,
@@ -223,6 +221,7 @@ impl Search {
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
+            loss_trials: self.settings.loss_trials,
         }
     }
 
@@ -283,16 +282,15 @@ fn choices(records: &[Record]) -> Vec<Vec<f64>> {
 }
 
 fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
-    for game in evaluated.games.iter().flatten() {
-        *games += 1;
-        *pieces += game.pieces;
-    }
+    *games += evaluated.games.iter().map(|games| games.len() as u64).sum::<u64>();
+    *pieces += evaluated.pieces;
 }
 
 /// The scores of the candidates, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
-    let scores = |games: &Vec<GameResult>| Statistics::of(games.iter().map(|game| unit.of(game)));
-    evaluated.games.iter().map(|games| scores(games).expect("at least one game").mean).collect()
+    (0..evaluated.games.len())
+        .map(|policy| statistics(evaluated, policy, |game| unit.of(game)).mean)
+        .collect()
 }
 
 fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {

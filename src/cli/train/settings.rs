@@ -50,6 +50,9 @@ pub struct Settings<M = Config> {
     /// A game is cut after this many steps, which are keys where the rules have keys; 0 for the server's limit.
     #[serde(default)]
     pub max_steps: u64,
+    /// The trials with which the length of each game is estimated; 0 where games are played, as in older runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loss_trials: u32,
     /// What candidates are scored by.
     #[serde(default)]
     pub unit: Unit,
@@ -208,6 +211,7 @@ impl<M> Settings<M> {
             final_games: args.final_games,
             max_pieces: args.max_pieces,
             max_steps: args.max_steps.unwrap_or(defaults.max_steps),
+            loss_trials: args.loss_trials.unwrap_or(0),
             unit: args.unit.unwrap_or(defaults.unit),
             score_terminal: defaults.score_terminal,
             expectation: args.expectation.note(),
@@ -240,6 +244,7 @@ impl<M> Settings<M> {
             seeds: Seeds::Common { seed: self.seed, count: 1 },
             max_pieces: self.max_pieces,
             max_steps: 1,
+            loss_trials: self.loss_trials,
         };
         Ok(client.evaluate_all(&request, |_| {}).await?.started)
     }
@@ -451,6 +456,10 @@ impl Settings {
             Config::Genetic(config) => config.keep.max(1) as usize,
         }
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn at_most(what: &str, number: u64, limit: u64) -> Result<(), UsageError> {

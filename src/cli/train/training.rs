@@ -101,7 +101,7 @@ pub struct Winner {
 }
 
 /// Keeps the best of the last games, which this was, in the folder of a run; returns its lines. The run has its result by then,
-/// so what stands in the way of a recording is said, and nothing fails.
+/// so what stands in the way of a recording is said, and nothing fails. Estimates have no game to keep.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -111,6 +111,10 @@ pub async fn keep_best(
     name: &str,
     (run, display): (&RunFolder, &Display),
 ) -> anyhow::Result<Option<u64>> {
+    if request.loss_trials > 0 {
+        run.write_best(None)?;
+        return Ok(None);
+    }
     match best_game(client, request, evaluated, name).await {
         Ok(game) => {
             run.write_best(Some(&recording::to_json(&game)))?;
@@ -132,7 +136,7 @@ pub fn print_winner<M>(
     Winner { score, seed, best }: &Winner,
     json: bool,
 ) -> anyhow::Result<()> {
-    let Settings { width, height, unit, max_pieces, max_steps, .. } = settings;
+    let Settings { width, height, unit, loss_trials, max_pieces, max_steps, .. } = settings;
     let features = settings.features_title();
     let folder = run.folder();
     let weights = folder.join(WEIGHTS);
@@ -150,20 +154,26 @@ pub fn print_winner<M>(
     if colour {
         text = chart.to_text(76, 14, colour) + "\n";
     }
+    let (what, cut) = if score.is_estimate { ("estimates", "saw no loss") } else { ("games", "were cut") };
     let cut = match score.truncated {
         0 => String::new(),
         games if *unit == Unit::Lines => {
-            format!("\n{games} of the games were cut: the mean is a lower bound")
+            format!("\n{games} of the {what} {cut}: the mean is a lower bound")
         }
-        games => format!("\n{games} of the games were cut"),
+        games => format!("\n{games} of the {what} {cut}"),
     };
     // A limit that no game came to need not be typed.
     let most_pieces = if score.truncated > 0 { *max_pieces } else { 0 };
-    let limits = [("--max-pieces", most_pieces), ("--max-steps", *max_steps)].into_iter();
+    let limits = [
+        ("--loss-trials", u64::from(*loss_trials)),
+        ("--max-pieces", most_pieces),
+        ("--max-steps", *max_steps),
+    ]
+    .into_iter();
     let cut_at: String =
         limits.filter(|(_, most)| *most > 0).map(|(flag, most)| format!(" {flag} {most}")).collect();
     text += &format!(
-        "{features} on {width} x {height} after {generations} generations: {} {} a game, 95 % interval {}, over {} fresh games{cut}\n\
+        "{features} on {width} x {height} after {generations} generations: {} {} a game, 95 % interval {}, over {} fresh {what}{cut}\n\
          the weights are in {}; play them again with:\n\
          tetrion evaluate --weights {} --games {} --seed {seed}{cut_at}\n",
         grouped(statistics(score, *unit).mean),

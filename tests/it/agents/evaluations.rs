@@ -56,6 +56,7 @@ fn everybodys_games_are_the_same_on_one_thread_and_on_two_and_alone() {
             pairs: None,
             max_pieces: 60,
             max_steps: 200,
+            loss_trials: 0,
             kernel: Kernel::best(),
         };
         let one = run(1, &evaluation);
@@ -81,6 +82,7 @@ fn random_numbers_of_a_written_sequence_are_those_of_its_place_in_the_list() {
         pairs: None,
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     let results = run(1, &evaluation);
@@ -104,6 +106,7 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
         pairs: None,
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     };
     let pool = Pool::new(1).unwrap().lane(Party::Own);

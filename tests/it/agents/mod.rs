@@ -18,7 +18,7 @@ use tetrion::rollout::{Bounds, Episode};
 
 use crate::twin::{self, Losing, TwinPlacement, TwinPlayfield, uniform_tetromino};
 
-const ENDLESS: Bounds = Bounds { pieces: u64::MAX, steps: u64::MAX };
+const ENDLESS: Bounds = Bounds::of_game(u64::MAX, u64::MAX);
 
 /// The whole choice of an agent.
 fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Placement {

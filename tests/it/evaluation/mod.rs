@@ -103,6 +103,7 @@ fn same_games(deal: Deal) -> Evaluation {
         pairs: None,
         max_pieces: 300,
         max_steps: u64::MAX,
+        loss_trials: 0,
         kernel: Kernel::best(),
     }
 }

@@ -1,6 +1,6 @@
 //! What cannot be played is refused before anything is.
 
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::wire::limits::{MAX_LOSS_TRIALS, MAX_RESPONSE_BYTES, MIN_LOSS_TRIALS};
 use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::tensor;
@@ -103,6 +103,23 @@ async fn what_cannot_be_played_is_refused() {
         let r = pb::EvaluatePoliciesRequest { progress_interval, ..request() };
         refused.check(r, "INVALID_FIELD", "progress_interval").await;
     }
+    for loss_trials in [1, MIN_LOSS_TRIALS - 1, MAX_LOSS_TRIALS + 1, u32::MAX] {
+        let r = pb::EvaluatePoliciesRequest { loss_trials, ..request() };
+        refused.check(r, "INVALID_FIELD", "loss_trials").await;
+    }
+    let estimates = |request| pb::EvaluatePoliciesRequest { loss_trials: MIN_LOSS_TRIALS, ..request };
+    refused.check(estimates(pieces(&["I"])), "INVALID_FIELD", "loss_trials").await;
+    let r = pb::EvaluatePoliciesRequest { record: true, ..request() };
+    refused.check(estimates(r), "INVALID_FIELD", "loss_trials").await;
+    let sinking = pb::Rules { preset: "melax".to_owned(), ..Default::default() };
+    let r = pb::EvaluatePoliciesRequest {
+        rules: Some(sinking),
+        weights: None,
+        agents: vec![by_name("random")],
+        max_pieces: 10,
+        ..request()
+    };
+    refused.check(estimates(r), "INVALID_FIELD", "loss_trials").await;
     let r = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES + 1, ..request() };
     refused.check(r, "INVALID_FIELD", "max_response_bytes").await;
 }

@@ -90,6 +90,7 @@ async fn our_own_client_sends_them_too() {
             seeds: Seeds::PerPolicy(vec![vec![1, 2, 3]]),
             max_pieces: 50,
             max_steps: 0,
+            loss_trials: 0,
         };
         let evaluated = ours.evaluate_all(&request, |_| ()).await.unwrap();
         let games = evaluated.games[0].iter().map(|game| (game.lines, game.pieces, game.truncated));

@@ -463,7 +463,7 @@ async fn a_model_of_zeros_changes_nothing() {
 #[test]
 fn slices_are_played_alike_and_are_short_for_large_models() {
     let rules = Rules::simplified(10, 10);
-    let bounds = |pieces| Bounds { pieces, steps: u64::MAX };
+    let bounds = |pieces| Bounds::of_game(pieces, u64::MAX);
     let begin = || Episode::new(&rules, Dealer::seeded(rules.randomizer, 7), AgentRng::new(7));
     for (model, scale) in [(mlp(&[20, 4], "hard_tanh"), 0.25), (tuples(10, 10), 1.0)] {
         let case = Case::new(&FEATURES, model, scale, 1);

@@ -154,7 +154,7 @@ async fn evaluations_play_every_set() {
         let agent = Agent::linear(agent, 0, None);
         for (result, seed) in answer.results.iter().zip([1, 2, 3]) {
             let mut episode = Episode::new(&rules, rules.dealer(seed), tetrion::agents::AgentRng::new(seed));
-            let bounds = tetrion::rollout::Bounds { pieces: 200, steps: u64::MAX };
+            let bounds = tetrion::rollout::Bounds::of_game(200, u64::MAX);
             episode.play(&rules, &agent, Kernel::best(), bounds);
             assert_eq!((result.lines, result.pieces), (episode.game.lines, episode.game.pieces), "{set}");
             assert!(result.pieces > 5, "{set}: {result:?}");

@@ -72,12 +72,7 @@ fn points_count_the_rows_that_sank() {
         );
         // The same game at once.
         let mut episode = Episode::new(&rules, rules.dealer(3), AgentRng::new(3));
-        episode.play(
-            &rules,
-            &Agent::Linear(linear),
-            Kernel::best(),
-            Bounds { pieces: 2_000, steps: u64::MAX },
-        );
+        episode.play(&rules, &Agent::Linear(linear), Kernel::best(), Bounds::of_game(2_000, u64::MAX));
         let game = &episode.game;
         assert_eq!((game.playfield, game.pieces, game.end), (playfield, 2_000, None));
         assert_eq!((game.lines, game.score), (lines, -(sunk as f64)));

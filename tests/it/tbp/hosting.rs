@@ -49,7 +49,7 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
             let seed = word(7, Tag::Game, n as u64);
             let dealer = Dealer::seeded(rules.randomizer, seed);
             let mut alone = Episode::new(&rules, dealer, AgentRng::new(1)).recorded(&rules);
-            let bounds = Bounds { pieces: hosting.max_pieces, steps: u64::MAX };
+            let bounds = Bounds::of_game(hosting.max_pieces, u64::MAX);
             alone.play(&rules, &agent, Kernel::best(), bounds);
             let actions: Vec<u16> = alone.take_actions().unwrap().iter().collect();
             assert_eq!(hosted.recording.actions, actions, "{flags:?}: game {n}");

@@ -70,6 +70,9 @@ class EvaluationOptions(TypedDict, total=False):
         pairs: uint32 [G, 2], policy and seed indices to play; by default all.
         max_pieces: Cuts a game after so many pieces; 0, the default, is the server's limit.
         max_steps: Cuts a game after so many steps; 0, the default, is the server's limit.
+        loss_trials: Estimate how long games last instead of playing them, with so many trials at each height of the stack:
+            for controllers that hardly ever lose. Each result is then the mean of games like that one. 0, the default:
+            play the games.
         baseline: Index of the policy that the others are compared with; by default the first.
         max_parallelism: Threads to use at most; 0, the default, is all.
         progress_interval: Seconds between progress messages; by default 1.
@@ -91,6 +94,7 @@ class EvaluationOptions(TypedDict, total=False):
     pairs: npt.ArrayLike | None
     max_pieces: int
     max_steps: int
+    loss_trials: int
     baseline: int | None
     max_parallelism: int
     progress_interval: float | None
@@ -129,6 +133,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
         max_pieces=arguments.integer("max_pieces", options.get("max_pieces", 0), 0, arguments.U64),
         max_steps=arguments.integer("max_steps", options.get("max_steps", 0), 0, arguments.U64),
+        loss_trials=arguments.integer("loss_trials", options.get("loss_trials", 0)),
         baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
         max_parallelism=arguments.integer("max_parallelism", options.get("max_parallelism", 0)),
         omit_results=arguments.flag("omit_results", options.get("omit_results", False)),

@@ -69,7 +69,8 @@ class EvaluationRun:
         summary = self._summary
         if self._resumed and not self._request.omit_results:
             # The server's own summary covers only the games of the last request.
-            summary = summarize(games, self.started.baseline if self.started.HasField("baseline") else None)
+            baseline = self.started.baseline if self.started.HasField("baseline") else None
+            summary = summarize(games, baseline, loss_trials=self.started.loss_trials)
         return Evaluation(**{name: getattr(games, name) for name in COLUMNS}, started=self.started, summary=summary)
 
     def close(self) -> None:

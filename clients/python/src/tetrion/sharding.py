@@ -58,7 +58,8 @@ def cut(
 def joined(started: pb.EvaluationStarted, parts: Iterable[Games], *, omit_results: bool) -> Evaluation:
     """All games as one evaluation."""
     games = Games.joined(list(parts))
-    summary = summarize(games, started.baseline if started.HasField("baseline") else None)
+    baseline = started.baseline if started.HasField("baseline") else None
+    summary = summarize(games, baseline, loss_trials=started.loss_trials)
     kept = Games.joined([]) if omit_results else games
     return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=started, summary=summary)
 

@@ -13,12 +13,13 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.games import Games
 
 
-def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
+def summarize(games: Games, baseline: int | None, *, loss_trials: int = 0) -> pb.EvaluationSummary:
     """Sums games up.
 
     Args:
         games: Complete, and in the order of policy, seed and episode.
         baseline: The policy to compare the others with, game by game on the same pieces; None: no comparison.
+        loss_trials: The trials of each estimate; 0 where games were played.
     """
     summary = pb.EvaluationSummary()
     policies, starts = np.unique(games.policy_indices, return_index=True)
@@ -29,14 +30,18 @@ def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
     lines, pieces = games.lines.astype(np.float64), games.pieces.astype(np.float64)
     for policy, rows in slices.items():
         cut = int(games.truncated[rows].sum())
+
+        def statistics(values: npt.NDArray[np.float64], rows: slice = rows) -> pb.Statistics:
+            return _of_estimates(values[rows], pieces[rows]) if loss_trials else _statistics(values[rows])
+
         summary.policies.add(
             policy_index=policy,
             num_games=rows.stop - rows.start,
             num_truncated=cut,
             lower_bound=cut > 0,
-            lines=_statistics(lines[rows]),
-            pieces=_statistics(pieces[rows]),
-            score=_statistics(games.scores[rows]),
+            lines=statistics(lines),
+            pieces=statistics(pieces),
+            score=statistics(games.scores),
         )
     if baseline is None or baseline not in slices:
         return summary
@@ -73,4 +78,17 @@ def _statistics(values: npt.NDArray[np.float64]) -> pb.Statistics:
         std = float(np.sqrt(_sum((values - mean) * (values - mean)) / (n - 1.0)))
         half = 1.96 * std / float(np.sqrt(n))
         statistics.std, statistics.ci95_low, statistics.ci95_high = std, mean - half, mean + half
+    return statistics
+
+
+def _of_estimates(values: npt.NDArray[np.float64], pieces: npt.NDArray[np.float64]) -> pb.Statistics:
+    pieces = np.maximum(pieces, 1.0)
+    rates = _statistics(1.0 / pieces)
+    mean = _sum(values / pieces) / float(values.size) / rates.mean
+    statistics = pb.Statistics(mean=mean, min=float(values.min()), max=float(values.max()))
+    if values.size > 1:
+        x = (rates.ci95_high - rates.mean) / rates.mean
+        factor = 1.0 + x + x * x / 2.0
+        statistics.std = mean * rates.std / rates.mean
+        statistics.ci95_low, statistics.ci95_high = mean / factor, mean * factor
     return statistics

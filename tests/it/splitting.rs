@@ -1,0 +1,145 @@
+//! How long games last, estimated without playing them to their end: against exact values, whole games, and reasoning.
+
+use std::sync::atomic::AtomicBool;
+
+use tetrion::agents::{Agent, Controller, Expectation, ExpectationAgent, Kernel};
+use tetrion::engine::{Garbage, Randomizer, Rules};
+use tetrion::optimum::{Pick, Process};
+use tetrion::pool::Pool;
+use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::summary::{GameTable, PolicySummary, Statistics, summarize};
+
+fn controller(name: &str, width: u8) -> Agent {
+    Agent::Linear(Controller::named(name).unwrap().agent(width).unwrap())
+}
+
+/// So many estimates, or whole games where there are no trials.
+fn evaluation(rules: Rules, agent: Agent, games: u64, loss_trials: u32) -> Evaluation {
+    Evaluation {
+        rules,
+        policies: vec![agent],
+        deal: Deal::Common((0..games).collect()),
+        episodes_per_seed: 1,
+        pairs: None,
+        max_pieces: u64::MAX,
+        max_steps: u64::MAX,
+        loss_trials,
+        kernel: Kernel::best(),
+    }
+}
+
+fn results(evaluation: &Evaluation) -> Vec<GameResult> {
+    let games = 0..evaluation.num_games();
+    games.map(|game| evaluation.play(game, &AtomicBool::new(false)).unwrap()).collect()
+}
+
+fn summary(evaluation: &Evaluation) -> PolicySummary {
+    let mut table = GameTable::new(evaluation.num_games());
+    for result in results(evaluation) {
+        table.record(&result);
+    }
+    summarize(evaluation, &table, None).0[0]
+}
+
+/// Checks that a mean lies within four standard errors of the truth, and that these are small enough to tell.
+#[track_caller]
+fn check_mean(what: &str, estimated: Statistics, games: u64, truth: f64) {
+    let error = estimated.spread.unwrap().std / (games as f64).sqrt();
+    assert!(error < 0.06 * truth, "{what}: {estimated:?} says too little beside {truth}");
+    let away = (estimated.mean - truth).abs();
+    assert!(away < 4.0 * error + 0.005 * truth, "{what}: {estimated:?}, expected {truth}");
+}
+
+#[test]
+fn estimates_agree_with_exact_values() {
+    for (width, height, name) in [(4, 6, "dt-10"), (6, 4, "rv-ce"), (5, 5, "bcts")] {
+        let rules = Rules::simplified(width, height);
+        let agent = controller(name, width);
+        let process = Process::of_agent(&rules, &agent, Kernel::best(), |_| {}).unwrap();
+        let exact = process.solve(Pick::Best, &Pool::new(2).unwrap(), |_| {}).of_game().lines;
+        let estimated = summary(&evaluation(rules, agent, 200, 128));
+        check_mean(&format!("{name} on {width} x {height}"), estimated.lines, 200, exact);
+    }
+}
+
+#[test]
+fn estimates_agree_with_whole_games() {
+    let small = |randomizer| Rules { randomizer, ..Rules::simplified(8, 8) };
+    let garbage = Garbage { lines_per_piece: 0.1, hole_moves: 0.3, delay: 1 };
+    let foresight = |rules: &Rules| {
+        let agent = Controller::named("dt-10").unwrap().agent(rules.width).unwrap();
+        Agent::Expectation(ExpectationAgent::new(
+            agent,
+            Expectation { placements: 2, ..Expectation::DEFAULT },
+        ))
+    };
+    let linear = |rules: &Rules| controller("bcts", rules.width);
+    // Randomizers whose bags and counts belong to a position, what comes up from below, keys, and the agents' own draws.
+    let cases: [(&str, Rules, Agent, u64); 6] = [
+        ("uniform", small(Randomizer::Uniform), linear(&small(Randomizer::Uniform)), 4000),
+        ("bag7", small(Randomizer::Bag7), linear(&small(Randomizer::Bag7)), 4000),
+        ("nes", small(Randomizer::Nes), linear(&small(Randomizer::Nes)), 4000),
+        ("garbage", Rules { garbage: Some(garbage), ..Rules::simplified(8, 8) }, controller("bcts", 8), 2000),
+        ("foresight", Rules::simplified(8, 6), foresight(&Rules::simplified(8, 6)), 2000),
+        ("random", Rules::simplified(6, 12), Agent::Random, 4000),
+    ];
+    for (what, rules, agent, games) in cases {
+        let played = summary(&evaluation(rules, agent.clone(), games, 0));
+        let estimated = summary(&evaluation(rules, agent, 100, 64));
+        let error = played.pieces.spread.unwrap().std / (games as f64).sqrt();
+        assert!(error < 0.06 * played.pieces.mean, "{what}: whole games say too little: {played:?}");
+        let of_estimates = estimated.pieces.spread.unwrap().std / 10.0;
+        let away = (estimated.pieces.mean - played.pieces.mean).abs();
+        assert!(away < 4.0 * error.hypot(of_estimates), "{what}: {estimated:?}, played {played:?}");
+        // Numbers of a result are rounded to whole ones.
+        let lines = (estimated.lines.mean - played.lines.mean).abs();
+        assert!(lines < 0.3 * played.lines.mean + 0.5, "{what}: {estimated:?}, played {played:?}");
+    }
+}
+
+#[test]
+fn a_rare_loss_is_found_in_few_pieces() {
+    // MDPTetris' controller loses once in about 12,600 pieces on 10 x 10, and so once in some 1.5e8 on 10 x 20.
+    let rules = Rules::simplified(10, 20);
+    let estimated = summary(&evaluation(rules, controller("dt-20", 10), 40, 200));
+    assert!((3e7..1e8).contains(&estimated.lines.mean), "{estimated:?}");
+    assert!(estimated.num_truncated < 4, "{estimated:?}");
+}
+
+#[test]
+fn an_estimate_depends_on_its_seed_and_its_trials_alone() {
+    let rules = Rules { randomizer: Randomizer::Bag7, ..Rules::simplified(8, 14) };
+    let best = evaluation(rules, controller("dt-10", 8), 6, 32);
+    let found = results(&best);
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        assert_eq!(results(&Evaluation { kernel, ..best.clone() }), found, "{kernel:?}");
+    }
+    let alone = Evaluation { pairs: Some(vec![(0, 4)]), ..best.clone() };
+    assert_eq!(results(&alone)[0], GameResult { game: 0, ..found[4] });
+    assert_ne!(results(&Evaluation { loss_trials: 33, ..best })[0].pieces, found[0].pieces);
+    assert!(found.windows(2).all(|two| two[0].pieces != two[1].pieces));
+}
+
+#[test]
+fn what_is_cut_is_a_lower_bound() {
+    let rules = Rules::simplified(10, 20);
+    let whole = evaluation(rules, controller("dt-20", 10), 1, 100);
+    let pieces = results(&whole)[0].pieces;
+    // Among the looks, before the first level was reached, between two trials, and just before the end.
+    for max_pieces in [1, 1_000, 2_100, 5_000, 20_000] {
+        let cut = results(&Evaluation { max_pieces, ..whole.clone() })[0];
+        assert!(cut.truncated && cut.pieces < pieces, "{max_pieces}: {cut:?}");
+    }
+    let [uncut] = results(&Evaluation { max_pieces: 1_000_000, ..whole })[..] else { panic!("one estimate") };
+    assert_eq!((uncut.pieces, uncut.truncated), (pieces, false));
+}
+
+#[test]
+fn games_that_are_lost_at_once_are_estimated_too() {
+    let rules = Rules::simplified(10, 4);
+    let estimated = summary(&evaluation(rules, Agent::Dummy, 50, 16));
+    // On four rows the same column is full after a few pieces.
+    let played = summary(&evaluation(rules, Agent::Dummy, 4000, 0));
+    let ratio = estimated.pieces.mean / played.pieces.mean;
+    assert!((0.9..1.1).contains(&ratio), "{estimated:?}, played {played:?}");
+}
