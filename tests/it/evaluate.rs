@@ -502,3 +502,36 @@ fn file(name: &str) -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     folder.join(name)
 }
+
+#[test]
+fn how_long_games_last_is_estimated() {
+    let estimated = json(&["--controller", "bcts", "--controller", "dt-10", "--loss-trials", "64"]);
+    assert_eq!(
+        (estimated["loss_trials"].as_u64(), &estimated["paired_differences"]),
+        (Some(64), &Value::Array(vec![]))
+    );
+    let played = json(&["--controller", "bcts", "--controller", "dt-10", "--games", "600"]);
+    for at in 0..2 {
+        let (ours, theirs) = (&estimated["results"][at], &played["results"][at]);
+        assert_eq!((ours["estimate"].as_bool(), theirs["estimate"].as_bool()), (Some(true), Some(false)));
+        let (ours, whole) = (ours["mean_lines"].as_f64().unwrap(), theirs["mean_lines"].as_f64().unwrap());
+        assert!((0.8..1.25).contains(&(ours / whole)), "{ours} lines, {whole} in whole games");
+    }
+    let again = json(&["--controller", "bcts", "--controller", "dt-10", "--loss-trials", "64"]);
+    for at in 0..2 {
+        assert_eq!(again["results"][at]["mean_lines"], estimated["results"][at]["mean_lines"]);
+    }
+
+    let output = evaluate(&["--controller", "bcts", "--loss-trials", "64"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("50 estimates each, of 64 trials a height, on 10 x 7"), "{text}");
+    // Too few pieces for any trial.
+    let cut = evaluate(&["--controller", "bcts", "--loss-trials", "64", "--max-pieces", "100"]);
+    let text = String::from_utf8(cut.stdout).unwrap();
+    assert!(text.contains("a lower bound: 50 estimates saw no loss"), "{text}");
+
+    let stderr = refused(&["--controller", "bcts", "--loss-trials", "3"], 2);
+    assert!(stderr.contains("--loss-trials"), "{stderr}");
+    let stderr = refused(&["--controller", "bcts", "--loss-trials", "64", "--record", "best", "games"], 2);
+    assert!(stderr.contains("--record"), "{stderr}");
+}

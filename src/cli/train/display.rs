@@ -181,8 +181,9 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
         format!("mean {}", grouped(generation.mean_score)),
         format!("deviation {}", grouped(generation.std_score)),
     ];
+    let what = if settings.loss_trials > 0 { "estimates" } else { "games" };
     let effort = format!(
-        " {} a game; {} games in {:.1} s, {} pieces/s",
+        " {} a game; {} {what} in {:.1} s, {} pieces/s",
         settings.unit.name(),
         grouped(record.games as f64),
         took.as_secs_f64(),
@@ -203,8 +204,9 @@ fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
     let pieces_a_game = match settings.unit {
         // A line is `width` cells, a piece four.
-        Unit::Lines => last.check.mean * f64::from(settings.width) / 4.0,
-        Unit::Points => last.pieces as f64 / last.games as f64,
+        Unit::Lines if settings.loss_trials == 0 => last.check.mean * f64::from(settings.width) / 4.0,
+        // Estimates take as many pieces at the end as before.
+        Unit::Lines | Unit::Points => last.pieces as f64 / last.games as f64,
     };
     let games = f64::from(settings.final_games) * (1.0 + NUM_CHOICES as f64 / 2.0);
     let speed = last.pieces.max(1) as f64 / took.as_secs_f64();

@@ -1,10 +1,11 @@
 //! Searches of every kind: by other optimizers, under other rules, over other features, from known weights.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use tetrion::agents::Controller;
-use tetrion::cli::run_folder::{CONFIG, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::cli::weights::{GarbageNote, Weights};
 
 use super::{SMALL, empty_folder, files, resume, succeeded};
@@ -262,4 +263,30 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
         choices.push((0..weights.len()).map(mean).collect());
     }
     assert!(choices.contains(&weights), "{weights:?} is none of {choices:?}");
+}
+
+#[test]
+fn a_search_can_go_by_estimates() {
+    let run =
+        ["train", "--height", "8", "--population", "16", "--games", "1", "--check-games", "4", "--seed", "5"];
+    let estimates = ["--final-games", "6", "--loss-trials", "16", "--generations"];
+    let begin = |folder: &Path, generations: &str| {
+        let mut command = tetrion(&run);
+        succeeded(command.args(estimates).arg(generations).arg("--out").arg(folder).output().unwrap())
+    };
+    let folder = empty_folder("by-estimates");
+    let text = begin(&folder, "4");
+    assert!(text.contains("over 6 fresh estimates") && text.contains("--loss-trials 16"), "{text}");
+    assert!(!folder.join(BEST).exists(), "an estimate is no game");
+    let config = fs::read_to_string(folder.join(CONFIG)).unwrap();
+    assert!(config.contains("loss_trials = 16"), "{config}");
+
+    // One that goes on ends as one that was planned for as long.
+    let halved = empty_folder("by-estimates-in-two");
+    begin(&halved, "2");
+    succeeded(tetrion(&["train", "--generations", "4", "--resume"]).arg(&halved).output().unwrap());
+    for name in [CONFIG, GENERATIONS, CHECKPOINT, WEIGHTS] {
+        let [one, other] = [&folder, &halved].map(|folder| fs::read_to_string(folder.join(name)).unwrap());
+        assert_eq!(one, other, "{name}");
+    }
 }
