@@ -11,8 +11,6 @@
 //!
 //! This file knows nothing of labels, lists and keys.
 
-use super::super::column::Column;
-use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{Offset, Turns};
 use super::super::tetromino::{ALL_TRUE_POSES, cells_from_anchor};
 use super::plane::Plane;
@@ -20,6 +18,54 @@ use super::plane::Plane;
 /// How far below its anchor a piece has cells, at most.
 pub(super) const fn below(piece: usize) -> u32 {
     if piece == 0 { 2 } else { 1 }
+}
+
+/// Which piece a flood is of.
+pub(super) trait Which: Copy {
+    /// Its number.
+    fn number(self) -> usize;
+    /// The cells of an orientation, counted from the anchor.
+    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4];
+    /// The kicks of a quarter turn under SRS.
+    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5];
+}
+
+/// A piece that has code of its own, in which the compiler knows all shifts by its cells.
+#[derive(Clone, Copy)]
+pub(super) struct Known<const PIECE: usize>;
+
+/// Any piece, by its number: a seventh of the code.
+#[derive(Clone, Copy)]
+pub(super) struct Any(pub usize);
+
+impl<const PIECE: usize> Which for Known<PIECE> {
+    #[inline(always)]
+    fn number(self) -> usize {
+        PIECE
+    }
+    #[inline(always)]
+    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4] {
+        const { cells_from_anchor(PIECE, ORIENTATION) }
+    }
+    #[inline(always)]
+    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5] {
+        const { Turns::srs(PIECE, FROM, TO) }
+    }
+}
+
+impl Which for Any {
+    #[inline]
+    fn number(self) -> usize {
+        self.0
+    }
+    #[inline]
+    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4] {
+        cells_from_anchor(self.0, ORIENTATION)
+    }
+    #[inline]
+    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5] {
+        Turns::srs(self.0, FROM, TO)
+    }
 }
 
 /// What limits a flood, apart from the playfield.
@@ -113,6 +159,7 @@ pub(super) struct Flood<const WORDS: usize, const STRIDE: u32> {
 }
 
 /// The orientations of a piece that have cells of their own: the first 1, 2 or 4.
+#[inline(always)]
 pub(super) const fn distinct(piece: usize) -> usize {
     match piece {
         1 => 1,
@@ -129,31 +176,27 @@ pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
-    /// Where a piece may be and where it may rest. Nothing is reached yet.
+    /// Where a piece may be and where it may rest among the empty cells. Nothing is reached yet.
     #[inline(always)]
-    pub fn new<const PIECE: usize, C: Column, const N: usize>(
-        playfield: &PlayfieldOf<C, N>,
-        start: Start,
-    ) -> Self {
-        let empty = Plane::empty_cells(playfield);
+    pub fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: Start) -> Self {
         let empty_below = empty.without(&Plane::top_rows(start.spare));
         let none = [Plane::EMPTY; 4];
         let mut flood = Flood { free: none, reach: none, resting: none, empty, empty_below };
         // One by one, so that the compiler knows all shifts.
-        flood.look_at::<PIECE, 0>();
-        if distinct(PIECE) > 1 {
-            flood.look_at::<PIECE, 1>();
+        flood.look_at::<0>(piece);
+        if distinct(piece.number()) > 1 {
+            flood.look_at::<1>(piece);
         }
-        if distinct(PIECE) > 2 {
-            flood.look_at::<PIECE, 2>();
-            flood.look_at::<PIECE, 3>();
+        if distinct(piece.number()) > 2 {
+            flood.look_at::<2>(piece);
+            flood.look_at::<3>(piece);
         }
         flood
     }
 
     #[inline(always)]
-    fn look_at<const PIECE: usize, const ORIENTATION: usize>(&mut self) {
-        let free = self.free_anchors(const { cells_from_anchor(PIECE, ORIENTATION) });
+    fn look_at<const ORIENTATION: usize>(&mut self, piece: impl Which) {
+        let free = self.free_anchors(piece.cells::<ORIENTATION>());
         self.free[ORIENTATION] = free;
         self.resting[ORIENTATION] = free.without(&free.moved((0, 1)));
     }
@@ -167,30 +210,30 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// Goes from where the piece begins as far as the goal asks for.
     #[inline(always)]
-    pub fn run<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal) {
+    pub fn run(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
         match start.cell {
             None => {
                 let sky = Plane::row(STRIDE - 1 - start.spare);
-                for orientation in 0..distinct(PIECE) {
+                for orientation in 0..distinct(piece.number()) {
                     let free = &self.free[orientation];
                     self.reach[orientation] = sky.and(free).fallen(free);
                 }
                 let is_done = match goal {
-                    Goal::Resting => !self.misses_some::<PIECE>(),
+                    Goal::Resting => !self.misses_some(piece),
                     // Labels ask for the orientations that have the cells of others too.
-                    Goal::All if distinct(PIECE) == 2 => false,
-                    Goal::All => (0..distinct(PIECE)).all(|orientation| !self.has_more(orientation)),
+                    Goal::All if distinct(piece.number()) == 2 => false,
+                    Goal::All => (0..distinct(piece.number())).all(|orientation| !self.has_more(orientation)),
                 };
                 if !is_done {
-                    self.spread_from_sky::<PIECE>(turns, start, goal);
+                    self.spread_from_sky(piece, turns, start, goal);
                 }
             }
             Some((column, row)) => {
                 self.reach[0] = Plane::cell(column, row).and(&self.free[0]);
                 if !self.reach[0].is_empty() {
-                    self.see_the_others::<PIECE>();
+                    self.see_the_others(piece);
                     self.slide(0);
-                    self.spread::<PIECE>(turns, start, goal, 0b0001);
+                    self.spread(piece, turns, start, goal, 0b0001);
                 }
             }
         }
@@ -199,9 +242,9 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// Whether there is a place to rest that was not reached yet. Only the orientations with cells of their own are looked at,
     /// so some may have been reached all the same.
     #[inline(always)]
-    fn misses_some<const PIECE: usize>(&self) -> bool {
+    fn misses_some(&self, piece: impl Which) -> bool {
         let mut missed = Plane::EMPTY;
-        for orientation in 0..distinct(PIECE) {
+        for orientation in 0..distinct(piece.number()) {
             missed = missed.or(&self.resting[orientation].without(&self.reach[orientation]));
         }
         !missed.is_empty()
@@ -209,71 +252,71 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// Where the piece rests that has been reached, by the first orientation with the same cells.
     #[inline(always)]
-    pub fn rested<const PIECE: usize>(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
-        self.resting[orientation].and(&self.reached_as::<PIECE>(orientation))
+    pub fn rested(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
+        self.resting[orientation].and(&self.reached_as(piece, orientation))
     }
 
     #[inline(always)]
-    fn reached_as<const PIECE: usize>(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
+    fn reached_as(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
         let reach = self.reach[orientation];
-        match distinct(PIECE) {
-            2 => reach.or(&self.reach[orientation + 2].moved(to_same(PIECE, orientation + 2))),
+        match distinct(piece.number()) {
+            2 => reach.or(&self.reach[orientation + 2].moved(to_same(piece.number(), orientation + 2))),
             _ => reach,
         }
     }
 
     /// The orientations that have the cells of others, as far as they are needed for turns.
     #[inline(always)]
-    fn see_the_others<const PIECE: usize>(&mut self) {
-        if distinct(PIECE) == 2 {
-            self.free[2] = self.free_anchors(const { cells_from_anchor(PIECE, 2) });
-            self.free[3] = self.free_anchors(const { cells_from_anchor(PIECE, 3) });
+    fn see_the_others(&mut self, piece: impl Which) {
+        if distinct(piece.number()) == 2 {
+            self.free[2] = self.free_anchors(piece.cells::<2>());
+            self.free[3] = self.free_anchors(piece.cells::<3>());
         }
     }
 
     #[inline(never)]
-    fn spread_from_sky<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal) {
+    fn spread_from_sky(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
         // A step to the side and down is mostly enough.
-        for orientation in 0..distinct(PIECE) {
+        for orientation in 0..distinct(piece.number()) {
             self.reach[orientation] = self.wider(orientation);
         }
-        if goal == Goal::Resting && !self.misses_some::<PIECE>() {
+        if goal == Goal::Resting && !self.misses_some(piece) {
             return;
         }
-        if distinct(PIECE) == 4 {
+        if distinct(piece.number()) == 4 {
             // The first kick of these pieces leaves their anchor where it is.
             let [a, b, c, d] = self.reach;
             for (orientation, beside) in [b.or(&d), a.or(&c), b.or(&d), a.or(&c)].iter().enumerate() {
                 let free = &self.free[orientation];
                 self.reach[orientation] = self.reach[orientation].or(&beside.and(free)).fallen(free);
             }
-            if goal == Goal::Resting && !self.misses_some::<PIECE>() {
+            if goal == Goal::Resting && !self.misses_some(piece) {
                 return;
             }
         }
-        for orientation in 0..distinct(PIECE) {
+        for orientation in 0..distinct(piece.number()) {
             self.slide(orientation);
         }
-        if PIECE == 1 || goal == Goal::Resting && !self.misses_some::<PIECE>() {
+        if piece.number() == 1 || goal == Goal::Resting && !self.misses_some(piece) {
             return;
         }
-        self.see_the_others::<PIECE>();
-        if distinct(PIECE) == 2 {
+        self.see_the_others(piece);
+        if distinct(piece.number()) == 2 {
             let sky = Plane::row(STRIDE - 1 - start.spare);
             for orientation in [2, 3] {
-                let (columns, rows) = to_same(PIECE, orientation);
+                let (columns, rows) = to_same(piece.number(), orientation);
                 let same = self.reach[orientation - 2].moved((-columns, -rows));
                 self.reach[orientation] = same.or(&sky).and(&self.free[orientation]);
             }
         }
-        self.spread::<PIECE>(turns, start, goal, 0b1111);
+        self.spread(piece, turns, start, goal, 0b1111);
     }
 
     /// Turns from these orientations, given as bits, and goes on from there until the goal is reached or nothing new is
     /// found.
     #[inline(always)]
-    fn spread<const PIECE: usize>(&mut self, turns: &Turns, start: Start, goal: Goal, waiting: u32) {
-        if PIECE == 1 {
+    fn spread(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal, waiting: u32) {
+        if piece.number() == 1 {
             return;
         }
         let turning = match start.cell {
@@ -286,12 +329,12 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
             let from = waiting & waiting.wrapping_neg();
             waiting &= !from;
             let added = match from {
-                1 => self.leave::<PIECE, 0, 1, 2, 3>(turns, &turning, &open),
-                2 => self.leave::<PIECE, 1, 2, 3, 0>(turns, &turning, &open),
-                4 => self.leave::<PIECE, 2, 3, 0, 1>(turns, &turning, &open),
-                _ => self.leave::<PIECE, 3, 0, 1, 2>(turns, &turning, &open),
+                1 => self.leave::<0, 1, 2, 3>(piece, turns, &turning, &open),
+                2 => self.leave::<1, 2, 3, 0>(piece, turns, &turning, &open),
+                4 => self.leave::<2, 3, 0, 1>(piece, turns, &turning, &open),
+                _ => self.leave::<3, 0, 1, 2>(piece, turns, &turning, &open),
             };
-            if added != 0 && goal == Goal::Resting && !self.still_misses_some::<PIECE>() {
+            if added != 0 && goal == Goal::Resting && !self.still_misses_some(piece) {
                 return;
             }
             waiting |= added;
@@ -300,10 +343,10 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The same as [`Flood::misses_some`], for all orientations.
     #[inline(always)]
-    fn still_misses_some<const PIECE: usize>(&self) -> bool {
+    fn still_misses_some(&self, piece: impl Which) -> bool {
         let mut missed = Plane::EMPTY;
-        for orientation in 0..distinct(PIECE) {
-            missed = missed.or(&self.resting[orientation].without(&self.reached_as::<PIECE>(orientation)));
+        for orientation in 0..distinct(piece.number()) {
+            missed = missed.or(&self.resting[orientation].without(&self.reached_as(piece, orientation)));
         }
         !missed.is_empty()
     }
@@ -311,14 +354,9 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// Turns from an orientation to the others: to the right, by half, to the left; and slides there. Returns those that were
     /// added to, as bits.
     #[inline(never)]
-    fn leave<
-        const PIECE: usize,
-        const FROM: usize,
-        const RIGHT: usize,
-        const HALF: usize,
-        const LEFT: usize,
-    >(
+    fn leave<const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize>(
         &mut self,
+        piece: impl Which,
         turns: &Turns,
         turning: &Plane<WORDS, STRIDE>,
         open: &Plane<WORDS, STRIDE>,
@@ -326,8 +364,8 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         let mut added = 0u32;
         // Shifts by numbers that the compiler knows take half the time. Larger planes are rare.
         if turns.is_srs && WORDS <= 5 {
-            added |= self.turn(FROM, RIGHT, const { Turns::srs(PIECE, FROM, RIGHT) }, turning, open);
-            added |= self.turn(FROM, LEFT, const { Turns::srs(PIECE, FROM, LEFT) }, turning, open);
+            added |= self.turn(FROM, RIGHT, piece.srs_kicks::<FROM, RIGHT>(), turning, open);
+            added |= self.turn(FROM, LEFT, piece.srs_kicks::<FROM, LEFT>(), turning, open);
         } else {
             for to in [RIGHT, HALF, LEFT] {
                 added |= self.turn_by_table(FROM, to, turns.kicks(FROM, to), turning, open);

@@ -6,7 +6,7 @@
 use super::super::rotation::Turns;
 use super::super::spin::{Spin, SpinRule};
 use super::super::tetromino::TRUE_POSES;
-use super::flood::{Flood, Goal, Start, distinct, to_same};
+use super::flood::{Flood, Goal, Start, Which, distinct, to_same};
 use super::plane::Plane;
 use super::resting::Resting;
 
@@ -26,37 +26,44 @@ struct Turned<const WORDS: usize, const STRIDE: u32> {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
-    /// Floods as far as is needed, and labels what was found.
+    /// Nothing found yet.
     #[inline(always)]
-    pub fn new<const PIECE: usize>(
+    pub fn none() -> Self {
+        Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 }
+    }
+
+    /// Floods as far as is needed, and labels what was found. It is written in place, because it is large.
+    #[inline(always)]
+    pub fn find(
+        &mut self,
+        piece: impl Which,
         flood: &mut Flood<WORDS, STRIDE>,
         turns: &Turns,
         rule: SpinRule,
         start: Start,
-    ) -> Self {
+    ) {
         let may_spin = match rule {
             SpinRule::Off => false,
             // Where no T could rest between three corners, none spins.
-            SpinRule::TSpins | SpinRule::TSpinsStrict => PIECE == 2 && flood.has_slots(),
-            SpinRule::AllSpins => PIECE != 1,
+            SpinRule::TSpins | SpinRule::TSpinsStrict => piece.number() == 2 && flood.has_slots(),
+            SpinRule::AllSpins => piece.number() != 1,
         };
-        let mut labelled = Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 };
         if may_spin {
-            labelled.num_labels = 3;
-            flood.run::<PIECE>(turns, start, Goal::All);
-            labelled.label::<PIECE>(flood, turns, rule, start);
+            self.num_labels = 3;
+            flood.run(piece, turns, start, Goal::All);
+            self.label(piece, flood, turns, rule, start);
         } else {
-            flood.run::<PIECE>(turns, start, Goal::Resting);
-            for orientation in 0..distinct(PIECE) {
-                labelled.planes[0][orientation] = flood.rested::<PIECE>(orientation);
+            flood.run(piece, turns, start, Goal::Resting);
+            for orientation in 0..distinct(piece.number()) {
+                self.planes[0][orientation] = flood.rested(piece, orientation);
             }
         }
-        labelled
     }
 
     #[inline(never)]
-    fn label<const PIECE: usize>(
+    fn label(
         &mut self,
+        piece: impl Which,
         flood: &Flood<WORDS, STRIDE>,
         turns: &Turns,
         rule: SpinRule,
@@ -65,7 +72,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         for to in 0..4 {
             let reach = &flood.reach[to];
             let resting = reach.without(&flood.free[to].moved((0, 1)));
-            let is_spin = if PIECE == 2 {
+            let is_spin = if piece.number() == 2 {
                 flood.corners(to).0
             } else {
                 let free = &flood.free[to];
@@ -83,7 +90,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
             self.planes[0][to] = self.planes[0][to].or(&slots.and(&moved));
             let turned = flood.turned(turns, rule, start, to);
             let spun = slots.and(&turned.fully.or(&turned.otherwise));
-            if PIECE == 2 {
+            if piece.number() == 2 {
                 // One that a full kick leads to may be led to by another kick as well, and is a mini then if its corners say
                 // so.
                 let (_, pointing) = flood.corners(to);
@@ -93,10 +100,11 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
                 self.planes[2][to] = spun;
             }
         }
-        if distinct(PIECE) == 2 {
+        if distinct(piece.number()) == 2 {
             for planes in &mut self.planes {
                 for (orientation, same) in [(2, 0), (3, 1)] {
-                    planes[same] = planes[same].or(&planes[orientation].moved(to_same(PIECE, orientation)));
+                    planes[same] =
+                        planes[same].or(&planes[orientation].moved(to_same(piece.number(), orientation)));
                     planes[orientation] = Plane::EMPTY;
                 }
             }
@@ -115,9 +123,9 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
 
     /// Whether one of them is this one, which lies between the walls.
     #[inline(always)]
-    pub fn has<const PIECE: usize>(&self, resting: Resting) -> bool {
+    pub fn has(&self, piece: impl Which, resting: Resting) -> bool {
         let Resting { orientation, column, row, spin } = resting;
-        let shape = &TRUE_POSES[PIECE][usize::from(orientation)];
+        let shape = &TRUE_POSES[piece.number()][usize::from(orientation)];
         let row = u32::from(row) + u32::from(shape.anchor_row);
         let rows = self.planes[spin as usize][usize::from(orientation)]
             .column(u32::from(column + shape.anchor_column));
@@ -126,9 +134,9 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
     }
 
     /// Writes the placements in order.
-    pub fn append<const PIECE: usize>(&self, width: u8, list: &mut Vec<Resting>) {
+    pub fn append(&self, piece: impl Which, width: u8, list: &mut Vec<Resting>) {
         for orientation in 0..4u8 {
-            let shape = &TRUE_POSES[PIECE][usize::from(orientation)];
+            let shape = &TRUE_POSES[piece.number()][usize::from(orientation)];
             let planes = [0, 1, 2].map(|label: usize| &self.planes[label][usize::from(orientation)]);
             if planes.iter().all(|plane| plane.is_empty()) {
                 continue;

@@ -1,7 +1,8 @@
 //! How pieces move, as a value; and what is asked of it.
 //!
 //! A flood goes over the smallest planes that hold all that matters, and each piece has code of its own in which the shifts
-//! by its cells are known. What is made of a flood is a [`Collect`].
+//! by its cells are known. That code is large, so there is one copy of it for all sizes of columns and for all questions: a
+//! playfield comes as its empty cells, and a question as an [`Ask`], which is looked at when the flood is over.
 
 use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
@@ -10,8 +11,9 @@ use super::super::rules::Rules;
 use super::super::shape::Shape;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
-use super::flood::{Flood, Start, below};
+use super::flood::{Any, Flood, Known, Start, Which, below};
 use super::labels::Labelled;
+use super::plane::Plane;
 use super::resting::Resting;
 
 /// How pieces move, and what is told apart: all that decides which placements can be reached.
@@ -94,18 +96,7 @@ impl Movement {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
     ) -> u32 {
-        struct Count;
-        impl Collect for Count {
-            type Output = u32;
-            #[inline(always)]
-            fn collect<const PIECE: usize, const W: usize, const S: u32>(
-                self,
-                labelled: Labelled<W, S>,
-            ) -> u32 {
-                labelled.count()
-            }
-        }
-        self.collect(playfield, tetromino, Count).unwrap_or(0)
+        self.ask(playfield, tetromino, Ask::Count)
     }
 
     /// Whether a piece has a placement.
@@ -115,22 +106,10 @@ impl Movement {
         tetromino: Tetromino,
         resting: Resting,
     ) -> bool {
-        struct Has(Resting);
-        impl Collect for Has {
-            type Output = bool;
-            #[inline(always)]
-            fn collect<const PIECE: usize, const W: usize, const S: u32>(
-                self,
-                labelled: Labelled<W, S>,
-            ) -> bool {
-                labelled.has::<PIECE>(self.0)
-            }
-        }
         let Resting { orientation, column, .. } = resting;
         let shape = TRUE_POSES[tetromino.index()].get(usize::from(orientation));
         let is_between_walls = |shape: &Shape| shape.width <= playfield.width().saturating_sub(column);
-        shape.is_some_and(is_between_walls)
-            && self.collect(playfield, tetromino, Has(resting)).unwrap_or(false)
+        shape.is_some_and(is_between_walls) && self.ask(playfield, tetromino, Ask::Has(resting)) == 1
     }
 
     /// Writes all placements of a piece to the end of a list, by orientation, column, row and spin; none if it is blocked.
@@ -140,15 +119,7 @@ impl Movement {
         tetromino: Tetromino,
         list: &mut Vec<Resting>,
     ) {
-        struct Append<'a>(&'a mut Vec<Resting>, u8);
-        impl Collect for Append<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn collect<const PIECE: usize, const W: usize, const S: u32>(self, labelled: Labelled<W, S>) {
-                labelled.append::<PIECE>(self.1, self.0);
-            }
-        }
-        self.collect(playfield, tetromino, Append(list, playfield.width()));
+        self.ask(playfield, tetromino, Ask::List(list));
     }
 
     /// All placements of a piece, by orientation, column, row and spin; none if it is blocked.
@@ -173,54 +144,24 @@ impl Movement {
         list
     }
 
-    /// Collects from the smallest planes that hold all that matters.
+    /// Floods the smallest planes that hold all that matters, and returns how many placements that are asked for were found.
     #[inline]
-    fn collect<T: Collect, C: Column, const N: usize>(
+    fn ask<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
-        collect: T,
-    ) -> Option<T::Output> {
-        match tetromino.number() {
-            0 => self.collect_piece::<0, T, C, N>(playfield, collect),
-            1 => self.collect_piece::<1, T, C, N>(playfield, collect),
-            2 => self.collect_piece::<2, T, C, N>(playfield, collect),
-            3 => self.collect_piece::<3, T, C, N>(playfield, collect),
-            4 => self.collect_piece::<4, T, C, N>(playfield, collect),
-            5 => self.collect_piece::<5, T, C, N>(playfield, collect),
-            6 => self.collect_piece::<6, T, C, N>(playfield, collect),
-            _ => unreachable!("rules of these moves have the seven tetrominoes"),
-        }
-    }
-
-    fn collect_piece<const PIECE: usize, T: Collect, C: Column, const N: usize>(
-        &self,
-        playfield: &PlayfieldOf<C, N>,
-        collect: T,
-    ) -> Option<T::Output> {
-        let tetromino = Tetromino::ALL[PIECE];
+        ask: Ask<'_>,
+    ) -> u32 {
         let turns = Turns::of(self.rotation, self.half_turns, tetromino);
-        let start = self.start(playfield, tetromino, turns)?;
-        let width = u32::from(playfield.width());
-        Some(match (start.stride(turns), width) {
-            (..=12, ..=10) => self.flood::<PIECE, T, C, N, 2, 12>(playfield, turns, start, collect),
-            (..=16, ..=12) => self.flood::<PIECE, T, C, N, 3, 16>(playfield, turns, start, collect),
-            (..=32, ..=10) => self.flood::<PIECE, T, C, N, 5, 32>(playfield, turns, start, collect),
-            (..=32, _) => self.flood::<PIECE, T, C, N, 16, 32>(playfield, turns, start, collect),
-            _ => self.flood::<PIECE, T, C, N, 32, 64>(playfield, turns, start, collect),
-        })
-    }
-
-    #[inline(always)]
-    fn flood<const PIECE: usize, T: Collect, C: Column, const N: usize, const W: usize, const S: u32>(
-        &self,
-        playfield: &PlayfieldOf<C, N>,
-        turns: &Turns,
-        start: Start,
-        collect: T,
-    ) -> T::Output {
-        let mut flood = Flood::<W, S>::new::<PIECE, C, N>(playfield, start);
-        collect.collect::<PIECE, W, S>(Labelled::new::<PIECE>(&mut flood, turns, self.spins, start))
+        let Some(start) = self.start(playfield, tetromino, turns) else { return 0 };
+        let piece = Flooded { tetromino, turns, spins: self.spins, start, width: playfield.width() };
+        match (start.stride(turns), playfield.width()) {
+            (..=12, ..=10) => piece.flood::<2, 12>(Plane::empty_cells(playfield), ask),
+            (..=16, ..=12) => piece.flood::<3, 16>(Plane::empty_cells(playfield), ask),
+            (..=32, ..=10) => piece.flood::<5, 32>(Plane::empty_cells(playfield), ask),
+            (..=32, _) => piece.flood_any::<16, 32>(Plane::empty_cells(playfield), ask),
+            _ => piece.flood_any::<32, 64>(Plane::empty_cells(playfield), ask),
+        }
     }
 }
 
@@ -238,11 +179,65 @@ impl Default for Movement {
     }
 }
 
-/// What is made of the placements of a piece.
-trait Collect {
-    type Output;
-    fn collect<const PIECE: usize, const W: usize, const S: u32>(
-        self,
-        labelled: Labelled<W, S>,
-    ) -> Self::Output;
+/// What is asked about the placements of a piece.
+enum Ask<'a> {
+    /// How many there are.
+    Count,
+    /// Whether this is one of them; it lies between the walls.
+    Has(Resting),
+    /// All of them, to be written to the end of a list.
+    List(&'a mut Vec<Resting>),
+}
+
+/// A piece on a playfield, apart from its empty cells.
+struct Flooded<'a> {
+    tetromino: Tetromino,
+    turns: &'a Turns,
+    spins: SpinRule,
+    start: Start,
+    width: u8,
+}
+
+impl Flooded<'_> {
+    /// On planes as most playfields need, with code for each piece.
+    #[inline]
+    fn flood<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
+        match self.tetromino.number() {
+            0 => self.flood_of(Known::<0>, empty, ask),
+            1 => self.flood_of(Known::<1>, empty, ask),
+            2 => self.flood_of(Known::<2>, empty, ask),
+            3 => self.flood_of(Known::<3>, empty, ask),
+            4 => self.flood_of(Known::<4>, empty, ask),
+            5 => self.flood_of(Known::<5>, empty, ask),
+            6 => self.flood_of(Known::<6>, empty, ask),
+            _ => unreachable!("rules of these moves have the seven tetrominoes"),
+        }
+    }
+
+    /// On the rare larger ones, with code for all of them.
+    #[inline]
+    fn flood_any<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
+        self.flood_of(Any(self.tetromino.index()), empty, ask)
+    }
+
+    #[inline(never)]
+    fn flood_of<const W: usize, const S: u32>(
+        &self,
+        piece: impl Which,
+        empty: Plane<W, S>,
+        ask: Ask<'_>,
+    ) -> u32 {
+        let mut flood = Flood::<W, S>::new(piece, empty, self.start);
+        let mut labelled = Labelled::none();
+        labelled.find(piece, &mut flood, self.turns, self.spins, self.start);
+        match ask {
+            Ask::Count => labelled.count(),
+            Ask::Has(resting) => labelled.has(piece, resting).into(),
+            Ask::List(list) => {
+                let before = list.len();
+                labelled.append(piece, self.width, list);
+                (list.len() - before) as u32
+            }
+        }
+    }
 }
