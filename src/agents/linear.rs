@@ -219,9 +219,16 @@ impl LinearAgent {
         playfield: &Playfield,
         hand: Hand,
     ) -> ScoredPlacement {
-        let scores = self.scores_of_hand(kernel, rules, playfield, hand).into_iter();
-        let best = scores.reduce(|best, other| if other.score > best.score { other } else { best });
-        best.unwrap_or_else(|| none_to_choose(rules, playfield, hand.current))
+        let scores = self.scores_of_hand(kernel, rules, playfield, hand);
+        let Some(first) = scores.first() else { return none_to_choose(rules, playfield, hand.current) };
+        // By number: the placements themselves take longer to move than their scores to compare.
+        let (mut best, mut highest) = (0, first.score);
+        for (at, choice) in scores.iter().enumerate() {
+            if choice.score > highest {
+                (best, highest) = (at, choice.score);
+            }
+        }
+        scores[best]
     }
 
     /// All that can be placed, the best first, equals in ascending action order; without what ends the game, if it avoids that.

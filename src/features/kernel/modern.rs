@@ -46,13 +46,6 @@ pub struct Ways<L: Lanes> {
 }
 
 impl<L: Lanes> Ways<L> {
-    /// Nothing looked at yet.
-    #[inline(always)]
-    pub fn none() -> Self {
-        let zero = small::<L>(0);
-        Ways { ways: zero, base_attack: zero, idle_t: zero }
-    }
-
     /// Looks at landings that clear so many lines, have these spins, and leave nothing in the lanes of `perfect`; Ts are those of
     /// another mask.
     #[inline(always)]

@@ -83,16 +83,17 @@ impl Slots {
         // A loop, so that there is one copy of all that is inlined.
         for (at, (needs, words)) in self.stage_needs().into_iter().zip(playfields).enumerate() {
             if let Some(needs) = needs {
-                measures.look(at, size, words, needs);
+                measures.look(at, size, words, *needs);
             }
         }
         measures
     }
 
-    /// What must be measured of a landing before clearing, and what after; `None` if nothing is.
+    /// What must be measured of a landing before clearing, and what after; `None` if nothing is. Looked at where it lies: copies
+    /// of so many small fields are written one by one and read as words, which waits for all of them.
     #[inline(always)]
-    pub(super) fn stage_needs(&self) -> [Option<Needs>; 2] {
-        [self.locked_needs, self.after_needs]
+    pub(super) fn stage_needs(&self) -> [Option<&Needs>; 2] {
+        [self.locked_needs.as_ref(), self.after_needs.as_ref()]
     }
 
     /// Measures a playfield, given by its columns.

@@ -60,7 +60,7 @@ impl<L: Lanes, const N: usize> Stage<L, N> {
 
     /// Measures the cells, given by their columns: the definitions of the features, column by column.
     #[inline(always)]
-    pub fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: Needs) {
+    pub fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: &Needs) {
         let (zero, one, two) = (small::<L>(0), small::<L>(1), small::<L>(2));
         let width = size.width as usize;
         let wall = L::splat(size.wall);

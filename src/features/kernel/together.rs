@@ -194,9 +194,8 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
         }
 
         // Before clearing and after.
-        let stages = [Stage::<L, N>::none(); 2];
-        let beyond = [Beyond::<L>::none(); 2];
-        let mut found = Found { stages, beyond, ways: Ways::none() };
+        let mut stages = [Stage::<L, N>::none(); 2];
+        let mut beyond = [Beyond::<L>::none(); 2];
         let mut left = zero;
         for (at, needs) in together.slots.stage_needs().into_iter().enumerate() {
             if at == 1 {
@@ -205,10 +204,10 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
                     left = left.or(*column);
                 }
             }
-            let stage = &mut found.stages[at];
+            let stage = &mut stages[at];
             if let Some(needs) = needs {
                 stage.measure(size, &columns, needs);
-                found.beyond[at].measure(size, &columns, &stage.heights, needs);
+                beyond[at].measure(size, &columns, &stage.heights, needs);
             }
             let values = &mut stage.values;
             values[Basis::LandingHeight as usize] = L::load(&landing_heights);
@@ -216,7 +215,8 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
             values[Basis::ErodedPieceCells as usize] = lines.times(vanished);
         }
         let empty = !left.nonzero();
-        found.ways = Ways::of(lines, &spins[..count], ts, empty);
+        let ways = Ways::of(lines, &spins[..count], ts, empty);
+        let found = Found { stages: &stages, beyond: &beyond, ways: &ways };
 
         let mut words = [L::Word::EMPTY; 32];
         lines.store(&mut words);
@@ -265,14 +265,14 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
     }
 }
 
-/// All that was measured, before clearing and after.
-struct Found<L: Lanes, const N: usize> {
-    stages: [Stage<L, N>; 2],
-    beyond: [Beyond<L>; 2],
-    ways: Ways<L>,
+/// All that was measured, before clearing and after. It is large, so it stays where it was written.
+struct Found<'a, L: Lanes, const N: usize> {
+    stages: &'a [Stage<L, N>; 2],
+    beyond: &'a [Beyond<L>; 2],
+    ways: &'a Ways<L>,
 }
 
-impl<L: Lanes, const N: usize> Found<L, N> {
+impl<L: Lanes, const N: usize> Found<'_, L, N> {
     /// One feature.
     #[inline(always)]
     fn lanes(&self, kind: KernelFeature, preclear: bool) -> L {
@@ -322,7 +322,7 @@ impl<L: Lanes> Beyond<L> {
         size: &LaneBounds<L>,
         columns: &[L; N],
         heights: &[L; N],
-        needs: Needs,
+        needs: &Needs,
     ) {
         let width = size.width as usize;
         self.chances.measure(size.wall, &columns[..width], heights, needs.modern);
