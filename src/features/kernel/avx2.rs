@@ -105,8 +105,8 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
 /// See [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn apart<W: Apart>(work: W) {
-    work.run();
+fn apart<W: Apart>(work: W) -> W::Output {
+    work.run()
 }
 
 /// A machine with AVX2, for which the compiler makes vectors of plain arrays.
@@ -117,7 +117,7 @@ impl Machine for Avx2Machine {
     const SHARED: bool = false;
 
     #[inline(always)]
-    fn apart<W: Apart>(work: W) {
+    fn apart<W: Apart>(work: W) -> W::Output {
         // SAFETY: this type is in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }
@@ -254,7 +254,7 @@ impl Lanes for Avx2 {
     not_widened!();
 
     #[inline(always)]
-    fn apart<W: Apart>(work: W) {
+    fn apart<W: Apart>(work: W) -> W::Output {
         // SAFETY: these types are in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }

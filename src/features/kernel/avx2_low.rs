@@ -83,8 +83,8 @@ fn expand(mask: u32) -> __m256i {
 /// See [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn apart<W: Apart>(work: W) {
-    work.run();
+fn apart<W: Apart>(work: W) -> W::Output {
+    work.run()
 }
 
 impl Words for Avx2Low {
@@ -211,7 +211,7 @@ impl Lanes for Avx2Low {
     not_widened!();
 
     #[inline(always)]
-    fn apart<W: Apart>(work: W) {
+    fn apart<W: Apart>(work: W) -> W::Output {
         // SAFETY: these types are in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }

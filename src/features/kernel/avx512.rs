@@ -27,8 +27,8 @@ pub struct Avx512Floats(pub __m512);
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
-fn apart<W: Apart>(work: W) {
-    work.run();
+fn apart<W: Apart>(work: W) -> W::Output {
+    work.run()
 }
 
 impl Words for Avx512 {
@@ -144,7 +144,7 @@ impl Lanes for Avx512 {
     not_widened!();
 
     #[inline(always)]
-    fn apart<W: Apart>(work: W) {
+    fn apart<W: Apart>(work: W) -> W::Output {
         // SAFETY: these types are in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }

@@ -39,8 +39,8 @@ impl Avx512Low {
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
-fn apart<W: Apart>(work: W) {
-    work.run();
+fn apart<W: Apart>(work: W) -> W::Output {
+    work.run()
 }
 
 impl Words for Avx512Low {
@@ -145,7 +145,7 @@ impl Lanes for Avx512Low {
         floats.0[part]
     }
     #[inline(always)]
-    fn apart<W: Apart>(work: W) {
+    fn apart<W: Apart>(work: W) -> W::Output {
         // SAFETY: these types are in use only where the machine was found to have the features.
         unsafe { apart(work) }
     }

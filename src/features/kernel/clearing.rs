@@ -89,6 +89,8 @@ struct ScoreTogether<'a, L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> Apart for ScoreTogether<'_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let ScoreTogether { scorer, size, playfield, clearing } = self;

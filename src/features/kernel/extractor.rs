@@ -1,7 +1,7 @@
 //! The feature vectors of every placement, as rows of a matrix.
 
 use super::ground::{Basis, Ground, LaneBounds};
-use super::lanes::Lanes;
+use super::lanes::{Apart, Lanes};
 use super::slots::{Beyond, KernelFeature, Slots};
 use super::sweep::sweep;
 use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
@@ -75,12 +75,32 @@ impl Extractor {
         top_out: TopOut,
         rows: &mut PlacementRows,
     ) {
-        let num_features = self.slots.slots.len();
-        let ground = Ground::<L>::new(size, playfield.words(), self.slots.needs);
-        let surface = size.surface(playfield.words(), self.slots.needs.surface);
-        let mut lanes = [C::EMPTY; N];
+        L::apart(Append { slots: &self.slots, size, playfield, shapes, top_out, rows });
+    }
+}
+
+/// The rows of the placements on one playfield.
+struct Append<'a, L: Lanes, const N: usize> {
+    slots: &'a Slots,
+    size: &'a LaneBounds<L>,
+    playfield: &'a PlayfieldOf<L::Word, N>,
+    shapes: &'a [Shape],
+    top_out: TopOut,
+    rows: &'a mut PlacementRows,
+}
+
+impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Append { slots, size, playfield, shapes, top_out, rows } = self;
+        let num_features = slots.slots.len();
+        let ground = Ground::<L>::new(size, playfield.words(), slots.needs);
+        let surface = size.surface(playfield.words(), slots.needs.surface);
+        let mut lanes = [L::Word::EMPTY; N];
         for shape in shapes {
-            let swept = sweep(&ground, shape, self.slots.needs);
+            let swept = sweep(&ground, shape, slots.needs);
             let count = swept.exist.count_ones() as usize;
             let first = rows.lines.len();
             rows.lines.resize(first + count, 0);
@@ -94,15 +114,15 @@ impl Extractor {
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];
             let mut beyond = Beyond::none();
-            self.slots.measure_beyond(&swept, &ground, &surface, shape, &mut beyond);
-            for (slot, at) in self.slots.slots.iter().zip(0..) {
+            slots.measure_beyond(&swept, &ground, &surface, shape, &mut beyond);
+            for (slot, at) in slots.slots.iter().zip(0..) {
                 slot.kind.lanes(&swept, &beyond).store(&mut lanes);
                 let unit = if slot.kind == KernelFeature::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
                 for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;
                 }
                 if let Some(factor) = slot.factor {
-                    let mut factors = [C::EMPTY; N];
+                    let mut factors = [L::Word::EMPTY; N];
                     factor.lanes(&swept, &beyond).store(&mut factors);
                     let products = lanes.iter().zip(&factors);
                     for (row, (value, factor)) in block.chunks_exact_mut(row_len).zip(products) {
@@ -116,10 +136,10 @@ impl Extractor {
                 let column = apart.trailing_zeros();
                 apart &= apart - 1;
                 let landing = playfield.land(shape, column as u8, top_out);
-                let measures = self.slots.measure(size, &landing);
+                let measures = slots.measure(size, &landing);
                 let at = column as usize;
                 let row = &mut block[at * num_features..][..num_features];
-                for (value, slot) in row.iter_mut().zip(self.slots.slots.iter()) {
+                for (value, slot) in row.iter_mut().zip(slots.slots.iter()) {
                     *value = slot.value(shape, &landing, &measures) as f32;
                 }
                 rows.lines[first + at] = landing.lines;

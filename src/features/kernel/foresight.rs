@@ -301,6 +301,8 @@ struct Land<'a, L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> Apart for Land<'_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Land { chooser: Chooser { scorer, size, .. }, terms, playfield, shape, column, top_out, landed } =
@@ -332,6 +334,8 @@ enum What<'a> {
 }
 
 impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let LookAtPlacements { chooser, rules, playfield, mut what } = self;

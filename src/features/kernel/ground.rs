@@ -3,7 +3,7 @@
 //!
 //! Counts are small integers in the lanes, lane x for column x.
 
-use super::lanes::{Lanes, Words, common_before, common_from, lanes_below, small};
+use super::lanes::{Apart, Lanes, Words, common_before, common_from, lanes_below, small};
 use super::modern::ModernNeeds;
 use super::surface::{Surface, SurfaceNeeds};
 use crate::engine::Column;
@@ -203,11 +203,32 @@ impl<L: Words> Default for MeasuredCells<L> {
     }
 }
 
+struct LookAtGround<'a, L: Lanes> {
+    size: &'a LaneBounds<L>,
+    words: &'a [L::Word],
+    needs: Needs,
+}
+
+impl<L: Lanes> Apart for LookAtGround<'_, L> {
+    type Output = Ground<L>;
+
+    #[inline(always)]
+    fn run(self) -> Ground<L> {
+        Ground::look(self.size, self.words, self.needs)
+    }
+}
+
 impl<L: Lanes> Ground<L> {
     /// Measures a playfield: `words` are its columns, empty beyond its width.
     #[inline(always)]
     pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
-        if L::SHARED { Ground::look_shared(size, words, needs) } else { Ground::look(size, words, needs) }
+        if L::SHARED {
+            Ground::look_shared(size, words, needs)
+        } else if L::IS_LARGE {
+            L::apart(LookAtGround { size, words, needs })
+        } else {
+            Ground::look(size, words, needs)
+        }
     }
 
     #[inline(never)]

@@ -24,6 +24,8 @@ pub trait Words: Copy + std::fmt::Debug {
     /// The calls cost nothing beside the loops over plain arrays, and there is a tenth of the code. Only for lanes that need no
     /// target features, which a function of its own would not have.
     const SHARED: bool = false;
+    /// Whether a vector is too large for registers. The large parts of the work are [apart](Lanes::apart) then.
+    const IS_LARGE: bool = Self::LANES > 16;
 
     /// The same word in every lane.
     fn splat(word: Self::Word) -> Self;
@@ -92,7 +94,7 @@ pub trait Lanes: Words {
 
     /// Does work in a function of its own, compiled for the same machine: for what is called from several places, or seldom
     /// enough that a call costs nothing beside it.
-    fn apart<W: Apart>(work: W);
+    fn apart<W: Apart>(work: W) -> W::Output;
 
     /// The first [`Words::LANES`] words of a slice.
     fn load(words: &[Self::Word]) -> Self;
@@ -138,8 +140,10 @@ pub(super) use not_widened;
 
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`LaneWork`](super::LaneWork).
 pub trait Apart {
+    /// What comes out.
+    type Output;
     /// Does it.
-    fn run(self);
+    fn run(self) -> Self::Output;
 }
 
 /// A vector of floats, as many as its [`Words`] has lanes.

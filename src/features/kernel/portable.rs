@@ -15,7 +15,7 @@ pub trait Machine: Copy + Debug {
     /// See [`Words::SHARED`].
     const SHARED: bool;
     /// See [`Lanes::apart`].
-    fn apart<A: Apart>(work: A);
+    fn apart<A: Apart>(work: A) -> A::Output;
 }
 
 /// Every machine there is.
@@ -26,8 +26,28 @@ impl Machine for AnyMachine {
     const SHARED: bool = true;
 
     #[inline(never)]
-    fn apart<A: Apart>(work: A) {
-        work.run();
+    fn apart<A: Apart>(work: A) -> A::Output {
+        work.run()
+    }
+}
+
+/// Does what takes many instructions a lane: where there are many lanes, in a function of its own, one for all callers. A macro,
+/// because a closure among few lanes may become such a function too.
+macro_rules! at_length {
+    ($work:expr) => {
+        if N > 16 { M::apart(AtLength(|| $work)) } else { $work }
+    };
+}
+
+/// Work given as a function.
+struct AtLength<F>(F);
+
+impl<R, F: FnOnce() -> R> Apart for AtLength<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn run(self) -> R {
+        (self.0)()
     }
 }
 
@@ -218,11 +238,12 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     }
     #[inline(always)]
     fn up_by(self, rows: Self) -> Self {
-        self.zip(rows, |bits, row| bits << (row.to_u64() as u32 & (W::BITS - 1)))
+        let moved = |bits: W, row: W| bits << (row.to_u64() as u32 & (W::BITS - 1));
+        self.zip(rows, moved)
     }
     #[inline(always)]
     fn count(self) -> Self {
-        self.map(|a| W::from_u64(a.count().into()))
+        at_length!(self.map(|a| W::from_u64(a.count().into())))
     }
     #[inline(always)]
     fn nonzero(self) -> u32 {
@@ -234,19 +255,23 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     }
     #[inline(always)]
     fn select(self, mask: u32, other: Self) -> Self {
-        let mut out = self;
-        for i in 0..N {
-            out.0[i] = if mask >> i & 1 == 1 { other.0[i] } else { self.0[i] };
-        }
-        out
+        at_length!({
+            let mut out = self;
+            for i in 0..N {
+                out.0[i] = if mask >> i & 1 == 1 { other.0[i] } else { self.0[i] };
+            }
+            out
+        })
     }
     #[inline(always)]
     fn estimate(self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
-        let mut out = floats;
-        for i in 0..N {
-            out.0[i] = floats.0[i] + weight * self.0[i].float();
-        }
-        out
+        at_length!({
+            let mut out = floats;
+            for i in 0..N {
+                out.0[i] = floats.0[i] + weight * self.0[i].float();
+            }
+            out
+        })
     }
 }
 
@@ -255,8 +280,8 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     not_widened!();
 
     #[inline(always)]
-    fn apart<A: Apart>(work: A) {
-        M::apart(work);
+    fn apart<A: Apart>(work: A) -> A::Output {
+        M::apart(work)
     }
     #[inline(always)]
     fn load(words: &[W]) -> Self {
@@ -264,11 +289,11 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     }
     #[inline(always)]
     fn times(self, other: Self) -> Self {
-        self.zip(other, W::product)
+        at_length!(self.zip(other, W::product))
     }
     #[inline(always)]
     fn top(self) -> Self {
-        self.map(|a| W::from_u64(a.top().into()))
+        at_length!(self.map(|a| W::from_u64(a.top().into())))
     }
     #[inline(always)]
     fn sum(self) -> W {
@@ -276,7 +301,7 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     }
     #[inline(always)]
     fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
-        W::sums(first.0, second.0, third.0)
+        at_length!(W::sums(first.0, second.0, third.0))
     }
     #[inline(always)]
     fn any(self) -> W {
@@ -288,27 +313,33 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     }
     #[inline(always)]
     fn accumulate(self, doubles: DoubleArray<N>, weight: f64) -> DoubleArray<N> {
-        let mut out = doubles;
-        for i in 0..N {
-            out.0[i] = doubles.0[i] + weight * self.0[i].double();
-        }
-        out
+        at_length!({
+            let mut out = doubles;
+            for i in 0..N {
+                out.0[i] = doubles.0[i] + weight * self.0[i].double();
+            }
+            out
+        })
     }
     #[inline(always)]
     fn accumulate_product(self, other: Self, doubles: DoubleArray<N>, weight: f64) -> DoubleArray<N> {
-        let mut out = doubles;
-        for i in 0..N {
-            out.0[i] = doubles.0[i] + weight * (self.0[i].double() * other.0[i].double());
-        }
-        out
+        at_length!({
+            let mut out = doubles;
+            for i in 0..N {
+                out.0[i] = doubles.0[i] + weight * (self.0[i].double() * other.0[i].double());
+            }
+            out
+        })
     }
     #[inline(always)]
     fn estimate_product(self, other: Self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
-        let mut out = floats;
-        for i in 0..N {
-            out.0[i] = floats.0[i] + weight * (self.0[i].float() * other.0[i].float());
-        }
-        out
+        at_length!({
+            let mut out = floats;
+            for i in 0..N {
+                out.0[i] = floats.0[i] + weight * (self.0[i].float() * other.0[i].float());
+            }
+            out
+        })
     }
 }
 

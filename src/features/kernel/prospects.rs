@@ -66,6 +66,8 @@ struct Prepare<'a, L: Lanes> {
 }
 
 impl<L: Lanes> Apart for Prepare<'_, L> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Prepare { rules, groups } = self;
@@ -110,6 +112,8 @@ struct LookForBests<'a, L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let LookForBests { groups, chooser: Chooser { scorer, size, .. }, playfield, pieces, bests } = self;

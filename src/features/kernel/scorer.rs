@@ -10,13 +10,14 @@
 //!
 //! What was tried and did not pay: keeping the sweeps for the sums in doubles, which costs more than sweeping again in the
 //! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
-//! the next look at the playfield reads them all at once.
+//! the next look at the playfield reads them all at once; one function that chooses for all jobs on lanes that fit into
+//! registers: a quarter of a megabyte less, at 0.92 to 0.96 of the speed.
 
 use std::sync::Arc;
 
 use super::candidates::{Candidates, index};
 use super::ground::{Basis, Ground, LaneBounds};
-use super::lanes::{Doubles, Floats, Lanes, Words};
+use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
 use super::slots::{Beyond, KernelFeature, Slot, Slots};
 use super::surface::Surface;
 use super::sweep::{Sweep, sweep};
@@ -277,6 +278,23 @@ impl LaneWork for ChooseAfter<'_> {
     }
 }
 
+struct Contest<'a, L: Lanes, const N: usize> {
+    chooser: &'a Chooser<'a, L>,
+    playfield: &'a PlayfieldOf<L::Word, N>,
+    shapes: &'a [Shape],
+    top_out: TopOut,
+    scored: bool,
+}
+
+impl<L: Lanes, const N: usize> Apart for Contest<'_, L, N> {
+    type Output = ScoredPlacement;
+
+    #[inline(always)]
+    fn run(self) -> ScoredPlacement {
+        self.chooser.contest(self.playfield, self.shapes, self.top_out, self.scored)
+    }
+}
+
 /// A scorer on playfields of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a, L: Lanes> {
@@ -326,6 +344,8 @@ impl<L: Lanes> Chooser<'_, L> {
     ) -> ScoredPlacement {
         if L::SHARED {
             self.contest_shared(playfield, shapes, top_out, scored)
+        } else if L::IS_LARGE {
+            L::apart(Contest { chooser: self, playfield, shapes, top_out, scored })
         } else {
             self.contest(playfield, shapes, top_out, scored)
         }

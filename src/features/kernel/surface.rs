@@ -235,6 +235,8 @@ struct LookAtSurface<'a, L: Lanes> {
 }
 
 impl<L: Lanes> Apart for LookAtSurface<'_, L> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let LookAtSurface { cells, pairs, surface } = self;
@@ -392,6 +394,8 @@ struct SweepSurface<'a, 'b, L: Lanes> {
 }
 
 impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let width = usize::from(self.shape.width);

@@ -21,7 +21,7 @@
 //! rounded on the way.
 
 use super::ground::{Basis, Ground, NUM_BASIS, Needs, Values, difference_set, wells};
-use super::lanes::{Lanes, Words, each_part, lanes_below, small};
+use super::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
 use crate::engine::{Column, Shape, TopOut};
 
 /// A shape as the sweep needs it: its numbers in every lane, or in every part of the lanes those of another shape of the same
@@ -155,13 +155,34 @@ impl<L: Words> Sweep<L> {
 
 /// Measures all placements of a shape.
 #[inline(always)]
-pub fn sweep<L: Words>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
-    if L::SHARED { sweep_shared(ground, shape, needs) } else { sweep_any_width(ground, shape, needs) }
+pub fn sweep<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+    if L::SHARED {
+        sweep_shared(ground, shape, needs)
+    } else if L::IS_LARGE {
+        L::apart(SweepShape { ground, shape, needs })
+    } else {
+        sweep_any_width(ground, shape, needs)
+    }
 }
 
 #[inline(never)]
 fn sweep_shared<L: Words>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
     sweep_any_width(ground, shape, needs)
+}
+
+struct SweepShape<'a, L: Lanes> {
+    ground: &'a Ground<L>,
+    shape: &'a Shape,
+    needs: Needs,
+}
+
+impl<L: Lanes> Apart for SweepShape<'_, L> {
+    type Output = Sweep<L>;
+
+    #[inline(always)]
+    fn run(self) -> Sweep<L> {
+        sweep_any_width(self.ground, self.shape, self.needs)
+    }
 }
 
 #[inline(always)]

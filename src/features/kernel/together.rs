@@ -155,6 +155,8 @@ struct MeasureLanes<'a, L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let MeasureLanes { together, size, words, rests, wants_features, out } = self;
