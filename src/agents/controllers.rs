@@ -259,6 +259,35 @@ pub static CONTROLLERS: &[Controller] = &[
         ..SIMPLIFIED
     },
     Controller {
+        name: "tetrion-10x20",
+        feature_set: "steps16",
+        weights: &[
+            // thiery9
+            -0.185031392947436,
+            0.045465054554085435,
+            -0.21023157482616495,
+            -0.5236982053464376,
+            0.1672251471259471,
+            -0.24450410233940484,
+            -0.06431875437637054,
+            -0.708658215581391,
+            0.09858085670396344, //
+            // steps
+            -0.045921961712706814,
+            -0.06585276566984119,
+            0.09858708514132188,
+            -0.02087928805820039,
+            0.10196006422993646,
+            -0.04399342529515345,
+            -0.06518377773674115,
+        ],
+        height: 20,
+        source: "this project, by the cross-entropy method on estimates of long games, from dt-20 on; docs/players.md has the \
+                 command",
+        figures: &[],
+        ..SIMPLIFIED
+    },
+    Controller {
         name: "tetrion-10x10-expectation",
         feature_set: "steps16",
         weights: UNDER_THE_MEAN,

@@ -163,7 +163,7 @@ async fn play_row(
         seeds: Seeds::Common { seed: args.seed, count: num_games },
         max_pieces: row.max_pieces(args.quick),
         max_steps: row.max_steps,
-        loss_trials: 0,
+        loss_trials: row.loss_trials,
     };
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;

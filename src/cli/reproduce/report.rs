@@ -105,7 +105,7 @@ impl RowReport {
 fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
     let of_games = |number: fn(&GameResult) -> f64| played.games.iter().map(number).collect();
     match quantity {
-        Quantity::Lines => of_games(|game| game.lines as f64),
+        Quantity::Lines | Quantity::EstimatedLines => of_games(|game| game.lines as f64),
         Quantity::Pieces => of_games(|game| game.pieces as f64),
         Quantity::PiecesBefore => of_games(|game| (game.pieces - u64::from(!game.truncated)) as f64),
         Quantity::Points | Quantity::BestPoints(_) => of_games(|game| game.score),
@@ -122,7 +122,13 @@ fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
 impl Ours {
     /// The number of ours to print: as a rule the mean.
     fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
-        let statistics = Statistics::of(numbers.iter().copied())?;
+        let statistics = match quantity {
+            // Each line takes as many pieces as any other.
+            Quantity::EstimatedLines => {
+                Statistics::of_estimates(numbers.iter().map(|lines| (*lines, *lines)))
+            }
+            _ => Statistics::of(numbers.iter().copied()),
+        }?;
         let (mean, spread) = (statistics.mean, statistics.spread);
         let (std, ci95) = (spread.map(|spread| spread.std), spread.map(|spread| spread.ci95));
         match quantity {

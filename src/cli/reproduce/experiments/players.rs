@@ -16,6 +16,13 @@ pub fn records() -> Experiment {
     for name in ["rv-ce", "tetrion-10x10"] {
         rows.push(row(&format!("{name}, greedy"), 10, Player::Named(name)).games(10_000, 500));
     }
+    // Whole games last for hours there.
+    for name in ["dt-20", "tetrion-10x20"] {
+        let label = format!("{name}, greedy, estimated");
+        let long = Row::new(label, "simplified", 10, 20, Player::Named(name)).games(100, 10);
+        let long = Row { loss_trials: 400, ..long };
+        rows.push(long.figure(Quantity::EstimatedLines, None, None));
+    }
     for (name, player) in [
         ("dt-10", Player::Expectation { name: "dt-10", pieces: 1, placements: 8 }),
         ("tetrion-10x10-expectation", Player::Named("tetrion-10x10-expectation")),

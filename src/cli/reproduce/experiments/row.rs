@@ -38,6 +38,8 @@ pub struct Row {
     pub quick_cut: u64,
     /// A game is cut after this many keys; 0 for never.
     pub max_steps: u64,
+    /// The trials with which the length of each game is estimated; 0 to play the games.
+    pub loss_trials: u32,
     /// What is compared.
     pub figures: Vec<ComparedFigure>,
     /// Whether every piece leaves four cells, so that pieces, lines and what is left must balance.
@@ -129,6 +131,8 @@ pub struct ComparedFigure {
 pub enum Quantity {
     /// Lines a game.
     Lines,
+    /// Lines a game, estimated.
+    EstimatedLines,
     /// Pieces a game, the one that ends it included.
     Pieces,
     /// Pieces a game without the one that ends it.
@@ -192,6 +196,7 @@ impl Quantity {
     pub fn name(self) -> String {
         match self {
             Quantity::Lines => "lines".to_owned(),
+            Quantity::EstimatedLines => "lines, estimated".to_owned(),
             Quantity::Pieces => "pieces".to_owned(),
             Quantity::PiecesBefore => "pieces but the last".to_owned(),
             Quantity::Points => "points".to_owned(),
@@ -255,6 +260,7 @@ impl Row {
             quick_cut: 0,
             max_steps: 0,
             figures: Vec::new(),
+            loss_trials: 0,
             balances: false,
         }
     }
