@@ -510,12 +510,12 @@ fn how_long_games_last_is_estimated() {
         (estimated["loss_trials"].as_u64(), &estimated["paired_differences"]),
         (Some(64), &Value::Array(vec![]))
     );
-    let played = json(&["--controller", "bcts", "--controller", "dt-10", "--games", "600"]);
+    let played = json(&["--controller", "bcts", "--controller", "dt-10"]);
     for at in 0..2 {
         let (ours, theirs) = (&estimated["results"][at], &played["results"][at]);
         assert_eq!((ours["estimate"].as_bool(), theirs["estimate"].as_bool()), (Some(true), Some(false)));
         let (ours, whole) = (ours["mean_lines"].as_f64().unwrap(), theirs["mean_lines"].as_f64().unwrap());
-        assert!((0.8..1.25).contains(&(ours / whole)), "{ours} lines, {whole} in whole games");
+        assert!((0.6..1.6).contains(&(ours / whole)), "{ours} lines, {whole} in 50 whole games");
     }
     let again = json(&["--controller", "bcts", "--controller", "dt-10", "--loss-trials", "64"]);
     for at in 0..2 {
