@@ -194,8 +194,8 @@ pub const MAX_RECORDED_GAMES: u32 = 16;
 /// Trials at each height of an estimate of how long games last. Fewer than these say nothing about rare losses.
 pub const MIN_LOSS_TRIALS: u32 = 16;
 
-/// A position is kept for each trial, some 600 bytes: 10 MiB for each thread that plays.
-pub const MAX_LOSS_TRIALS: u32 = 8192;
+/// Two positions are kept for each trial, of some 600 bytes each: about [`MAX_RECORDED_BYTES`] for each estimate in progress.
+pub const MAX_LOSS_TRIALS: u32 = 1024;
 
 /// Bytes that are kept of a game that is recorded.
 pub const MAX_RECORDED_BYTES: u64 = 1 << 20;

@@ -61,7 +61,7 @@ async fn it_reports_what_it_was_started_with() {
     assert_eq!((limits.max_model_parameters, limits.max_request_parameters), (1 << 20, 1 << 22));
     assert_eq!(limits.max_model_work, 1 << 17);
     assert_eq!((limits.max_recorded_games, limits.max_recorded_steps), (16, 1 << 20));
-    assert_eq!((limits.min_loss_trials, limits.max_loss_trials), (16, 8192));
+    assert_eq!((limits.min_loss_trials, limits.max_loss_trials), (16, 1024));
     assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
     assert_eq!((limits.max_watched_envs, limits.max_frames_per_second), (64, 60));
     assert_eq!(limits.max_keys, 64);
