@@ -6,7 +6,7 @@
 //! slice may end in the middle of a choice, or of a piece's fall.
 //!
 //! Games that last for hundreds of millions of pieces need not be played to their end: [`splitting`] estimates how long they
-//! last from some ten thousand pieces.
+//! last from tens of thousands of pieces.
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
@@ -131,6 +131,9 @@ impl Evaluation {
     }
 }
 
+/// The longest game that is reported, in pieces.
+const LONGEST: f64 = 1e18;
+
 /// A game under way, or an estimate.
 struct Playing {
     result: GameResult,
@@ -231,8 +234,12 @@ impl Playing {
             }
             Course::Estimate(splitting) => {
                 let Estimate { lines, pieces, steps, score, is_lower_bound } = splitting.estimate();
-                let [lines, pieces, steps] = [lines, pieces, steps].map(|number| number.round() as u64);
-                GameResult { lines, pieces, steps, score, truncated: is_lower_bound, ..self.result }
+                // What no counter holds is cut there.
+                let part = (LONGEST / pieces).min(1.0);
+                let [lines, pieces, steps] =
+                    [lines, pieces, steps].map(|number| (number * part).round() as u64);
+                let truncated = is_lower_bound || part < 1.0;
+                GameResult { lines, pieces, steps, score: score * part, truncated, ..self.result }
             }
         }
     }

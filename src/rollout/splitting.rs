@@ -9,17 +9,19 @@
 //! 2. plays on until the stack has come from low to the first level and back as many times as there are to be trials. That
 //!    many times over the pieces played is the rate at which the first level is reached;
 //! 3. begins trials where it was reached, with new pieces: each goes on until the stack is one row higher, or low again, or
-//!    the game is lost. The share of the former is the chance to climb this row. Trials at the next level begin where these
+//!    the game is lost. The share that climbed is the chance of this row. Trials at the next level begin where these
 //!    have ended; the last level is the height of the playfield, and what comes after it is the loss.
 //!
-//! The rate times all chances estimates losses a piece, and that without bias: the trials may share their past, but each
-//! position stands for as many as were there (Kahn and Harris 1951; Glasserman, Heidelberger, Shahabuddin and Zajic,
+//! The rate times all chances is an estimate of losses a piece, with next to no bias: of the order of 1 / trials, because the
+//! first rate ends with a time that the level was reached (Kahn and Harris 1951; Glasserman, Heidelberger, Shahabuddin and Zajic,
 //! *Multilevel splitting for estimating rare event probabilities*, 1999). Its inverse is the mean number of pieces a game. The
 //! inverse of a single estimate is too large on average, so means of many are those of their rates: see
 //! [`Statistics::of_estimates`](crate::summary::Statistics::of_estimates).
 //!
 //! What is not known counts as lost: without a success among the trials of a level, one is counted, and the levels above it
 //! are as good as lost. Such an estimate is a lower bound, and so is one that was cut by a limit of pieces or steps.
+//!
+//! The rules must show no pieces: a trial deals new ones, and the agent would have planned for others.
 //!
 //! Pieces and random numbers of the n-th trial, or new game, come from `word(seed, Trial, n)`. Everything else is as in a
 //! game, so an estimate depends on rules, agent, seed and number of trials alone.
@@ -70,6 +72,8 @@ pub struct Splitting {
     /// What had been played when the stretch began in which the first level is reached, and what was played in it.
     start: Counts,
     stretch: Counts,
+    /// Games lost before that stretch.
+    early_losses: u64,
     /// Where the level was reached at which trials begin; `None` for a loss, which has passed all levels.
     reached: Vec<Option<Episode>>,
     /// Losses a piece, as if the levels that are not known yet were passed by all.
@@ -151,6 +155,7 @@ impl Splitting {
             stage: Stage::Looking { seen, due: PIECES_A_LOOK },
             start: Counts::default(),
             stretch: Counts::default(),
+            early_losses: 0,
             reached: Vec::new(),
             rate: 1.0,
             is_lower_bound: false,
@@ -181,25 +186,31 @@ impl Splitting {
         let end = self.played().pieces + (work / a_piece).max(1);
         // A trial that succeeds where it begins takes no piece, so these are counted too.
         for _ in 0..work {
-            if matches!(self.stage, Stage::Over) || self.played().pieces >= end {
+            let is_over = matches!(self.stage, Stage::Over);
+            if is_over || self.played().pieces >= end || !self.go_on(task, work) {
                 break;
             }
-            self.go_on(task, work);
         }
         matches!(self.stage, Stage::Over)
     }
 
-    /// Does the next bit: as much as is played at once, or less.
-    fn go_on(&mut self, task: &Task<'_>, work: u64) {
+    /// Plays until something happens; false when the work is used up before.
+    fn go_on(&mut self, task: &Task<'_>, work: u64) -> bool {
         let Task { rules, trials, .. } = *task;
         match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Over => {}
+            Stage::Over => return false,
             Stage::Looking { mut seen, mut due } => {
                 let left = due - self.played().pieces;
                 let ended = self.play(task, work, (0, u32::MAX), left);
                 match ended {
-                    Some(Ended::Lost) => self.begin_game(rules),
-                    Some(Ended::Cut) => return self.cut(),
+                    Some(Ended::Lost) => {
+                        self.early_losses += 1;
+                        self.begin_game(rules);
+                    }
+                    Some(Ended::Cut) => {
+                        self.cut();
+                        return true;
+                    }
                     Some(_) => {
                         let top = seen.len() - 1;
                         seen[(self.episode.stack() as usize).min(top)] += 1;
@@ -214,20 +225,23 @@ impl Splitting {
                     (self.low, self.first) = levels(&seen);
                     Stage::Settling
                 };
+                return ended.is_some();
             }
             Stage::Settling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
+                None => return self.wait(Stage::Settling),
                 ended => {
                     if ended == Some(Ended::Lost) {
                         self.begin_game(rules);
                     }
-                    self.stage = if ended.is_none() { Stage::Settling } else { Stage::Rising };
+                    self.stage = Stage::Rising;
                     self.start = self.played();
+                    self.early_losses = 0;
                 }
             },
             Stage::Rising => match self.play(task, work, (0, self.first - 1), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
-                None => self.stage = Stage::Rising,
+                None => return self.wait(Stage::Rising),
                 ended => {
                     let position = (ended != Some(Ended::Lost)).then(|| self.episode.clone());
                     self.reached.push(position);
@@ -236,7 +250,7 @@ impl Splitting {
             },
             Stage::Falling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
-                None => self.stage = Stage::Falling,
+                None => return self.wait(Stage::Falling),
                 ended => {
                     if ended == Some(Ended::Lost) {
                         self.begin_game(rules);
@@ -257,22 +271,21 @@ impl Splitting {
                         Some(position) => self.take_up(position.reseeded(seed)),
                         None => {
                             climbed.push(None);
-                            return self.next_trial(task, level, done, climbed);
+                            self.next_trial(task, level, done, climbed);
+                            return true;
                         }
                     }
                 }
                 let next = if level < rules.height.into() { level } else { u32::MAX };
                 let ended = self.play(task, work, (self.low + 1, next), u64::MAX);
                 match ended {
-                    None => {
-                        self.stage = Stage::Trials { level, done, climbed, is_begun: true };
-                        return;
-                    }
+                    None => return self.wait(Stage::Trials { level, done, climbed, is_begun: true }),
                     Some(Ended::Cut) => {
                         // Those that were not tried count as successes, and all that comes after them too.
                         let successes = climbed.len() as u32 + (trials - done);
                         self.rate *= f64::from(successes) / f64::from(trials);
-                        return self.cut();
+                        self.cut();
+                        return true;
                     }
                     Some(Ended::Lost) => climbed.push(None),
                     Some(Ended::High) => climbed.push(Some(self.episode.clone())),
@@ -281,6 +294,13 @@ impl Splitting {
                 self.next_trial(task, level, done, climbed);
             }
         }
+        true
+    }
+
+    /// Goes on with a stage in the next slice.
+    fn wait(&mut self, stage: Stage) -> bool {
+        self.stage = stage;
+        false
     }
 
     /// Goes on after a trial that has ended.
@@ -315,10 +335,12 @@ impl Splitting {
         self.stage = Stage::Over;
     }
 
-    /// Ends the stretch in which the first level is reached: the rate at which it was. Not at all counts as once.
+    /// Ends the stretch in which the first level is reached: the rate at which it was. Not at all counts as once. Before it has
+    /// begun, a loss counts like a time that the level is reached.
     fn end_stretch(&mut self) {
         self.stretch = self.played().since(self.start);
-        self.rate = self.reached.len().max(1) as f64 / self.stretch.pieces.max(1) as f64;
+        let reached = self.reached.len() as u64 + self.early_losses;
+        self.rate = reached.max(1) as f64 / self.stretch.pieces.max(1) as f64;
     }
 
     /// Plays on while the stack is within bounds, for at most so many pieces and about this much work; `None` if it may go on.

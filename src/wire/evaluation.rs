@@ -204,6 +204,12 @@ fn check_loss_trials(
             "is {trials}, expected 0 with piece_sequences: trials need pieces of their own"
         ));
     }
+    if rules.preview > 0 {
+        let shown = rules.preview;
+        return wrong(format!(
+            "is {trials}, expected 0 with a preview of {shown}: trials deal other pieces than those shown"
+        ));
+    }
     if !rules.end_games() {
         return wrong(format!("is {trials}, expected 0 under top_out sink: no game is lost"));
     }

@@ -135,6 +135,18 @@ fn what_is_cut_is_a_lower_bound() {
 }
 
 #[test]
+fn a_weak_player_that_is_cut_early_is_not_taken_for_a_strong_one() {
+    let rules = Rules::simplified(10, 20);
+    let played = summary(&evaluation(rules, Agent::Random, 1000, 0)).pieces.mean;
+    for max_pieces in [500, 1_500, 2_500] {
+        let task = evaluation(rules, Agent::Random, 20, 16);
+        let cut = summary(&Evaluation { max_pieces, ..task });
+        assert!(cut.num_truncated > 0 || max_pieces > 2_048, "{max_pieces}: {cut:?}");
+        assert!(cut.pieces.mean < 1.3 * played, "{max_pieces}: {cut:?}, {played} pieces in whole games");
+    }
+}
+
+#[test]
 fn games_that_are_lost_at_once_are_estimated_too() {
     let rules = Rules::simplified(10, 4);
     let estimated = summary(&evaluation(rules, Agent::Dummy, 50, 16));

@@ -26,6 +26,8 @@ pub struct Score {
     pub truncated: u64,
     /// Whether the games were not played, but the numbers of each estimated.
     pub is_estimate: bool,
+    /// Pieces that landed in the games, or in the trials of the estimates.
+    pub pieces_played: u64,
     /// Pieces a second, on all threads together.
     pub pieces_per_second: f64,
 }
@@ -63,8 +65,13 @@ impl Score {
     pub fn of(name: &str, evaluated: &Evaluated, seconds: f64) -> Score {
         let games = &evaluated.games[0];
         let of_games = |number: fn(&GameResult) -> f64| statistics(evaluated, 0, number);
+        let is_estimate = evaluated.started.loss_trials > 0;
         let per_piece = |number: fn(&GameResult) -> f64| {
-            PerPiece::of(games.iter().map(|game| (number(game), game.pieces as f64)))
+            PerPiece::of(games.iter().map(|game| match is_estimate {
+                // Estimates are of about as many pieces each, however long their games last.
+                true => (number(game) / game.pieces.max(1) as f64, 1.0),
+                false => (number(game), game.pieces as f64),
+            }))
         };
         Score {
             name: name.to_owned(),
@@ -75,7 +82,8 @@ impl Score {
             points_per_piece: per_piece(|game| game.score),
             games: games.len() as u64,
             truncated: games.iter().filter(|game| game.truncated).count() as u64,
-            is_estimate: evaluated.started.loss_trials > 0,
+            is_estimate,
+            pieces_played: evaluated.pieces,
             pieces_per_second: evaluated.pieces as f64 / seconds,
         }
     }

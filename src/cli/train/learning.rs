@@ -188,7 +188,8 @@ impl Learning {
         let effort =
             format!("; {} pieces in {seconds:.1} s, {} pieces/s", grouped(pieces), short(pieces / seconds));
         let to_come = self.settings.generations.saturating_sub(record.generation + 1);
-        let last_games = score.pieces.mean * f64::from(self.settings.final_games);
+        let last_games =
+            score.pieces_played as f64 / score.games as f64 * f64::from(self.settings.final_games);
         let end = Duration::try_from_secs_f64(last_games / score.pieces_per_second).unwrap_or_default();
         News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
     }

@@ -154,7 +154,8 @@ pub fn print_winner<M>(
     if colour {
         text = chart.to_text(76, 14, colour) + "\n";
     }
-    let (what, cut) = if score.is_estimate { ("estimates", "saw no loss") } else { ("games", "were cut") };
+    let (what, cut) =
+        if score.is_estimate { ("estimates", "did not get to a loss") } else { ("games", "were cut") };
     let cut = match score.truncated {
         0 => String::new(),
         games if *unit == Unit::Lines => {

@@ -111,6 +111,14 @@ async fn what_cannot_be_played_is_refused() {
     refused.check(estimates(pieces(&["I"])), "INVALID_FIELD", "loss_trials").await;
     let r = pb::EvaluatePoliciesRequest { record: true, ..request() };
     refused.check(estimates(r), "INVALID_FIELD", "loss_trials").await;
+    let shown = Some(pb::Rules { preview: Some(1), ..rules(8, 8) });
+    refused
+        .check(
+            estimates(pb::EvaluatePoliciesRequest { rules: shown, ..request() }),
+            "INVALID_FIELD",
+            "loss_trials",
+        )
+        .await;
     let sinking = pb::Rules { preset: "melax".to_owned(), ..Default::default() };
     let r = pb::EvaluatePoliciesRequest {
         rules: Some(sinking),

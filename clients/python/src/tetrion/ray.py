@@ -231,7 +231,7 @@ class Pool:
                     waiting.append(shard)
                     self.lost_shards += 1
                 else:
-                    progress.finish(parts[-1])
+                    progress.finish(shard, parts[-1], loss_trials=request.loss_trials)
             if progress.report_if_due({shard for _, shard in running.values()}) and not asked:
                 asked = {worker.progress.remote() for worker in self._workers.values()}
         return parts

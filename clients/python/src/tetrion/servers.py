@@ -157,9 +157,9 @@ class Servers(Client):
                 while running:
                     done, _ = wait(running, timeout=watched.interval, return_when=FIRST_COMPLETED)
                     for future in done:
-                        del running[future]
+                        shard = running.pop(future)
                         parts.append(future.result())
-                        watched.finish(parts[-1])
+                        watched.finish(shard, parts[-1], loss_trials=request.loss_trials)
                     watched.report_if_due(set(running.values()))
             except BaseException:
                 stop.set()

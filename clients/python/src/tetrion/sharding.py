@@ -95,9 +95,12 @@ class ShardProgress:
         """Records the progress of a shard."""
         self._heard[shard] = counts
 
-    def finish(self, games: Games) -> None:
-        """Records a shard that has finished."""
-        self._finished.append((len(games), int(games.pieces.sum()), int(games.lines.sum())))
+    def finish(self, shard: int, games: Games, *, loss_trials: int = 0) -> None:
+        """Records a shard that has finished: what was played in it, which is not what estimates are of."""
+        _, pieces, lines = self._heard.pop(shard, (0, 0, 0))
+        if not loss_trials:
+            pieces, lines = int(games.pieces.sum()), int(games.lines.sum())
+        self._finished.append((len(games), pieces, lines))
 
     def report_if_due(self, running: set[int]) -> bool:
         """Reports if it is time to, counting the running shards too; returns whether it did."""
