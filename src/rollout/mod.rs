@@ -5,7 +5,7 @@
 //! queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice. A
 //! slice may end in the middle of a choice, or of a piece's fall.
 //!
-//! Games that last for hundreds of millions of pieces need not be played to their end: [`splitting`] estimates how long they
+//! Games that last for hundreds of millions of pieces need not be played to their end: `splitting.rs` estimates how long they
 //! last from tens of thousands of pieces.
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
@@ -75,7 +75,7 @@ pub struct Evaluation {
     pub max_pieces: u64,
     /// A game is cut after this many steps: keys where the rules have keys, else pieces.
     pub max_steps: u64,
-    /// The trials at each height with which the length of each game is [estimated](splitting); 0 to play the games.
+    /// The trials at each height with which the length of each game is estimated; 0 to play the games.
     pub loss_trials: u32,
     /// How the sums are done; never changes a result.
     pub kernel: Kernel,
