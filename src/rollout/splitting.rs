@@ -92,9 +92,19 @@ enum Stage {
     /// Waiting until it is low again.
     Falling,
     /// Trials that begin at a level.
-    Trials { level: u32, done: u32, climbed: Vec<Option<Episode>>, is_begun: bool },
+    Trying(Trials),
     /// Nothing any more.
     Over,
+}
+
+/// Trials that begin at a level.
+struct Trials {
+    level: u32,
+    done: u32,
+    /// Whether the next one has begun.
+    is_begun: bool,
+    /// Where those that climbed have ended; `None` for a loss.
+    climbed: Vec<Option<Episode>>,
 }
 
 /// What was played.
@@ -262,38 +272,41 @@ impl Splitting {
                     }
                 }
             },
-            Stage::Trials { level, done, mut climbed, is_begun } => {
-                if !is_begun {
-                    // Each of the positions has its turn, and those that several trials begin at are spread evenly.
-                    let at = u64::from(done) * self.reached.len() as u64 / u64::from(trials);
-                    let seed = self.draw_seed();
-                    match &self.reached[at as usize] {
-                        Some(position) => self.take_up(position.reseeded(seed)),
-                        None => {
-                            climbed.push(None);
-                            self.next_trial(task, level, done, climbed);
-                            return true;
-                        }
-                    }
-                }
-                let next = if level < rules.height.into() { level } else { u32::MAX };
-                let ended = self.play(task, work, (self.low + 1, next), u64::MAX);
-                match ended {
-                    None => return self.wait(Stage::Trials { level, done, climbed, is_begun: true }),
-                    Some(Ended::Cut) => {
-                        // Those that were not tried count as successes, and all that comes after them too.
-                        let successes = climbed.len() as u32 + (trials - done);
-                        self.rate *= f64::from(successes) / f64::from(trials);
-                        self.cut();
-                        return true;
-                    }
-                    Some(Ended::Lost) => climbed.push(None),
-                    Some(Ended::High) => climbed.push(Some(self.episode.clone())),
-                    Some(Ended::Low | Ended::Through) => {}
-                }
-                self.next_trial(task, level, done, climbed);
-            }
+            Stage::Trying(trials) => return self.go_on_trying(task, work, trials),
         }
+        true
+    }
+
+    /// The same for trials.
+    fn go_on_trying(&mut self, task: &Task<'_>, work: u64, mut trials: Trials) -> bool {
+        let all = task.trials;
+        if !trials.is_begun {
+            // Each of the positions has its turn, and those that several trials begin at are spread evenly.
+            let at = u64::from(trials.done) * self.reached.len() as u64 / u64::from(all);
+            let seed = self.draw_seed();
+            let Some(position) = &self.reached[at as usize] else {
+                trials.climbed.push(None);
+                self.next_trial(task, trials);
+                return true;
+            };
+            self.take_up(position.reseeded(seed));
+            trials.is_begun = true;
+        }
+        let highest = if trials.level < task.rules.height.into() { trials.level } else { u32::MAX };
+        match self.play(task, work, (self.low + 1, highest), u64::MAX) {
+            None => return self.wait(Stage::Trying(trials)),
+            Some(Ended::Cut) => {
+                // Those that were not tried count as successes, and all that comes after them too.
+                let successes = trials.climbed.len() as u32 + (all - trials.done);
+                self.rate *= f64::from(successes) / f64::from(all);
+                self.cut();
+                return true;
+            }
+            Some(Ended::Lost) => trials.climbed.push(None),
+            Some(Ended::High) => trials.climbed.push(Some(self.episode.clone())),
+            Some(Ended::Low | Ended::Through) => {}
+        }
+        self.next_trial(task, trials);
         true
     }
 
@@ -304,17 +317,17 @@ impl Splitting {
     }
 
     /// Goes on after a trial that has ended.
-    fn next_trial(&mut self, task: &Task<'_>, level: u32, done: u32, climbed: Vec<Option<Episode>>) {
-        let done = done + 1;
+    fn next_trial(&mut self, task: &Task<'_>, trials: Trials) {
+        let done = trials.done + 1;
         if done < task.trials {
-            self.stage = Stage::Trials { level, done, climbed, is_begun: false };
+            self.stage = Stage::Trying(Trials { done, is_begun: false, ..trials });
             return;
         }
-        let successes = climbed.len().max(1);
+        let successes = trials.climbed.len().max(1);
         self.rate *= successes as f64 / f64::from(task.trials);
-        self.is_lower_bound = climbed.is_empty();
-        self.reached = climbed;
-        self.begin_trials(level + 1, task.rules);
+        self.is_lower_bound = trials.climbed.is_empty();
+        self.reached = trials.climbed;
+        self.begin_trials(trials.level + 1, task.rules);
     }
 
     /// Begins the trials at a level, unless there is nothing to begin them at or nothing above it.
@@ -322,7 +335,7 @@ impl Splitting {
         let is_over = self.reached.iter().all(Option::is_none) || level > rules.height.into();
         self.stage = match is_over {
             true => Stage::Over,
-            false => Stage::Trials { level, done: 0, climbed: Vec::new(), is_begun: false },
+            false => Stage::Trying(Trials { level, done: 0, is_begun: false, climbed: Vec::new() }),
         };
     }
 
