@@ -177,7 +177,7 @@ def test_how_long_games_last_is_estimated(client):
     for estimated, whole in zip(result.summary.policies, played.summary.policies, strict=True):
         assert 0.5 < estimated.lines.mean / whole.lines.mean < 2
         assert estimated.lines.ci95_low < estimated.lines.mean < estimated.lines.ci95_high
-    with pytest.raises(tetrion.InvalidArgument, match="loss_trials"):
+    with pytest.raises(tetrion.InvalidRequest, match="loss_trials"):
         client.evaluate("bcts", loss_trials=3, **games)
 
 
