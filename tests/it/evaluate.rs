@@ -528,7 +528,7 @@ fn how_long_games_last_is_estimated() {
     // Too few pieces for any trial.
     let cut = evaluate(&["--controller", "bcts", "--loss-trials", "64", "--max-pieces", "100"]);
     let text = String::from_utf8(cut.stdout).unwrap();
-    assert!(text.contains("a lower bound: 50 estimates did not get to a loss"), "{text}");
+    assert!(text.contains("a lower bound: no loss in 50 of the estimates"), "{text}");
 
     let stderr = refused(&["--controller", "bcts", "--loss-trials", "3"], 2);
     assert!(stderr.contains("--loss-trials"), "{stderr}");

@@ -101,7 +101,7 @@ pub fn to_text(
                     let estimate = in_words_per_loss(&estimate);
                     write!(text, "  a lower bound: {cut} games were cut; {estimate}")
                 }
-                None => write!(text, "  a lower bound: {cut} estimates did not get to a loss"),
+                None => write!(text, "  a lower bound: no loss in {cut} of the estimates"),
             };
         }
         text.push('\n');
