@@ -98,7 +98,7 @@ impl Statistics {
 
     /// The statistics of a number over at least one estimate of how long games last, from the number and the pieces of each.
     ///
-    /// An estimate is the inverse of a rate of losses, and of these the rate is without bias. So this is the mean of numbers per
+    /// An estimate is the inverse of a rate of losses, and of these the rate has next to no bias. So this is the mean of numbers per
     /// piece, over the mean rate. Its interval is that of the rate as a factor, and so never reaches 0: the factor is e^x with
     /// x = 1.96 standard errors of the rate over the rate, to the second order, which every language computes to the same
     /// bit.

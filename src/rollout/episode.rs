@@ -104,10 +104,9 @@ impl Episode {
     #[must_use]
     pub fn reseeded(&self, seed: u64) -> Episode {
         assert!(self.turn.is_none(), "the last piece has landed");
-        let mut dealer = self.dealer.clone();
-        dealer.reseed(seed);
-        let Episode { game, held, incoming, steps, .. } = self.clone();
-        Episode { game, dealer, rng: AgentRng::new(seed), held, incoming, turn: None, steps, actions: None }
+        let mut episode = Episode { rng: AgentRng::new(seed), actions: None, ..self.clone() };
+        episode.dealer.reseed(seed);
+        episode
     }
 
     /// The height of its stack.
