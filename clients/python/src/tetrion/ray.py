@@ -184,7 +184,7 @@ class Pool:
         # Shards are numbered through all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
-        watched = ShardProgress(started.num_games, interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started, interval, Bar() if progress else on_progress)
         try:
             parts = self._play(shared, numbered, watched, interval)
         except BaseException:
@@ -231,7 +231,7 @@ class Pool:
                     waiting.append(shard)
                     self.lost_shards += 1
                 else:
-                    progress.finish(shard, parts[-1], loss_trials=request.loss_trials)
+                    progress.finish(shard, parts[-1])
             if progress.report_if_due({shard for _, shard in running.values()}) and not asked:
                 asked = {worker.progress.remote() for worker in self._workers.values()}
         return parts

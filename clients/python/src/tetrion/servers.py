@@ -133,7 +133,7 @@ class Servers(Client):
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = options.get("progress_interval")
-        watched = ShardProgress(started.num_games, 1.0 if interval is None else interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started, 1.0 if interval is None else interval, Bar() if progress else on_progress)
         stop = threading.Event()
 
         def play(shard: int) -> Games:
@@ -159,7 +159,7 @@ class Servers(Client):
                     for future in done:
                         shard = running.pop(future)
                         parts.append(future.result())
-                        watched.finish(shard, parts[-1], loss_trials=request.loss_trials)
+                        watched.finish(shard, parts[-1])
                     watched.report_if_due(set(running.values()))
             except BaseException:
                 stop.set()

@@ -75,15 +75,15 @@ class ShardProgress:
     Other threads may call `hear`.
     """
 
-    def __init__(self, num_games: int, interval: float, on_progress: Progress | None) -> None:
+    def __init__(self, started: pb.EvaluationStarted, interval: float, on_progress: Progress | None) -> None:
         """No game has been played yet.
 
         Args:
-            num_games: Games in all.
+            started: What the whole evaluation comes to.
             interval: Seconds between reports.
             on_progress: Called with each report.
         """
-        self._num_games = num_games
+        self._started = started
         self._began = self._reported_at = time.monotonic()
         self.interval = interval
         self._on_progress = on_progress
@@ -95,10 +95,10 @@ class ShardProgress:
         """Records the progress of a shard."""
         self._heard[shard] = counts
 
-    def finish(self, shard: int, games: Games, *, loss_trials: int = 0) -> None:
+    def finish(self, shard: int, games: Games) -> None:
         """Records a shard that has finished: what was played in it, which is not what estimates are of."""
         _, pieces, lines = self._heard.pop(shard, (0, 0, 0))
-        if not loss_trials:
+        if not self._started.loss_trials:
             pieces, lines = int(games.pieces.sum()), int(games.lines.sum())
         self._finished.append((len(games), pieces, lines))
 
@@ -126,7 +126,7 @@ class ShardProgress:
         self._on_progress(
             pb.EvaluationProgress(
                 games_done=self._reported[0],
-                num_games=self._num_games,
+                num_games=self._started.num_games,
                 pieces_done=self._reported[1],
                 lines_done=self._reported[2],
                 elapsed=elapsed,
