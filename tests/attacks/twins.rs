@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result};
 use prost::Message;
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::wire::limits::{MAX_RESPONSE_BYTES, MAX_TTL};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_response::Event;
@@ -46,7 +46,10 @@ impl Twins {
         let mut client = EnvironmentServiceClient::new(channel.clone());
         let mut classes = Vec::new();
         for class in 0..CLASSES {
-            let created = client.create_session(creation(class, String::new())).await?.into_inner();
+            // It waits while the others catch up with it, after a kill, and that may take longer than a usual lease.
+            let longest = prost_types::Duration { seconds: MAX_TTL.as_secs() as i64, nanos: 0 };
+            let creation = pb::CreateSessionRequest { ttl: Some(longest), ..creation(class, String::new()) };
+            let created = client.create_session(creation).await?.into_inner();
             let session = created.session.context("a session")?.name;
             client.reset(pb::ResetRequest { session: session.clone(), ..Default::default() }).await?;
             classes.push(Mutex::new(Twin { session, digests: Vec::new() }));
