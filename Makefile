@@ -123,7 +123,7 @@ test-wheel: wheel ## the wheel in a clean virtual environment, where it finds no
 	cd dist/venv && env -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
 
 lint: ## what CI refuses
-	cargo fmt --check
+	cargo fmt --all --check
 	cargo clippy --all-targets -- -D warnings
 
 doc: ## the crate's documentation, warnings refused

@@ -5,53 +5,22 @@
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
 //! | [`cli`] | the program that a person starts, its screens, and its files | how a game is decided: it asks a server, or the rooms below |
-//! | [`workloads`] | named work to time, from the kernels to the wire | how long it takes, its caller |
+//! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
 //! | [`wire`] | the messages, and what they mean | sockets, sessions |
-//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
-//! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
-//! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
-//! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
-//! | [`tbp`] | the Tetris Bot Protocol, both sides: a bot, and games of bots | files, flags, our own protocol |
-//! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
-//! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
-//! | [`render`] | playfields as text | its caller |
-//! | [`picture`] | scenes as pixels, SVG and characters | files, games |
-//! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
-//! | [`placements`] | every placement of many positions | sessions, requests |
-//! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
-//! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
-//! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
-//! | [`secret`] | texts that nothing shows | what they open |
-//! | [`names`] | suggestions for misspelt names | what the names are of |
+//!
+//! Below stand the rooms that play and know no network: they are modules of [`tetrion_core`], whose first page has the rest
+//! of the table, and of this crate too.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output
 
-pub mod names;
-pub mod secret;
-
-pub mod engine;
-pub mod features;
-
-pub mod env;
-pub mod placements;
-pub mod recording;
-pub mod render;
-
-pub mod picture;
-
-pub mod agents;
-pub mod pool;
-
-pub mod tbp;
-
-pub mod optimum;
-pub mod rollout;
-pub mod summary;
-
-pub mod optimizers;
+#[doc(inline)]
+pub use tetrion_core::{
+    agents, engine, env, exercises, features, names, optimizers, optimum, picture, placements, pool,
+    recording, render, rollout, secret, summary, tbp,
+};
 
 pub mod wire;
 

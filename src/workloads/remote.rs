@@ -11,7 +11,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
-use super::evaluations::{Games, SEED};
+use crate::exercises::evaluations::{Games, SEED};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::enumerate_placements_request::Source;

@@ -1,4 +1,7 @@
-//! The arrows between the modules of the crate are the ones that were drawn, and no others.
+//! The arrows between the modules of the two crates are the ones that were drawn, and no others.
+//!
+//! That the rooms in `src/core` know none of the others is for the compiler to refuse: they are a package of their own, which
+//! does not depend on the other one. Both call a room `crate::room`, since `src/lib.rs` exports those of `src/core`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rollout", &["engine", "features", "agents", "pool"]),
     ("summary", &["rollout"]),
     ("optimizers", &[]),
+    ("exercises", &["engine", "features", "env", "placements", "agents", "pool", "rollout"]),
     (
         "wire",
         &[
@@ -56,7 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["secret", "engine", "pool", "wire", "service"]),
     ("client", &["secret", "engine", "wire"]),
     // To compare a call over the network with the same work done directly, it must know both.
-    ("workloads", &["engine", "features", "env", "placements", "agents", "pool", "rollout", "wire"]),
+    ("workloads", &["engine", "exercises", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
     // pools of its own, `reproduce optimum` computes what no games can tell, and `play` and `watch` show games on this machine.
     (
@@ -112,6 +116,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
         "messages become our own types at the boundary",
     ),
     ("anyhow", &["cli", "main"], "a library says what went wrong in types"),
+    ("tetrion_core::", &["lib"], "a room has one name in both packages, and the arrows are read from it"),
 ];
 
 fn sources() -> Vec<PathBuf> {
@@ -135,10 +140,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The module of a file: the folder or file right under `src`.
-fn room(path: &Path) -> String {
+/// Where a file is in its crate.
+fn inside(path: &Path) -> &Path {
     let inside = path.strip_prefix(root()).unwrap();
-    let first = inside.iter().next().unwrap().to_str().unwrap();
+    inside.strip_prefix("core").unwrap_or(inside)
+}
+
+/// The module of a file: the folder or file right under `src` or `src/core`.
+fn room(path: &Path) -> String {
+    let first = inside(path).iter().next().unwrap().to_str().unwrap();
     first.trim_end_matches(".rs").to_owned()
 }
 
@@ -227,10 +237,13 @@ fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<Str
 type Files = BTreeMap<String, BTreeSet<String>>;
 
 fn files() -> Files {
-    let sources: BTreeMap<String, String> = sources().iter().map(|path| (module(path), code(path))).collect();
-    let is_file = |module: &str| sources.contains_key(module);
+    let mut codes = BTreeMap::<String, String>::new();
+    for path in sources() {
+        *codes.entry(module(&path)).or_default() += &code(&path);
+    }
+    let is_file = |module: &str| codes.contains_key(module);
     let (mut named, mut exports) = (Vec::new(), BTreeMap::new());
-    for (from, code) in &sources {
+    for (from, code) in &codes {
         for (exported, path) in paths(code) {
             let Some(to) = absolute(from, &path, is_file) else { continue };
             if exported {
@@ -240,7 +253,7 @@ fn files() -> Files {
             named.push((from, exported, to));
         }
     }
-    let mut files: Files = sources.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
+    let mut files: Files = codes.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
     for (from, exported, to) in named {
         let to = defined_in(to, is_file, &exports);
         // A module that exports what its own modules define need not know it.
@@ -251,9 +264,9 @@ fn files() -> Files {
     files
 }
 
-/// The module of a file; that of `lib.rs` has no name.
+/// The module of a file; those of the two `lib.rs` have no name.
 fn module(path: &Path) -> String {
-    let inside = path.strip_prefix(root()).unwrap().with_extension("");
+    let inside = inside(path).with_extension("");
     let names = inside.iter().map(|name| name.to_str().unwrap());
     names.filter(|name| !["mod", "lib"].contains(name)).fold(String::new(), |above, name| join(&above, name))
 }
@@ -384,7 +397,7 @@ fn words_of_the_network_threads_and_clocks_stay_where_they_belong() {
 #[test]
 fn one_file_asks_how_far_pieces_reach() {
     // The rules themselves say which choices contradict each other.
-    let asks = ["engine/reach.rs", "engine/rules/check.rs"].map(|file| root().join(file));
+    let asks = ["core/engine/reach.rs", "core/engine/rules/check.rs"].map(|file| root().join(file));
     for path in sources().into_iter().filter(|path| !asks.contains(path)) {
         let compares = ["reach == ", "reach != ", "match rules.reach", "(rules.reach,"];
         let found = compares.into_iter().find(|compare| code(&path).contains(compare));
@@ -395,7 +408,7 @@ fn one_file_asks_how_far_pieces_reach() {
 #[test]
 fn unsafe_code_stays_in_the_kernels() {
     for path in sources() {
-        let allowed = path.starts_with(root().join("features/kernel"));
+        let allowed = path.starts_with(root().join("core/features/kernel"));
         assert!(allowed || !code(&path).contains("unsafe "), "{} has unsafe code", path.display());
     }
 }

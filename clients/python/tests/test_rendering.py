@@ -204,13 +204,13 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
 
 
 def test_colours_and_letters_are_those_of_the_program():
-    colours = (REPOSITORY / "src/picture/colours.rs").read_text()
+    colours = (REPOSITORY / "src/core/picture/colours.rs").read_text()
     found = [tuple(int(part, 16) for part in parts) for parts in re.findall(r"\[0x(..), 0x(..), 0x(..)\]", colours)]
     ours = [colour for colours in pictures.PALETTES.values() for colour in colours[:7]]
     assert found[:14] == ours
     named = [pictures.BACKGROUND, pictures.EMPTY_CELL, pictures.GRID, pictures.FRAME, pictures.LABEL, pictures.VALUE]
     assert found[14:] == [pictures.PALETTES["usual"][7], *named, pictures.BRIGHT]
-    letters = re.findall(r"\('(\\?.)', \[(.*?)\]\)", (REPOSITORY / "src/picture/font.rs").read_text())
+    letters = re.findall(r"\('(\\?.)', \[(.*?)\]\)", (REPOSITORY / "src/core/picture/font.rs").read_text())
     assert len(letters) == 55
     for letter, rows in letters:
         drawn = font.dots(letter.removeprefix("\\"))

@@ -44,7 +44,7 @@ def test_the_versions_of_the_package_are_those_of_the_checkout():
         assert re.search(r'^version = "(.*)"$', text, re.M)[1] == VERSION
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
         assert (ROOT / "clients/python" / licence).read_bytes() == (ROOT / licence).read_bytes()
-    rules = (ROOT / "src/engine/rules.rs").read_text()
+    rules = (ROOT / "src/core/engine/rules.rs").read_text()
     assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
 
 

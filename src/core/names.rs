@@ -9,7 +9,7 @@ const ALIKE: f64 = 0.55;
 /// Why a name is refused.
 ///
 /// ```
-/// use tetrion::names::unknown;
+/// use tetrion_core::names::unknown;
 /// let names = ["bcts", "dt-10", "dt-20"];
 /// assert_eq!(
 ///     unknown("controller", "dt_10", names),

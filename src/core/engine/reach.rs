@@ -18,7 +18,7 @@ use super::shape::Shape;
 /// [reachable places](super::reachable) are all found at once, and listed.
 ///
 /// ```
-/// use tetrion::engine::{Playfield, Rules, Tetromino, placements};
+/// use tetrion_core::engine::{Playfield, Rules, Tetromino, placements};
 /// let rules = Rules { width: 7, height: 4, ..Rules::preset("genetic").unwrap() };
 /// let playfield = Playfield::from_drawing(7, 4, ".....#./.....#./.....#./.....#.").unwrap();
 /// let upright = placements(&rules, &playfield, Tetromino::I).columns(0);

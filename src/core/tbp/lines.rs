@@ -71,7 +71,7 @@ pub(super) const SHOWN: usize = 120;
 /// this many bytes.
 ///
 /// ```
-/// assert_eq!(tetrion::tbp::lines::shown("Cold\u{1b}[2J Clear\n", 10), "Cold[2J…");
+/// assert_eq!(tetrion_core::tbp::lines::shown("Cold\u{1b}[2J Clear\n", 10), "Cold[2J…");
 /// ```
 pub fn shown(text: &str, max_bytes: usize) -> String {
     let plain: String = text.chars().filter(|letter| !letter.is_control()).take(max_bytes + 1).collect();

@@ -22,7 +22,7 @@ pub use drawing::DrawingError;
 /// The cells of a game, as column words.
 ///
 /// ```
-/// use tetrion::engine::Playfield;
+/// use tetrion_core::engine::Playfield;
 /// let playfield = Playfield::from_drawing(5, 4, "#...#\n##.##").unwrap();
 /// assert_eq!(playfield.to_string(), ".....\n.....\n#...#\n##.##");
 /// assert_eq!(playfield.heights().collect::<Vec<_>>(), [2, 1, 0, 1, 2]);
@@ -166,7 +166,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// The rows from the lowest, one integer each, bit c for column c.
     ///
     /// ```
-    /// use tetrion::engine::Playfield;
+    /// use tetrion_core::engine::Playfield;
     /// let playfield = Playfield::from_drawing(5, 4, "#...#\n##.##").unwrap();
     /// assert_eq!(playfield.rows().collect::<Vec<_>>(), [0b11011, 0b10001, 0, 0]);
     /// ```
@@ -330,7 +330,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// Returns whether it cut any off.
     ///
     /// ```
-    /// use tetrion::engine::Playfield;
+    /// use tetrion_core::engine::Playfield;
     /// let mut playfield = Playfield::from_drawing(5, 4, ".#...\n##.##").unwrap();
     /// assert!(!playfield.raise(3));
     /// assert_eq!(playfield.to_string(), ".....\n.#...\n##.##\n###.#");

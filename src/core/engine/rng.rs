@@ -51,7 +51,7 @@ pub const fn mix(z: u64) -> u64 {
 /// The n-th word of stream `tag` from `seed`.
 ///
 /// ```
-/// use tetrion::engine::rng::{Tag, word};
+/// use tetrion_core::engine::rng::{Tag, word};
 /// assert_eq!(word(42, Tag::Pieces, 0), 6332618229526065668);
 /// ```
 pub const fn word(seed: u64, tag: Tag, n: u64) -> u64 {

@@ -125,8 +125,8 @@ impl Movement {
     /// All placements of a piece, by orientation, column, row and spin; none if it is blocked.
     ///
     /// ```
-    /// use tetrion::engine::reachable::Movement;
-    /// use tetrion::engine::{Playfield, Tetromino};
+    /// use tetrion_core::engine::reachable::Movement;
+    /// use tetrion_core::engine::{Playfield, Tetromino};
     /// let roofed = Playfield::from_drawing(6, 20, ".####./....../#.####").unwrap();
     /// let all = Movement::default().list(&roofed, Tetromino::I);
     /// let flat = all.iter().filter(|resting| resting.orientation == 0);

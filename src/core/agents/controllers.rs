@@ -96,7 +96,7 @@ impl Controller {
     /// The controller of that name.
     ///
     /// ```
-    /// use tetrion::agents::Controller;
+    /// use tetrion_core::agents::Controller;
     /// let bcts = Controller::named("bcts").unwrap();
     /// assert_eq!((bcts.feature_set, bcts.weights[0]), ("bcts8", -12.629));
     /// ```

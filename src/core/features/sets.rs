@@ -115,7 +115,7 @@ impl FeatureSet {
     /// The set of that name at a width.
     ///
     /// ```
-    /// use tetrion::features::FeatureSet;
+    /// use tetrion_core::features::FeatureSet;
     /// let set = FeatureSet::named("bertsekas", 4).unwrap();
     /// assert_eq!(set.len(), 9);
     /// assert_eq!(set.names()[3..5], ["column_height[3]", "height_difference[0]"]);

@@ -70,7 +70,7 @@ impl Statistics {
     /// The statistics of at least one number, added up in order.
     ///
     /// ```
-    /// use tetrion::summary::Statistics;
+    /// use tetrion_core::summary::Statistics;
     /// let statistics = Statistics::of([2.0, 4.0, 9.0].into_iter()).unwrap();
     /// assert_eq!((statistics.mean, statistics.spread.unwrap().std), (5.0, 13f64.sqrt()));
     /// ```
@@ -104,7 +104,7 @@ impl Statistics {
     /// bit.
     ///
     /// ```
-    /// use tetrion::summary::Statistics;
+    /// use tetrion_core::summary::Statistics;
     /// // A loss in 100 pieces, and one in 300: one in 150 on average.
     /// let pieces = Statistics::of_estimates([(100.0, 100.0), (300.0, 300.0)].into_iter()).unwrap();
     /// assert_eq!(pieces.mean.round(), 150.0);
@@ -138,7 +138,7 @@ impl PerPiece {
     /// From the number and the pieces of each game; `None` without a piece.
     ///
     /// ```
-    /// use tetrion::summary::PerPiece;
+    /// use tetrion_core::summary::PerPiece;
     /// let of = PerPiece::of([(10.0, 20.0), (40.0, 80.0)].into_iter()).unwrap();
     /// assert_eq!((of.mean, of.ci95), (0.5, Some((0.5, 0.5))));
     /// ```
@@ -178,7 +178,7 @@ impl LinesPerLoss {
     /// From the lines of all games together and how many of these were lost, not cut.
     ///
     /// ```
-    /// use tetrion::summary::LinesPerLoss;
+    /// use tetrion_core::summary::LinesPerLoss;
     /// let of = LinesPerLoss::of(1_000_000, 10);
     /// assert_eq!(of.estimate, Some(100_000.0));
     /// // Ten losses are compatible with any mean number from 4.80 to 18.39.

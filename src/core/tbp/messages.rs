@@ -253,7 +253,7 @@ pub enum MessageError {
 /// Reads a line; `None` if it is a message of a type that is unknown here, which is to be ignored.
 ///
 /// ```
-/// use tetrion::tbp::messages::{BotMessage, FrontEndMessage, read};
+/// use tetrion_core::tbp::messages::{BotMessage, FrontEndMessage, read};
 /// assert_eq!(read(r#"{"type": "suggest", "soon": true}"#).unwrap(), Some(FrontEndMessage::Suggest));
 /// assert_eq!(read::<FrontEndMessage>(r#"{"type": "dance"}"#).unwrap(), None);
 /// let error = read::<BotMessage>(r#"{"type": "suggestion"}"#).unwrap_err();

@@ -57,7 +57,7 @@ pub struct Progress<C = Perft> {
 ///
 /// ```
 /// use std::ops::ControlFlow::Continue;
-/// use tetrion::engine::{Rules, parse_sequence, perft};
+/// use tetrion_core::engine::{Rules, parse_sequence, perft};
 /// let pieces = parse_sequence("IIO").unwrap();
 /// let count = perft(&Rules::default(), &pieces, Some(1 << 20), &mut |_| Continue(()));
 /// assert_eq!((count.leaves, count.distinct, count.holes), (2601, Some(1745), 6150));

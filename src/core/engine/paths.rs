@@ -201,8 +201,8 @@ impl Paths {
     /// The keys to a placement, a hard drop the last; `None` if it cannot be reached.
     ///
     /// ```
-    /// use tetrion::engine::paths::{Paths, Press};
-    /// use tetrion::engine::{Movement, Playfield, Resting, Spin, Tetromino};
+    /// use tetrion_core::engine::paths::{Paths, Press};
+    /// use tetrion_core::engine::{Movement, Playfield, Resting, Spin, Tetromino};
     /// let paths = Paths::search(&Movement::default(), &Playfield::empty(10, 20), Tetromino::L);
     /// let upright = Resting { orientation: 1, column: 8, row: 0, spin: Spin::None };
     /// assert_eq!(paths.to(upright).unwrap(), [Press::FarRight, Press::TurnRight, Press::HardDrop]);

@@ -88,7 +88,7 @@ impl HandPaths {
     /// The numbers of the keys to one of those placements: at most [`MAX_KEYS`], none if there would be more.
     ///
     /// ```
-    /// use tetrion::engine::{Hand, HandPaths, Playfield, PlayerKey, Rules, Tetromino};
+    /// use tetrion_core::engine::{Hand, HandPaths, Playfield, PlayerKey, Rules, Tetromino};
     /// let rules = Rules::preset("guideline").unwrap();
     /// let (playfield, hand) = (Playfield::empty(10, 40), Hand { current: Tetromino::O, other: Some(Tetromino::I) });
     /// let all = hand.placements(&rules, &playfield);

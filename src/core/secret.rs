@@ -5,7 +5,7 @@ use subtle::{Choice, ConstantTimeEq};
 /// A token or a password.
 ///
 /// ```
-/// use tetrion::secret::Secret;
+/// use tetrion_core::secret::Secret;
 /// assert_eq!(format!("{:?}", Secret::from("open sesame".to_owned())), "Secret(..)");
 /// ```
 #[derive(Clone)]

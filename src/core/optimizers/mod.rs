@@ -5,7 +5,7 @@
 //! process, on a cluster, or with a stopwatch and a person.
 //!
 //! ```
-//! use tetrion::optimizers::{CemPreset, Config};
+//! use tetrion_core::optimizers::{CemPreset, Config};
 //!
 //! let config = Config::preset(CemPreset::Lab, 20);
 //! let mut optimizer = config.start(3, 7)?; // three weights, seed 7

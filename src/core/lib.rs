@@ -1,0 +1,55 @@
+//! What plays: the rules of Tetris, what an agent sees of a game, environments, agents, and whole games by the thousand.
+//!
+//! Nothing here knows a network, a message or a flag. The package `tetrion` makes a server, clients and a program of it, and
+//! exports these modules as its own; it is a package by itself because all of it is compiled for speed, and most of the
+//! other for size.
+//!
+//! The crate is layered; every layer knows only the ones below it.
+//!
+//! | layer | is | refuses to know |
+//! | --- | --- | --- |
+//! | [`exercises`] | named work to time that needs no server | how long it takes, its caller |
+//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
+//! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
+//! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
+//! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
+//! | [`tbp`] | the Tetris Bot Protocol, both sides: a bot, and games of bots | files, flags, our own protocol |
+//! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
+//! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
+//! | [`render`] | playfields as text | its caller |
+//! | [`picture`] | scenes as pixels, SVG and characters | files, games |
+//! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
+//! | [`placements`] | every placement of many positions | sessions, requests |
+//! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
+//! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
+//! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
+//! | [`secret`] | texts that nothing shows | what they open |
+//! | [`names`] | suggestions for misspelt names | what the names are of |
+
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
+pub mod names;
+pub mod secret;
+
+pub mod engine;
+pub mod features;
+
+pub mod env;
+pub mod placements;
+pub mod recording;
+pub mod render;
+
+pub mod picture;
+
+pub mod agents;
+pub mod pool;
+
+pub mod tbp;
+
+pub mod optimum;
+pub mod rollout;
+pub mod summary;
+
+pub mod optimizers;
+
+pub mod exercises;
