@@ -4,12 +4,14 @@
 //! the page does is its own business: to the server it is a client that calls with gRPC-Web, with the rights of the token that a
 //! person gives it. So the files themselves are public, like the program.
 
+use std::io::Read;
 use std::sync::LazyLock;
 
 use axum::Router;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use flate2::read::GzDecoder;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a page of this server may do: run its own script, use its own style sheet and picture, call its own server. No markup
@@ -34,20 +36,17 @@ const HEADERS: [(HeaderName, &str); 7] = [
 struct Asset {
     path: &'static str,
     kind: &'static str,
-    bytes: &'static [u8],
-    /// The same, compressed when the program was built.
+    /// Its bytes, compressed when the program was built.
     gzip: &'static [u8],
+    /// Its bytes, for the first browser that does not read gzip and those after it. Most programs never need them.
+    bytes: LazyLock<Vec<u8>>,
 }
 
 macro_rules! asset {
-    ($path:literal, $name:literal, $kind:literal) => {
-        Asset {
-            path: $path,
-            kind: $kind,
-            bytes: include_bytes!(concat!("page/", $name)),
-            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz")),
-        }
-    };
+    ($path:literal, $name:literal, $kind:literal) => {{
+        const GZIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz"));
+        Asset { path: $path, kind: $kind, gzip: GZIP, bytes: LazyLock::new(|| decompressed(GZIP)) }
+    }};
 }
 
 static ASSETS: [Asset; 4] = [
@@ -67,12 +66,12 @@ pub(super) fn routes() -> Router {
 /// A file, or that the browser has it already.
 fn answer(index: usize, request: &HeaderMap) -> Response {
     static TAGS: LazyLock<[u64; ASSETS.len()]> =
-        LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.bytes)));
+        LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.gzip)));
     let asset = &ASSETS[index];
     let is_gzip = accepts_gzip(request);
     let tag = format!("\"{:016x}{}\"", TAGS[index], if is_gzip { "-gz" } else { "" });
     let is_known = request.get(header::IF_NONE_MATCH).is_some_and(|known| names(known, &tag));
-    let body = if is_gzip { asset.gzip } else { asset.bytes };
+    let body = if is_gzip { asset.gzip } else { asset.bytes.as_slice() };
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
     let headers = response.headers_mut();
     headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
@@ -86,6 +85,13 @@ fn answer(index: usize, request: &HeaderMap) -> Response {
         }
     }
     response
+}
+
+/// What the build compressed.
+fn decompressed(gzip: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(gzip).read_to_end(&mut bytes).expect("the build wrote it");
+    bytes
 }
 
 /// Whether a list of entity tags has this one. Weak tags count: the bytes of equal tags are equal here.
