@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, registry};
 
 use super::access::{Access, AccessArgs};
 use super::interrupt::INTERRUPTED;
@@ -375,13 +378,15 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
     // A caller can make h2 warn with every frame: a flood of warnings would fill a disk. `--log h2=warn` shows them.
-    let filter = EnvFilter::try_new(format!("h2=error,{}", args.log));
+    let levels = ["h2=error"].into_iter().chain(args.log.split(',').filter(|level| !level.is_empty()));
+    let filter: Result<Targets, _> = levels.collect::<Vec<_>>().join(",").parse();
     let filter = filter.map_err(|error| UsageError(format!("--log: {error}")))?;
-    let log = tracing_subscriber::fmt().with_writer(|| output::Log).with_env_filter(filter);
+    let log = fmt::layer().with_writer(|| output::Log);
     let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    let filtered = registry().with(filter);
     match args.log_format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
+        LogFormat::Text => filtered.with(log).init(),
+        LogFormat::Json => filtered.with(log.json()).init(),
     }
     log_panics();
     Ok(())
