@@ -25,6 +25,9 @@ pub enum ShapeNote {
         hidden: Vec<u32>,
         /// What hidden units do with their sum.
         activation: ActivationName,
+        /// The patterns of the tables that the first hidden layer reads; none if it reads none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tuples: Vec<TupleNote>,
     },
     /// Tables over patterns of the afterstate.
     NTuple {
@@ -75,7 +78,7 @@ impl ModelNote {
     /// A model as a file keeps it.
     pub fn of(shape: &ModelShape, parameters: Vec<f32>) -> ModelNote {
         let shape = match shape {
-            ModelShape::Mlp(Mlp { hidden, activation }) => {
+            ModelShape::Mlp(Mlp { hidden, activation, tables }) => {
                 let activation = match activation {
                     Activation::Relu => ActivationName::Relu,
                     Activation::LeakyRelu => ActivationName::LeakyRelu,
@@ -83,21 +86,10 @@ impl ModelNote {
                     Activation::Softsign => ActivationName::Softsign,
                     Activation::HardSwish => ActivationName::HardSwish,
                 };
-                ShapeNote::Mlp { hidden: hidden.clone(), activation }
+                let tuples = tables.as_ref().map(TupleNote::all_of).unwrap_or_default();
+                ShapeNote::Mlp { hidden: hidden.clone(), activation, tuples }
             }
-            ModelShape::NTuple(n_tuple) => {
-                let note = |TuplePattern { kind, positions, clip, shares }: &TuplePattern| TupleNote {
-                    kind: match kind {
-                        TupleKind::Steps => TupleName::Steps,
-                        TupleKind::Heights => TupleName::Heights,
-                        TupleKind::Cells => TupleName::Cells,
-                    },
-                    positions: positions.clone(),
-                    clip: *clip,
-                    shares: *shares,
-                };
-                ShapeNote::NTuple { tuples: n_tuple.tuples().iter().map(note).collect() }
-            }
+            ModelShape::NTuple(n_tuple) => ShapeNote::NTuple { tuples: TupleNote::all_of(n_tuple) },
         };
         ModelNote { shape, parameters }
     }
@@ -108,7 +100,7 @@ impl ModelNote {
     /// A tuple that shares the table of none before it, or tables that are too large.
     pub fn shape(&self) -> Result<ModelShape, String> {
         match &self.shape {
-            ShapeNote::Mlp { hidden, activation } => {
+            ShapeNote::Mlp { hidden, activation, tuples } => {
                 let activation = match activation {
                     ActivationName::Relu => Activation::Relu,
                     ActivationName::LeakyRelu => Activation::LeakyRelu,
@@ -116,36 +108,53 @@ impl ModelNote {
                     ActivationName::Softsign => Activation::Softsign,
                     ActivationName::HardSwish => Activation::HardSwish,
                 };
-                Ok(ModelShape::Mlp(Mlp { hidden: hidden.clone(), activation }))
+                let tables = (!tuples.is_empty()).then(|| tables(tuples)).transpose()?;
+                Ok(ModelShape::Mlp(Mlp { hidden: hidden.clone(), activation, tables }))
             }
-            ShapeNote::NTuple { tuples } => {
-                let misplaced = tuples
-                    .iter()
-                    .enumerate()
-                    .find(|(at, tuple)| tuple.shares.is_some_and(|earlier| u64::from(earlier) >= *at as u64));
-                if let Some((at, TupleNote { shares: Some(other), .. })) = misplaced {
-                    return Err(format!("tuple {at} shares the table of {other}, expected an earlier one"));
-                }
-                let pattern = |TupleNote { kind, positions, clip, shares }: &TupleNote| TuplePattern {
-                    kind: match kind {
-                        TupleName::Steps => TupleKind::Steps,
-                        TupleName::Heights => TupleKind::Heights,
-                        TupleName::Cells => TupleKind::Cells,
-                    },
-                    positions: positions.clone(),
-                    clip: *clip,
-                    shares: *shares,
-                };
-                let tuples: Vec<TuplePattern> = tuples.iter().map(pattern).collect();
-                let tables = tuples.iter().filter(|tuple| tuple.shares.is_none());
-                let entries = tables.map(TuplePattern::num_entries).fold(0, u64::saturating_add);
-                if entries > MAX_MODEL_PARAMETERS.into() {
-                    return Err(format!(
-                        "tables of {entries} entries, expected at most {MAX_MODEL_PARAMETERS}"
-                    ));
-                }
-                Ok(ModelShape::NTuple(NTuple::new(tuples)))
-            }
+            ShapeNote::NTuple { tuples } => Ok(ModelShape::NTuple(tables(tuples)?)),
         }
     }
+}
+
+impl TupleNote {
+    fn all_of(n_tuple: &NTuple) -> Vec<TupleNote> {
+        let note = |TuplePattern { kind, positions, clip, shares }: &TuplePattern| TupleNote {
+            kind: match kind {
+                TupleKind::Steps => TupleName::Steps,
+                TupleKind::Heights => TupleName::Heights,
+                TupleKind::Cells => TupleName::Cells,
+            },
+            positions: positions.clone(),
+            clip: *clip,
+            shares: *shares,
+        };
+        n_tuple.tuples().iter().map(note).collect()
+    }
+}
+
+fn tables(tuples: &[TupleNote]) -> Result<NTuple, String> {
+    let misplaced = tuples
+        .iter()
+        .enumerate()
+        .find(|(at, tuple)| tuple.shares.is_some_and(|earlier| u64::from(earlier) >= *at as u64));
+    if let Some((at, TupleNote { shares: Some(other), .. })) = misplaced {
+        return Err(format!("tuple {at} shares the table of {other}, expected an earlier one"));
+    }
+    let pattern = |TupleNote { kind, positions, clip, shares }: &TupleNote| TuplePattern {
+        kind: match kind {
+            TupleName::Steps => TupleKind::Steps,
+            TupleName::Heights => TupleKind::Heights,
+            TupleName::Cells => TupleKind::Cells,
+        },
+        positions: positions.clone(),
+        clip: *clip,
+        shares: *shares,
+    };
+    let tuples: Vec<TuplePattern> = tuples.iter().map(pattern).collect();
+    let tables = tuples.iter().filter(|tuple| tuple.shares.is_none());
+    let entries = tables.map(TuplePattern::num_entries).fold(0, u64::saturating_add);
+    if entries > MAX_MODEL_PARAMETERS.into() {
+        return Err(format!("tables of {entries} entries, expected at most {MAX_MODEL_PARAMETERS}"));
+    }
+    Ok(NTuple::new(tuples))
 }

@@ -117,7 +117,8 @@ pub const MAX_TUPLES: u32 = 256;
 /// Positions of one tuple: a window of 4 x 4 cells.
 pub const MAX_TUPLE_POSITIONS: u32 = 16;
 
-/// Parameters of one model: the tables of an n-tuple network in 4 MiB, which the cache of a core still holds in part.
+/// Parameters of one model, a network and the tables that it reads together: 4 MiB of tables, which the cache of a core still
+/// holds in part.
 pub const MAX_MODEL_PARAMETERS: u32 = 1 << 20;
 
 /// Parameters of all models of one evaluation, which keeps them until its end: 16 MiB. Those of [`DEFAULT_MAX_EVALUATIONS`]

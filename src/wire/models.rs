@@ -11,21 +11,43 @@ use super::limits::{
 };
 use super::pb;
 
-/// Reads the model of a matrix or of an agent, of which there is at most one.
+/// Reads the model of a matrix or of an agent beside this many features: a network, tables, or a network that reads tables.
 pub(super) fn decode(
     mlp: Option<&pb::Mlp>,
     n_tuple: Option<&pb::NTuple>,
+    num_features: usize,
     rules: &Rules,
 ) -> Result<Option<Arc<ModelShape>>, DecodeError> {
+    let mlp = mlp.map(decode_mlp).transpose().in_field("mlp")?;
+    let n_tuple = n_tuple.map(|n_tuple| decode_n_tuple(n_tuple, rules)).transpose().in_field("n_tuple")?;
     let shape = match (mlp, n_tuple) {
         (None, None) => return Ok(None),
-        (Some(mlp), None) => ModelShape::Mlp(decode_mlp(mlp).in_field("mlp")?),
-        (None, Some(n_tuple)) => ModelShape::NTuple(decode_n_tuple(n_tuple, rules).in_field("n_tuple")?),
-        (Some(_), Some(_)) => {
-            return Err(DecodeError::field("n_tuple", "is given beside mlp, expected one of the two"));
+        (None, Some(n_tuple)) => ModelShape::NTuple(n_tuple),
+        (Some(mlp), tables) => {
+            let mlp = Mlp { tables, ..mlp };
+            check_size(&mlp, num_features).in_field("n_tuple")?;
+            ModelShape::Mlp(mlp)
         }
     };
     Ok(Some(Arc::new(shape)))
+}
+
+/// Refuses tables of rows that have too many numbers in all. Neither their entries nor the units can be so many that their
+/// product overflows.
+fn check_size(mlp: &Mlp, num_features: usize) -> Result<(), DecodeError> {
+    let Some(tables) = &mlp.tables else { return Ok(()) };
+    let parameters = mlp.num_parameters(num_features);
+    if parameters <= MAX_MODEL_PARAMETERS as usize {
+        return Ok(());
+    }
+    let problem = format!(
+        "have tables of {} entries of {} numbers, which with the {} parameters of the network are {parameters}, expected \
+         at most {MAX_MODEL_PARAMETERS} in all",
+        tables.num_entries(),
+        mlp.entry_len(),
+        mlp.num_weights(num_features),
+    );
+    Err(DecodeError::field("tuples", problem))
 }
 
 /// A model with every field.
@@ -33,12 +55,10 @@ pub fn encode(shape: &ModelShape) -> (Option<pb::Mlp>, Option<pb::NTuple>) {
     match shape {
         ModelShape::Mlp(mlp) => {
             let activation = encode_activation(mlp.activation).into();
-            (Some(pb::Mlp { hidden: mlp.hidden.clone(), activation }), None)
+            let tables = mlp.tables.as_ref().map(encode_n_tuple);
+            (Some(pb::Mlp { hidden: mlp.hidden.clone(), activation }), tables)
         }
-        ModelShape::NTuple(n_tuple) => {
-            let tuples = n_tuple.tuples().iter().map(encode_tuple).collect();
-            (None, Some(pb::NTuple { tuples }))
-        }
+        ModelShape::NTuple(n_tuple) => (None, Some(encode_n_tuple(n_tuple))),
     }
 }
 
@@ -63,7 +83,7 @@ fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
         Ok(pb::Activation::HardSwish) => Activation::HardSwish,
         Err(_) => return Err(DecodeError::without_a_meaning("activation", message.activation)),
     };
-    Ok(Mlp { hidden: message.hidden.clone(), activation })
+    Ok(Mlp { hidden: message.hidden.clone(), activation, tables: None })
 }
 
 fn encode_activation(activation: Activation) -> pb::Activation {
@@ -150,6 +170,10 @@ fn decode_tuple(
         }
     }
     Ok(tuple)
+}
+
+fn encode_n_tuple(n_tuple: &NTuple) -> pb::NTuple {
+    pb::NTuple { tuples: n_tuple.tuples().iter().map(encode_tuple).collect() }
 }
 
 fn encode_tuple(tuple: &TuplePattern) -> pb::TuplePattern {

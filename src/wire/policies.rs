@@ -81,7 +81,7 @@ impl Policies {
         let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
         check_lookahead(matrix.lookahead, rules)?;
         let expectation = expectation::decode(matrix.expectation.as_ref(), rules, matrix.lookahead)?;
-        let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), rules)?;
+        let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), set.len(), rules)?;
         let weights = matrix.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
         let build = |weights: Vec<f64>| {
             let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, terminal)?;
@@ -188,7 +188,7 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
         match parameter {
             Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
             Parameter::Weights => echo.weights.clone_from(&parameters.weights),
-            Parameter::Mlp | Parameter::NTuple => {
+            Parameter::Mlp | Parameter::NTuple | Parameter::MlpTables => {
                 if let Some(model) = &parameters.model {
                     (echo.mlp, echo.n_tuple) = models::encode(model);
                 }
@@ -253,11 +253,12 @@ fn decode_parameters(
             (Some(set), controller.weights.to_vec(), controller.terminal)
         }
     };
+    let num_features = features.as_ref().map_or(0, FeatureSet::len);
     Ok(Parameters {
         width: rules.width,
         features,
         weights,
-        model: models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), rules)?,
+        model: models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), num_features, rules)?,
         lookahead,
         expectation,
         terminal: terminal.unwrap_or(default_terminal),
@@ -282,7 +283,8 @@ fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<
         (Parameter::Mlp, message.mlp.is_some()),
         (Parameter::NTuple, message.n_tuple.is_some()),
     ];
-    match given.into_iter().find(|(parameter, given)| *given && !taken.contains(parameter)) {
+    let taken = |name| taken.iter().any(|parameter| parameter.name() == name);
+    match given.iter().find(|(parameter, given)| *given && !taken(parameter.name())) {
         Some((parameter, _)) => {
             let problem = format!("is not a parameter of the agent {}", message.name);
             Err(DecodeError::field(parameter.name(), problem))

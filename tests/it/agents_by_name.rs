@@ -61,10 +61,18 @@ fn everybody() -> Vec<pb::Agent> {
             ..named("mlp")
         },
         pb::Agent {
-            features,
+            features: features.clone(),
             weights: [&[-0.5, 0.75, -0.25, -0.25][..], &[0.125; 27]].concat(),
             n_tuple: Some(small_table()),
             ..named("n_tuple")
+        },
+        pb::Agent {
+            features,
+            // The same, and rows of two behind 13 parameters.
+            weights: [&[-0.5, 0.75, -0.25, -0.25][..], &[0.125; 13 + 2 * 27]].concat(),
+            mlp: Some(small_network()),
+            n_tuple: Some(small_table()),
+            ..named("mlp")
         },
     ]
 }
@@ -118,9 +126,9 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
     for threads in [1, 2] {
         let (mut client, _guard) = start(threads).await;
         let answer = ask(&mut client, request(everybody())).await.unwrap();
-        // The last two have models, whose games the twin plays.
+        // The last three have models, whose games the twin plays.
         assert_eq!(answer.results[..expected.len()], expected, "{threads} threads");
-        assert_eq!((answer.results.len(), answer.summary.policies.len()), (33, 11));
+        assert_eq!((answer.results.len(), answer.summary.policies.len()), (36, 12));
     }
 }
 
@@ -147,12 +155,14 @@ async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
         assert_eq!(echo.features.is_some(), takes(Parameter::Features), "{name}");
         assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
         assert_eq!(echo.mlp.is_some(), takes(Parameter::Mlp), "{name}");
-        assert_eq!(echo.n_tuple.is_some(), takes(Parameter::NTuple), "{name}");
+        // A network can do without tables.
+        let tables = takes(Parameter::NTuple) || takes(Parameter::MlpTables) && asked.n_tuple.is_some();
+        assert_eq!(echo.n_tuple.is_some(), tables, "{name}");
     }
     assert_eq!(answer.started.agents[4].playouts, Some(20));
-    assert_eq!(answer.started.agents[11].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
+    assert_eq!(answer.started.agents[12].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
     assert_eq!(answer.started.agents[6].lookahead, Some(1));
-    assert_eq!(answer.started.agents[12].lookahead, Some(0));
+    assert_eq!(answer.started.agents[13].lookahead, Some(0));
 }
 
 #[tokio::test]
@@ -445,7 +455,7 @@ async fn what_an_agent_does_not_take_is_refused() {
             (Parameter::NTuple, pb::Agent { n_tuple: Some(small_table()), ..named(row.name) }),
         ];
         for (parameter, message) in given {
-            if !row.parameters.contains(&parameter) {
+            if row.parameters.iter().all(|taken| taken.name() != parameter.name()) {
                 let field = format!("agents[1].{}", parameter.name());
                 refused.check(agent(message), "INVALID_FIELD", &field).await;
             }

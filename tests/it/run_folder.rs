@@ -348,19 +348,28 @@ fn weights_and_curve_are_written_and_read_back() {
     assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), bcts_like(), "a refusal changes nothing");
 }
 
-/// Two tuples that share a table of nine, and a network.
-fn models() -> [ModelNote; 2] {
+/// Two tuples that share a table of nine, a network, and a network of two units that reads a table of two.
+fn models() -> [ModelNote; 3] {
     let tuple =
         |column, shares| TuplePattern { kind: TupleKind::Steps, positions: vec![column, 4], clip: 1, shares };
     let n_tuple = ModelShape::NTuple(NTuple::new(vec![tuple(0, None), tuple(3, Some(0))]));
-    let mlp = ModelShape::Mlp(Mlp { hidden: vec![1], activation: Activation::LeakyRelu });
+    let network = |hidden, tables| {
+        ModelShape::Mlp(Mlp { hidden: vec![hidden], activation: Activation::LeakyRelu, tables })
+    };
+    let cell = TuplePattern { kind: TupleKind::Cells, positions: vec![7], clip: 0, shares: None };
+    let reader = network(2, Some(NTuple::new(vec![cell])));
     let parameters = [0.1, -3e38, 1e-45, 0.0, -0.0, 16_777_217.0, 1.0 / 3.0, 5.0, 7.25];
-    [ModelNote::of(&n_tuple, parameters.to_vec()), ModelNote::of(&mlp, parameters[..5].to_vec())]
+    [
+        ModelNote::of(&n_tuple, parameters.to_vec()),
+        ModelNote::of(&network(1, None), parameters[..5].to_vec()),
+        ModelNote::of(&reader, [parameters, [0.5; 9]].concat()[..13].to_vec()),
+    ]
 }
 
 #[test]
 fn models_are_written_and_read_back_to_the_bit() {
-    for (model, numbers) in models().into_iter().zip([9, 5]) {
+    for (model, numbers) in models().into_iter().zip([9, 5, 13]) {
+        let given: Vec<f64> = model.parameters.iter().map(|&number| number.into()).collect();
         let weights = Weights { model: Some(model), ..bcts_like() };
         let read = Weights::from_json(&weights.to_json()).unwrap();
         assert_eq!(read, weights);
@@ -369,9 +378,22 @@ fn models_are_written_and_read_back_to_the_bit() {
         let row = read.row();
         assert_eq!(row[..2], weights.weights);
         let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
-        let parameters: Vec<f64> = models()[0].parameters.iter().map(|&number| number.into()).collect();
-        assert_eq!(bits(&row[2..]), bits(&parameters[..numbers]));
+        assert_eq!((bits(&row[2..]), row.len()), (bits(&given), 2 + numbers));
+        let as_it_was = ModelNote::of(&model.shape().unwrap(), model.parameters.clone());
+        assert_eq!(&as_it_was, model);
     }
+}
+
+#[test]
+fn networks_without_tables_are_written_as_they_always_were() {
+    let [_, network, reader] = models();
+    let text = Weights { model: Some(network), ..bcts_like() }.to_json();
+    assert!(text.contains("\"mlp\"") && !text.contains("tuples"), "{text}");
+    let text = Weights { model: Some(reader), ..bcts_like() }.to_json();
+    assert!(text.contains("\"tuples\""), "{text}");
+    let refused = Weights::from_json(&text.replace("\"positions\"", "\"shares\": 0, \"positions\""));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("tuple 0 shares the table of 0, expected an earlier one"), "{message}");
 }
 
 #[test]
@@ -394,7 +416,7 @@ fn weights_of_another_kind_are_refused() {
         ("\"steps\"", "\"stairs\"", "unknown variant `stairs`"),
         ("7.25", "1e39", "number out of range"),
     ] {
-        let [n_tuple, _] = models();
+        let [n_tuple, ..] = models();
         let text = Weights { model: Some(n_tuple), ..bcts_like() }.to_json();
         assert!(text.contains(from), "{text}");
         let message = Weights::from_json(&text.replacen(from, to, 1)).unwrap_err().to_string();

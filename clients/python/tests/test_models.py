@@ -17,6 +17,19 @@ TABLES = tetrion.NTuple(
     ],
     width=6,
 )
+# Whole columns and rows both ways, parts of them, and cells that are no run.
+LINES = tetrion.NTuple(
+    [
+        tetrion.TuplePattern("cells", range(42, -1, -6)),
+        tetrion.TuplePattern("cells", range(5, 48, 6), shares=0),
+        tetrion.TuplePattern("cells", range(6, 12)),
+        tetrion.TuplePattern("cells", range(17, 11, -1), shares=2),
+        tetrion.TuplePattern("cells", [10, 11, 12]),
+        tetrion.TuplePattern("cells", [0, 7, 14, 3]),
+        tetrion.TuplePattern("heights", [1, 2, 3], clip=3),
+    ],
+    width=6,
+)
 MODELS = [
     (tetrion.Mlp([7]), 1.0),
     (tetrion.Mlp([16, 9], "leaky_relu"), 1.0),
@@ -26,6 +39,10 @@ MODELS = [
     (tetrion.Mlp([9]), 1e37),  # Some outputs overflow, others do not.
     (TABLES, 1.0),
     (TABLES, 2e38),
+    (LINES, 1.0),
+    (tetrion.Mlp([16], "leaky_relu", LINES), 1.0),
+    (tetrion.Mlp([5, 3], "hard_swish", TABLES), 0.5),
+    (tetrion.Mlp([4], tables=TABLES), 5e37),
 ]
 
 
@@ -74,9 +91,14 @@ def test_numpy_makes_the_servers_choices(client, model, scale, terminal):
 
 
 def test_an_agent_plays_as_its_row(client):
-    for name, model in (("mlp", tetrion.Mlp([4, 3])), ("n_tuple", TABLES)):
+    network, tables = tetrion.Mlp([4, 3]).message(), TABLES.message()
+    for name, model, messages in (
+        ("mlp", tetrion.Mlp([4, 3]), {"mlp": network}),
+        ("n_tuple", TABLES, {"n_tuple": tables}),
+        ("mlp", tetrion.Mlp([4, 3], tables=TABLES), {"mlp": network, "n_tuple": tables}),
+    ):
         rows = rows_of(model, 1.0, 2)
-        options = {"features": {"features": FEATURES}, "weights": rows[1], name: model.message()}
+        options = {"features": {"features": FEATURES}, "weights": rows[1], **messages}
         agent = tetrion.Agent(name=name, **options)
         played = {"seeds": tetrion.SeedRange(1, 16), "rules": RULES, "max_pieces": 200}
         for expectation in (None, {"placements": 2}):
@@ -88,7 +110,7 @@ def test_an_agent_plays_as_its_row(client):
             ).lines.reshape(3, 16)
             assert both[1].tolist() == both[2].tolist() != both[0].tolist()
         (echo,) = client.evaluate(agent, **played).started.agents
-        assert getattr(echo, name) == model.message()
+        assert {field: getattr(echo, field) for field in ("mlp", "n_tuple") if echo.HasField(field)} == messages
 
 
 def test_a_network_of_zeros_plays_as_the_controller(client):
@@ -104,6 +126,7 @@ def test_parameters_are_counted():
     assert tetrion.Mlp([32]).num_parameters(9) == 353
     assert tetrion.Mlp([3, 2]).num_parameters(6) == 21 + 8 + 3
     assert TABLES.num_parameters(6) == 5**3 + 9**2 + 2**5
+    assert tetrion.Mlp([3, 2], tables=TABLES).num_parameters(6) == 21 + 8 + 3 + (5**3 + 9**2 + 2**5) * 3
 
 
 def test_what_is_no_model_is_refused(client):
@@ -112,6 +135,7 @@ def test_what_is_no_model_is_refused(client):
     for options, said in (
         ({"model": tetrion.Mlp([2])}, "model is given without weights, expected weights; an agent takes it in its message"),
         ({"weights": row, "model": [2]}, r"model is \[2\], expected an Mlp or an NTuple, such as Mlp\(\[32\]\)"),
+        ({"weights": row, "model": tetrion.Mlp([2], tables=[0])}, r"model.tables is \[0\], expected an NTuple, or None"),
         ({"weights": row, "model": tetrion.Mlp("32")}, "hidden is '32', expected the units of each hidden layer"),
         ({"weights": row, "model": tetrion.Mlp([2], "tanh")}, "activation is 'tanh'.*expected one of relu, leaky_relu"),
         ({"weights": row, "model": tetrion.NTuple([tetrion.TuplePattern("rows", [0])])}, "kind is 'rows', .*steps, heights"),
@@ -125,6 +149,10 @@ def test_what_is_no_model_is_refused(client):
             tetrion.NTuple([tetrion.TuplePattern("steps", [5], 1)]),
             r"tuples\[0\].positions\[0\]: is 5, expected 0 to 4 on 6 x 8",
         ),
+        (
+            tetrion.Mlp([256], tables=tetrion.NTuple([tetrion.TuplePattern("cells", range(12))])),
+            r"weights.n_tuple.tuples: have tables of 4096 entries of 256 numbers, .* expected at most 1048576 in all",
+        ),
     ):
         with pytest.raises(tetrion.InvalidRequest, match=said):
             client.evaluate(**played, weights=row, model=model)
@@ -135,6 +163,9 @@ def test_numpy_needs_what_the_model_sees(client):
     found = client.enumerate_placements(drawing, rules=RULES, features=FEATURES)
     with pytest.raises(tetrion.InvalidArgument, match="placements have no afterstates"):
         scores(found, rows_of(TABLES, 1.0)[0], TABLES)
+    reader = tetrion.Mlp([2], tables=TABLES)
+    with pytest.raises(tetrion.InvalidArgument, match="placements have no afterstates"):
+        scores(found, rows_of(reader, 1.0)[0], reader)
     with pytest.raises(tetrion.InvalidArgument, match=r"weights are 6 weights, expected 6 features \+ 17 parameters = 23"):
         scores(found, np.zeros(6), tetrion.Mlp([2]))
     bare = client.enumerate_placements(drawing, rules=RULES)

@@ -10,7 +10,7 @@ use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
     Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, comes_to_rest, drops,
-    every_choice_always_exists, every_placement_exists, is_locked_out, land, placements,
+    every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, Rest, ScoredPlacement, Scorer,
@@ -245,7 +245,7 @@ impl LinearAgent {
         let sum = self.sum(features.iter().copied());
         let Some(model) = self.model() else { return sum };
         let row: Vec<f32> = features.iter().map(|&value| value as f32).collect();
-        let [output] = model.outputs(&row, [seen.landing.afterstate].into_iter())[..] else {
+        let [output] = model.outputs(&row, &[seen.landing.afterstate])[..] else {
             unreachable!("an output for one landing")
         };
         sum + f64::from(output)
@@ -302,7 +302,7 @@ impl LinearAgent {
             }
         }
         if let Some(model) = self.model() {
-            let outputs = model.outputs(&rows, afterstates.into_iter());
+            let outputs = model.outputs(&rows, &afterstates);
             for (choice, output) in scores.iter_mut().zip(outputs) {
                 choice.score += f64::from(output);
             }
@@ -355,9 +355,15 @@ impl LinearAgent {
         });
         let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());
         if let Some(model) = self.model() {
-            let afterstates =
-                all.iter().map(|&(piece, placement)| land(rules, playfield, piece, placement).1.afterstate);
-            let outputs = model.outputs(&measured.features, afterstates);
+            let mut afterstates = Vec::new();
+            if model.sees_afterstates() {
+                afterstates.extend(rests.iter().map(|rest| {
+                    let mut afterstate = *playfield;
+                    lock(rules, &mut afterstate, rest.shape, rest.row, rest.column);
+                    afterstate
+                }));
+            }
+            let outputs = model.outputs(&measured.features, &afterstates);
             for (score, output) in measured.scores.iter_mut().zip(outputs) {
                 *score += f64::from(output);
             }
@@ -413,8 +419,18 @@ impl LaneWork for ModelJob<'_> {
         let num_features = extractor.num_features();
         let mut rows = PlacementRows::with_capacity(all.len() as usize, num_features);
         extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
-        let afterstates = all.iter().map(|placement| land(rules, &playfield, piece, placement).1.afterstate);
-        let outputs = model.outputs(&rows.features, afterstates);
+        let mut afterstates = Vec::new();
+        if model.sees_afterstates() {
+            afterstates.reserve(all.len() as usize);
+            // The rows know where everything comes to rest.
+            for (placement, &row) in all.iter().zip(&rows.landing_rows) {
+                let mut afterstate = playfield;
+                let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
+                lock(rules, &mut afterstate, shape, row, placement.column);
+                afterstates.push(afterstate);
+            }
+        }
+        let outputs = model.outputs(&rows.features, &afterstates);
         let first = all.nth(0).expect("a piece that can be played");
         let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {

@@ -1,10 +1,14 @@
-//! Multilayer perceptrons: a number made of features, in float32 with a stated order of operations.
+//! Multilayer perceptrons: a number made of features, in float32 with a stated order of operations. The first hidden layer may
+//! read the tables of an n-tuple network too.
 //!
 //! The message `Mlp` of the protocol defines every sum and every activation, so that a client can compute the same bits.
 //! Nothing here uses more than IEEE 754 fixes: sums, products, quotients, comparisons.
 //!
 //! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order in
 //! which one number is added up does not depend on how many there are beside it.
+
+use super::n_tuple::{LANES, NTuple};
+use crate::engine::{Column, PlayfieldOf};
 
 /// The shape of a network over some features; its parameters are elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,8 @@ pub struct Mlp {
     pub hidden: Vec<u32>,
     /// What hidden units do with their sum.
     pub activation: Activation,
+    /// Tables whose entries are rows of numbers, one for each unit of the first hidden layer, which adds them to its sum.
+    pub tables: Option<NTuple>,
 }
 
 /// What a hidden unit makes of its sum.
@@ -31,14 +37,25 @@ pub enum Activation {
     HardSwish,
 }
 
-/// Rows that go through the network side by side.
-const LANES: usize = 8;
 /// Units of a layer that are added up side by side.
 const UNITS: usize = 4;
+/// The same where tables are read, whose rows are vectors as they are.
+const TABLE_UNITS: usize = 16;
 
 impl Mlp {
-    /// How many parameters it has over this many features.
+    /// How many parameters it has over this many features: those of the network, then the tables.
     pub fn num_parameters(&self, num_features: usize) -> usize {
+        let tables = self.tables.as_ref().map_or(0, |tables| tables.num_entries() * self.entry_len());
+        self.num_weights(num_features) + tables
+    }
+
+    /// How many numbers an entry of a table has.
+    pub fn entry_len(&self) -> usize {
+        self.hidden.first().map_or(1, |&units| units as usize)
+    }
+
+    /// How many of the parameters are the network's: weights and biases.
+    pub fn num_weights(&self, num_features: usize) -> usize {
         let inputs = [num_features].into_iter().chain(self.layers());
         inputs.zip(self.layers()).map(|(inputs, units)| (inputs + 1) * units).sum()
     }
@@ -48,52 +65,67 @@ impl Mlp {
         self.hidden.iter().map(|&units| units as usize).chain([1])
     }
 
-    /// Appends the output for each row of features.
+    /// Appends the output for each row of features and the afterstate of the same number, which only tables look at.
     #[inline(always)]
-    pub(super) fn append_outputs(
+    pub(super) fn append_outputs<C: Column, const M: usize>(
         &self,
         parameters: &[f32],
         num_features: usize,
         rows: &[f32],
+        afterstates: &[PlayfieldOf<C, M>],
         out: &mut Vec<f32>,
     ) {
         // Alone, a row has no lanes beside it to fill.
         if rows.len() == num_features {
-            self.append_blocks::<1>(parameters, num_features, rows, out);
+            self.append_blocks::<C, M, 1>(parameters, num_features, rows, afterstates, out);
         } else {
-            self.append_blocks::<LANES>(parameters, num_features, rows, out);
+            self.append_blocks::<C, M, LANES>(parameters, num_features, rows, afterstates, out);
         }
     }
 
     /// The same, `N` rows at a time.
     #[inline(always)]
-    fn append_blocks<const N: usize>(
+    fn append_blocks<C: Column, const M: usize, const N: usize>(
         &self,
         parameters: &[f32],
         num_features: usize,
         rows: &[f32],
+        mut afterstates: &[PlayfieldOf<C, M>],
         out: &mut Vec<f32>,
     ) {
+        let (parameters, tables) = parameters.split_at(self.num_weights(num_features));
+        let mut entries = Vec::new();
         let widest = self.layers().fold(num_features, usize::max);
         let (mut inputs, mut sums) = (vec![[0.0; N]; widest], vec![[0.0; N]; widest]);
         for block in rows.chunks(N * num_features) {
-            for (lane, row) in block.chunks_exact(num_features).enumerate() {
-                for (input, value) in inputs.iter_mut().zip(row) {
-                    input[lane] = *value;
+            let lanes = block.len() / num_features;
+            if let Some(n_tuple) = &self.tables {
+                let (beside, behind) = afterstates.split_at(lanes);
+                n_tuple.look_up::<C, M, N>(beside, &mut entries);
+                afterstates = behind;
+            } else {
+                for (lane, row) in block.chunks_exact(num_features).enumerate() {
+                    for (input, value) in inputs.iter_mut().zip(row) {
+                        input[lane] = *value;
+                    }
                 }
             }
             let (mut num_inputs, mut rest) = (num_features, parameters);
             for (number, units) in self.layers().enumerate() {
                 let (matrix, behind) = rest.split_at(num_inputs * units);
                 let (biases, behind) = behind.split_at(units);
-                add_up(&inputs[..num_inputs], matrix, biases, &mut sums[..units]);
+                if number == 0 && self.tables.is_some() {
+                    add_up_tables(block, matrix, biases, &entries, tables, &mut sums[..units]);
+                } else {
+                    add_up(&inputs[..num_inputs], matrix, biases, &mut sums[..units]);
+                }
                 if number < self.hidden.len() {
                     self.activation.apply(sums[..units].as_flattened_mut());
                 }
                 std::mem::swap(&mut inputs, &mut sums);
                 (num_inputs, rest) = (units, behind);
             }
-            out.extend_from_slice(&inputs[0][..block.len() / num_features]);
+            out.extend_from_slice(&inputs[0][..lanes]);
         }
     }
 }
@@ -141,6 +173,66 @@ fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32
         *sum += input * weight;
     }
     sum
+}
+
+/// The sums of a first layer that reads tables: of its biases, then of input times weight, then of the entries that each lane
+/// looks up, a row of them for each tuple.
+///
+/// Here the units are side by side, as they are in an entry: each lane finds its entries elsewhere.
+#[inline(always)]
+fn add_up_tables<const N: usize>(
+    rows: &[f32],
+    matrix: &[f32],
+    biases: &[f32],
+    entries: &[[u32; N]],
+    tables: &[f32],
+    sums: &mut [[f32; N]],
+) {
+    let mut first = 0;
+    while first + TABLE_UNITS <= sums.len() {
+        add_up_some_tables::<N, TABLE_UNITS>(rows, matrix, biases, entries, tables, first, sums);
+        first += TABLE_UNITS;
+    }
+    while first + UNITS <= sums.len() {
+        add_up_some_tables::<N, UNITS>(rows, matrix, biases, entries, tables, first, sums);
+        first += UNITS;
+    }
+    while first < sums.len() {
+        add_up_some_tables::<N, 1>(rows, matrix, biases, entries, tables, first, sums);
+        first += 1;
+    }
+}
+
+/// The same for some units, whose sums stay in registers.
+#[inline(always)]
+fn add_up_some_tables<const N: usize, const U: usize>(
+    rows: &[f32],
+    matrix: &[f32],
+    biases: &[f32],
+    entries: &[[u32; N]],
+    tables: &[f32],
+    first: usize,
+    sums: &mut [[f32; N]],
+) {
+    let units = biases.len();
+    for (lane, row) in rows.chunks_exact(matrix.len() / units).enumerate() {
+        let mut some = [0.0; U];
+        some.copy_from_slice(&biases[first..first + U]);
+        for (input, weights) in row.iter().zip(matrix.chunks_exact(units)) {
+            for (sum, weight) in some.iter_mut().zip(&weights[first..first + U]) {
+                *sum += input * weight;
+            }
+        }
+        for entries in entries {
+            let at = entries[lane] as usize * units + first;
+            for (sum, number) in some.iter_mut().zip(&tables[at..at + U]) {
+                *sum += number;
+            }
+        }
+        for (sums, sum) in sums[first..first + U].iter_mut().zip(some) {
+            sums[lane] = sum;
+        }
+    }
 }
 
 impl Activation {

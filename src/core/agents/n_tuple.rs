@@ -1,17 +1,33 @@
 //! N-tuple networks: tables of numbers that are looked up by patterns of the afterstate, in float32.
 //!
 //! The messages `NTuple` and `TuplePattern` of the protocol define every digit and the order of the sum, so that a client can
-//! compute the same bits.
+//! compute the same bits. A table's entry is a number, or, where a network reads the tables, a number for each unit of its
+//! first hidden layer.
+//!
+//! Afterstates are read side by side, one lane each, tuple by tuple: what a tuple is, is asked once for all of them, and the
+//! loops over the lanes become vectors.
 
 use crate::engine::{Column, PlayfieldOf};
+
+/// Afterstates that are read side by side, and that go through a network so.
+pub(super) const LANES: usize = 8;
 
 /// The tuples of a network; the entries of their tables are elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NTuple {
     tuples: Vec<TuplePattern>,
-    /// For each tuple, where its table begins among all entries.
-    tables: Vec<usize>,
+    /// One for each tuple.
+    lookups: Vec<Lookup>,
     num_entries: usize,
+}
+
+/// What is known of a tuple before it looks anything up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lookup {
+    /// Where its table begins among all entries.
+    table: u32,
+    /// How far each position is from the one before it; 0 if that differs, or if there is one position.
+    stride: i64,
 }
 
 /// A pattern of digits, and which table it looks up.
@@ -44,17 +60,20 @@ impl NTuple {
     /// # Panics
     /// When a tuple shares the table of one that is not before it.
     pub fn new(tuples: Vec<TuplePattern>) -> NTuple {
-        let (mut tables, mut num_entries) = (Vec::with_capacity(tuples.len()), 0);
+        let (mut lookups, mut num_entries) = (Vec::<Lookup>::with_capacity(tuples.len()), 0);
         for tuple in &tuples {
-            match tuple.shares {
-                Some(earlier) => tables.push(tables[earlier as usize]),
+            let stride = tuple.stride();
+            let table = match tuple.shares {
+                Some(earlier) => lookups[earlier as usize].table,
                 None => {
-                    tables.push(num_entries);
+                    let table = num_entries as u32;
                     num_entries += tuple.num_entries() as usize;
+                    table
                 }
-            }
+            };
+            lookups.push(Lookup { table, stride });
         }
-        NTuple { tuples, tables, num_entries }
+        NTuple { tuples, lookups, num_entries }
     }
 
     /// The tuples, in order.
@@ -62,8 +81,8 @@ impl NTuple {
         &self.tuples
     }
 
-    /// How many parameters it has: the entries of all tables.
-    pub fn num_parameters(&self) -> usize {
+    /// The entries of all tables.
+    pub fn num_entries(&self) -> usize {
         self.num_entries
     }
 
@@ -72,31 +91,21 @@ impl NTuple {
         self.tuples.iter().map(|tuple| tuple.positions.len()).sum()
     }
 
-    /// Appends the parameters that an afterstate looks up, by their indices and in the order of the sum. It is given by its rows,
+    /// Appends the entries that an afterstate looks up, by their indices and in the order of the sum. It is given by its rows,
     /// the lowest first, bit c of a row being column c.
     pub fn append_entries(&self, width: u8, rows: &[u32], out: &mut Vec<u32>) {
-        let (mut heights, mut cells) = ([0; 32], Vec::new());
-        let mut seen = 0;
-        for (below, row) in rows.iter().enumerate().rev() {
-            let mut tops = row & !seen;
-            seen |= row;
-            while tops != 0 {
-                heights[tops.trailing_zeros() as usize] = below as u32 + 1;
-                tops &= tops - 1;
+        let mut seen = SideBySide::<u64, 32, 1>::empty(width);
+        for (row, &cells) in rows.iter().enumerate() {
+            let mut cells = cells;
+            while cells != 0 {
+                seen.columns[cells.trailing_zeros() as usize][0] |= 1 << row;
+                cells &= cells - 1;
             }
         }
-        if self.reads_cells() {
-            cells.extend(
-                rows.iter().flat_map(|row| (0..u32::from(width)).map(move |column| row >> column & 1)),
-            );
-        }
-        for (tuple, table) in self.tuples.iter().zip(&self.tables) {
-            out.push((table + tuple.entry(&heights, &cells)) as u32);
-        }
-    }
-
-    fn reads_cells(&self) -> bool {
-        self.tuples.iter().any(|tuple| tuple.kind == TupleKind::Cells)
+        seen.measure();
+        let mut entries = Vec::with_capacity(self.tuples.len());
+        self.append_lanes(&seen, &mut entries);
+        out.extend_from_slice(entries.as_flattened());
     }
 
     /// Appends the output for each afterstate.
@@ -104,29 +113,89 @@ impl NTuple {
     pub(super) fn append_outputs<C: Column, const N: usize>(
         &self,
         parameters: &[f32],
-        afterstates: impl Iterator<Item = PlayfieldOf<C, N>>,
+        afterstates: &[PlayfieldOf<C, N>],
         out: &mut Vec<f32>,
     ) {
-        let reads_cells = self.reads_cells();
-        let mut heights = [0; 32];
-        let mut cells = Vec::new();
-        for playfield in afterstates {
-            let columns = playfield.columns();
-            for (height, column) in heights.iter_mut().zip(columns) {
-                *height = column.top();
-            }
-            if reads_cells {
-                cells.clear();
-                for row in 0..u32::from(playfield.height()) {
-                    let row = C::from_u64(1 << row);
-                    cells.extend(columns.iter().map(|&column| u32::from(column & row != C::EMPTY)));
+        let mut entries = Vec::with_capacity(self.tuples.len());
+        for block in afterstates.chunks(LANES) {
+            self.look_up::<C, N, LANES>(block, &mut entries);
+            let mut sums = [0.0; LANES];
+            for entries in &entries {
+                for (sum, entry) in sums.iter_mut().zip(entries) {
+                    *sum += parameters[*entry as usize];
                 }
             }
-            let mut sum = 0.0;
-            for (tuple, table) in self.tuples.iter().zip(&self.tables) {
-                sum += parameters[table + tuple.entry(&heights, &cells)];
+            out.extend_from_slice(&sums[..block.len()]);
+        }
+    }
+
+    /// Looks up the entries of some afterstates, 1 to `L` of them: a row for each tuple, with a lane for each afterstate. The
+    /// lanes that are left have the entries of an empty playfield.
+    #[inline(always)]
+    pub(super) fn look_up<C: Column, const N: usize, const L: usize>(
+        &self,
+        afterstates: &[PlayfieldOf<C, N>],
+        out: &mut Vec<[u32; L]>,
+    ) {
+        let mut seen = SideBySide::<C, N, L>::empty(afterstates[0].width());
+        for (lane, playfield) in (0..L).zip(afterstates) {
+            for (column, cells) in seen.columns.iter_mut().zip(playfield.columns()) {
+                column[lane] = *cells;
             }
-            out.push(sum);
+        }
+        seen.measure();
+        out.clear();
+        self.append_lanes(&seen, out);
+    }
+
+    /// Appends the entry of each tuple among all entries, in each lane.
+    ///
+    /// A loop, because a closure could be compiled apart, for any processor.
+    #[inline(always)]
+    fn append_lanes<C: Column, const N: usize, const L: usize>(
+        &self,
+        seen: &SideBySide<C, N, L>,
+        out: &mut Vec<[u32; L]>,
+    ) {
+        for (tuple, lookup) in self.tuples.iter().zip(&self.lookups) {
+            let mut entries = tuple.entries(lookup.stride, seen);
+            for entry in &mut entries {
+                *entry += lookup.table;
+            }
+            out.push(entries);
+        }
+    }
+}
+
+/// Afterstates side by side, one lane each.
+struct SideBySide<C, const N: usize, const L: usize> {
+    width: u8,
+    columns: [[C; L]; N],
+    heights: [[u32; L]; N],
+}
+
+impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
+    /// Empty playfields.
+    #[inline(always)]
+    fn empty(width: u8) -> Self {
+        SideBySide { width, columns: [[C::EMPTY; L]; N], heights: [[0; L]; N] }
+    }
+
+    /// Sets the heights to those of the columns.
+    #[inline(always)]
+    fn measure(&mut self) {
+        for (heights, columns) in self.heights.iter_mut().zip(&self.columns).take(self.width.into()) {
+            for (height, cells) in heights.iter_mut().zip(columns) {
+                *height = cells.top();
+            }
+        }
+    }
+
+    /// Writes a cell as the next digit of a number, in each lane.
+    #[inline(always)]
+    fn append_cell(&self, column: u32, row: u32, numbers: &mut [u32; L]) {
+        for (number, cells) in numbers.iter_mut().zip(&self.columns[column as usize]) {
+            *number = *number << 1 | (*cells >> row).to_u64() as u32 & 1;
         }
     }
 }
@@ -153,31 +222,80 @@ impl TuplePattern {
         }
     }
 
-    /// The index of its entry on a playfield with these heights and these cells, row by row.
+    /// How far each position is from the one before it; 0 if that differs, or if there is one position.
+    fn stride(&self) -> i64 {
+        let strides = self.positions.windows(2).map(|pair| i64::from(pair[1]) - i64::from(pair[0]));
+        let first = strides.clone().next().unwrap_or(0);
+        if strides.clone().all(|stride| stride == first) { first } else { 0 }
+    }
+
+    /// The index of its entry in its table, in each lane.
     #[inline(always)]
-    fn entry(&self, heights: &[u32; 32], cells: &[u32]) -> usize {
-        let (base, clip) = (self.base() as usize, self.clip);
-        let mut entry = 0;
+    fn entries<C: Column, const N: usize, const L: usize>(
+        &self,
+        stride: i64,
+        seen: &SideBySide<C, N, L>,
+    ) -> [u32; L] {
+        let (base, clip, heights) = (self.base() as u32, self.clip, &seen.heights);
+        let mut entries = [0; L];
         match self.kind {
             TupleKind::Steps => {
                 for &column in &self.positions {
-                    let (here, next) = (heights[column as usize], heights[column as usize + 1]);
-                    // From 0 to 2 * clip, and never below 0 on the way there.
-                    let digit = (next + clip).saturating_sub(here).min(2 * clip);
-                    entry = entry * base + digit as usize;
+                    let (here, next) = (&heights[column as usize], &heights[column as usize + 1]);
+                    for (entry, (here, next)) in entries.iter_mut().zip(here.iter().zip(next)) {
+                        // From 0 to 2 * clip, and never below 0 on the way there.
+                        let digit = (next + clip).saturating_sub(*here).min(2 * clip);
+                        *entry = *entry * base + digit;
+                    }
                 }
             }
             TupleKind::Heights => {
                 for &column in &self.positions {
-                    entry = entry * base + heights[column as usize].min(clip) as usize;
+                    for (entry, height) in entries.iter_mut().zip(&heights[column as usize]) {
+                        *entry = *entry * base + (*height).min(clip);
+                    }
                 }
             }
-            TupleKind::Cells => {
-                for &cell in &self.positions {
-                    entry = entry * base + cells[cell as usize] as usize;
+            TupleKind::Cells => self.append_cells(stride, seen, &mut entries),
+        }
+        entries
+    }
+
+    /// Writes the cells at its positions as the digits of numbers that are 0.
+    ///
+    /// Runs of cells are frequent, and to divide for each position takes longer than all else.
+    #[inline(always)]
+    fn append_cells<C: Column, const N: usize, const L: usize>(
+        &self,
+        stride: i64,
+        seen: &SideBySide<C, N, L>,
+        numbers: &mut [u32; L],
+    ) {
+        let (width, count) = (u32::from(seen.width), self.positions.len() as u32);
+        let (first, last) = (self.positions[0], self.positions[self.positions.len() - 1]);
+        let (row, column) = (first / width, first % width);
+        if stride.unsigned_abs() == u64::from(width) {
+            // Up or down a column, whose cells are a number already: the lowest is its last digit.
+            let lowest = if stride < 0 { last / width } else { row };
+            let mask = C::below(count);
+            for (number, cells) in numbers.iter_mut().zip(&seen.columns[column as usize]) {
+                *number = (*cells >> lowest & mask).to_u64() as u32;
+                if stride > 0 {
+                    *number = number.reverse_bits() >> (u32::BITS - count);
                 }
+            }
+        } else if stride == 1 && last / width == row {
+            for column in column..column + count {
+                seen.append_cell(column, row, numbers);
+            }
+        } else if stride == -1 && last / width == row {
+            for column in (last % width..=column).rev() {
+                seen.append_cell(column, row, numbers);
+            }
+        } else {
+            for position in &self.positions {
+                seen.append_cell(position % width, position / width, numbers);
             }
         }
-        entry
     }
 }

@@ -73,6 +73,8 @@ pub enum Parameter {
     Mlp,
     /// Tables over patterns of the afterstate.
     NTuple,
+    /// The same for a network, which can do without.
+    MlpTables,
     /// How many next pieces are taken into account.
     Lookahead,
     /// How the next pieces are weighed.
@@ -92,7 +94,7 @@ pub struct Parameters {
     pub features: Option<FeatureSet>,
     /// [`Parameter::Weights`].
     pub weights: Vec<f64>,
-    /// [`Parameter::Mlp`] or [`Parameter::NTuple`], if there is a model.
+    /// [`Parameter::Mlp`] with its [`Parameter::MlpTables`], or [`Parameter::NTuple`], if there is a model.
     pub model: Option<Arc<ModelShape>>,
     /// [`Parameter::Lookahead`].
     pub lookahead: u32,
@@ -155,17 +157,21 @@ const EXPECTATION: AgentRow = AgentRow {
 const MLP: AgentRow = AgentRow {
     name: "mlp",
     description: "The placement with the largest sum of weight times feature, plus the output of a multilayer \
-                  perceptron over the features.",
+                  perceptron over the features, which may look up tables by patterns of the afterstate too.",
     source: "Bertsekas and Tsitsiklis 1996; what the server computes, and in which order, is this project's",
     parameters: &[
         Parameter::Features,
         Parameter::Weights,
         Parameter::Mlp,
+        Parameter::MlpTables,
         Parameter::Lookahead,
         Parameter::Expectation,
         Parameter::Terminal,
     ],
-    build: |given| with_model(given, Parameter::Mlp),
+    build: |given| match given.model.as_deref() {
+        Some(ModelShape::Mlp(_)) => (LINEAR.build)(given),
+        _ => Err(AgentError::Missing(Parameter::Mlp)),
+    },
 };
 
 /// A weight vector and tables over afterstates.
@@ -182,16 +188,11 @@ const N_TUPLE: AgentRow = AgentRow {
         Parameter::Expectation,
         Parameter::Terminal,
     ],
-    build: |given| with_model(given, Parameter::NTuple),
+    build: |given| match given.model.as_deref() {
+        Some(ModelShape::NTuple(_)) => (LINEAR.build)(given),
+        _ => Err(AgentError::Missing(Parameter::NTuple)),
+    },
 };
-
-/// An agent that cannot do without its model.
-fn with_model(given: Parameters, model: Parameter) -> Result<Agent, AgentError> {
-    if given.model.is_none() {
-        return Err(AgentError::Missing(model));
-    }
-    (LINEAR.build)(given)
-}
 
 /// Every agent; the linear controllers with a name are in a table of their own.
 pub static AGENTS: &[AgentRow] = &[
@@ -264,7 +265,7 @@ impl Parameter {
             Parameter::Features => "features",
             Parameter::Weights => "weights",
             Parameter::Mlp => "mlp",
-            Parameter::NTuple => "n_tuple",
+            Parameter::NTuple | Parameter::MlpTables => "n_tuple",
             Parameter::Lookahead => "lookahead",
             Parameter::Expectation => "expectation",
             Parameter::Terminal => "terminal",
@@ -279,6 +280,9 @@ impl Parameter {
             Parameter::Weights => "A signed weight for each feature, then the parameters of the model.",
             Parameter::Mlp => "The shape of a network over the features.",
             Parameter::NTuple => "Tuples, each a pattern of the afterstate with a table.",
+            Parameter::MlpTables => {
+                "For mlp: tuples whose entries are rows of numbers, which the first hidden layer adds to its sums."
+            }
             Parameter::Lookahead => {
                 "How many of the next pieces are taken into account, as far as the rules show them."
             }
@@ -295,8 +299,8 @@ impl Parameter {
         match self {
             Parameter::Features | Parameter::Weights | Parameter::Mlp | Parameter::NTuple => String::new(),
             Parameter::Lookahead => "0".to_owned(),
-            // A message; its fields have the defaults.
-            Parameter::Expectation => "none".to_owned(),
+            // Messages; their fields have the defaults.
+            Parameter::Expectation | Parameter::MlpTables => "none".to_owned(),
             Parameter::Terminal => "TERMINAL_SCORE_AVOID".to_owned(),
             Parameter::Playouts => MonteCarlo::DEFAULT_PLAYOUTS.to_string(),
         }

@@ -58,7 +58,8 @@ pub const NETWORK_UNITS: u32 = 32;
 /// The weights of `dt-10`, and beside them a network of [`NETWORK_UNITS`] whose outputs are small.
 pub fn network(kernel: Kernel) -> Play {
     let dt_10 = case("dt-10", 10, 10).named();
-    let shape = ModelShape::Mlp(Mlp { hidden: vec![NETWORK_UNITS], activation: Activation::Relu });
+    let mlp = Mlp { hidden: vec![NETWORK_UNITS], activation: Activation::Relu, tables: None };
+    let shape = ModelShape::Mlp(mlp);
     let set = dt_10.features(10).expect("a set of the table");
     let parameters = (0..shape.num_parameters(set.len())).map(|n| (n % 101) as f64 / 1e4);
     let weights = dt_10.weights.iter().copied().chain(parameters).collect();

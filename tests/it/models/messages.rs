@@ -10,7 +10,7 @@ use tetrion::wire::pb;
 use tetrion::wire::pb::TupleKind::{Cells, Heights, Steps};
 use tetrion::wire::tensor;
 
-use super::{Case, FEATURES, counts, mlp, request, shape, tuples};
+use super::{Case, FEATURES, both, counts, mlp, request, shape, tuples};
 use crate::evaluation::{Client, ask, listen_with, start};
 
 /// A small network and some tables, as agents that play.
@@ -18,6 +18,11 @@ fn small(size: (u8, u8)) -> [Case; 2] {
     let (width, height) = (size.0.into(), size.1.into());
     let network = Case::new(&FEATURES, mlp(&[3, 2], "relu"), 1.0, 4);
     [network, Case::new(&FEATURES, tuples(width, height), 1.0, 5)]
+}
+
+/// A small network that reads tables, as an agent that plays.
+fn reader(size: (u8, u8)) -> Case {
+    Case::new(&FEATURES, both(&[3, 2], "relu", tuples(size.0.into(), size.1.into())), 1.0, 7)
 }
 
 #[tokio::test]
@@ -38,6 +43,17 @@ async fn started_repeats_models_with_every_field() {
     assert_eq!(started.features.as_ref().unwrap().names, FEATURES);
     let answer = ask(&mut client, asked(tables.matrix(&[tables.row()]))).await.unwrap();
     assert_eq!((answer.started.mlp, answer.started.n_tuple), (None, tables.message().n_tuple));
+    let reader = reader((6, 6));
+    let matrix = reader.matrix(&[reader.row()]);
+    let asked = request((6, 6), Some(matrix), vec![reader.message()], &[1], 5);
+    let answer = ask(&mut client, asked).await.unwrap();
+    let agent = &answer.started.agents[0];
+    for (network, tuples) in
+        [(agent.mlp.clone(), agent.n_tuple.clone()), (answer.started.mlp, answer.started.n_tuple)]
+    {
+        assert_eq!((network, tuples), (reader.message().mlp, reader.message().n_tuple));
+    }
+    assert_eq!((agent.name.as_str(), &agent.weights), ("mlp", &reader.row()));
 }
 
 #[tokio::test]
@@ -73,7 +89,7 @@ async fn our_own_client_sends_them_too() {
     let (address, _guard) = listen_with(ServerConfig::default()).await;
     let ours = tetrion::client::Client::connect(&[address.to_string()], ConnectOptions::default()).await;
     let (ours, (mut plain, _other_guard)) = (ours.unwrap(), start(1).await);
-    for case in small((6, 6)) {
+    for case in small((6, 6)).into_iter().chain([reader((6, 6))]) {
         let asked = request((6, 6), Some(case.matrix(&[case.row()])), Vec::new(), &[1, 2, 3], 50);
         let expected = counts(&ask(&mut plain, asked).await.unwrap(), 0);
         let request = EvaluationRequest {
@@ -133,7 +149,11 @@ async fn what_is_no_model_is_refused() {
         let matrix = pb::WeightMatrix { weights: Some(tensor), ..network.matrix(&row) };
         request((6, 7), Some(matrix), Vec::new(), &[1], 1)
     };
-    let both = pb::WeightMatrix { n_tuple: tables.message().n_tuple, ..network.matrix(&[network.row()]) };
+    let tables_too = |matrix| pb::WeightMatrix { n_tuple: tables.message().n_tuple, ..matrix };
+    let both = |row: Vec<f64>| request((6, 7), Some(tables_too(network.matrix(&[row]))), Vec::new(), &[1], 1);
+    let reader = reader((6, 7));
+    let mut no_number = reader.row();
+    *no_number.last_mut().unwrap() = f64::INFINITY;
     let mut infinite = network.row();
     infinite[8] = 1e39;
     let mut large = network.row();
@@ -182,9 +202,26 @@ async fn what_is_no_model_is_refused() {
             matrix(tensor::encode(vec![1, 38], &[f32::NAN; 38])),
             "weights.weights: row 0: weight 0 is NaN, expected a finite number of at most 1e300 in size",
         ),
+        (both(network.row()), "weights.weights: has 38 columns, expected 6 features + 884 parameters = 890"),
+        (both(reader.row()), ""),
+        (with(reader.message()), ""),
+        (with(pb::Agent { mlp: None, ..reader.message() }), "agents[0].mlp: is required"),
         (
-            request((6, 7), Some(both), Vec::new(), &[1], 1),
-            "weights.n_tuple: is given beside mlp, expected one of the two",
+            with(pb::Agent { n_tuple: None, ..reader.message() }),
+            "agents[0].weights: 890 weights were given, expected 6 features + 32 parameters = 38",
+        ),
+        (
+            with(pb::Agent { n_tuple: Some(pb::NTuple::default()), ..reader.message() }),
+            "agents[0].n_tuple.tuples: has 0 tuples, expected 1 to 256",
+        ),
+        (
+            with(pb::Agent { weights: no_number, ..reader.message() }),
+            "agents[0].weights: weight 889, a parameter of the model, is inf, expected a finite number of at most \
+             3.4028235e38 in size",
+        ),
+        (
+            named("linear", pb::Agent { mlp: None, ..reader.message() }),
+            "agents[0].n_tuple: is not a parameter of the agent linear",
         ),
         (tupled(Vec::new()), "agents[0].n_tuple.tuples: has 0 tuples, expected 1 to 256"),
         (steps(&[]), "agents[0].n_tuple.tuples[0].positions: has 0 positions, expected 1 to 16"),
@@ -278,6 +315,18 @@ async fn a_model_is_as_large_as_its_limits() {
         let tuples: Vec<_> = large_ones.chain((0..more).map(|n| cells(n % 100, 1))).collect();
         sent(rows, 4 + (large << 16) + 2 * more, None, Some(pb::NTuple { tuples }))
     };
+    // Rows of 31 numbers, beside (4 + 1) * 31 + 31 + 1 = 187 parameters of the network. 31 * 33,819 + 187 is 2^20.
+    let of_clip_2 = |kind: pb::TupleKind, positions: &[u32]| pb::TuplePattern {
+        kind: kind.into(),
+        positions: positions.to_vec(),
+        clip: 2,
+        shares: None,
+    };
+    let rows_of_31 = |last: pb::TuplePattern, entries: u32| {
+        let tuples = vec![cells(0, 15), cells(0, 10), of_clip_2(Steps, &[0, 1]), last];
+        let network = pb::Mlp { hidden: vec![31], activation: 0 };
+        sent(1, 4 + 187 + 31 * entries, Some(network), Some(pb::NTuple { tuples }))
+    };
     let (most, in_all) = (MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS);
     assert_eq!((most, MAX_TUPLE_POSITIONS, in_all), (16 << 16, 16, 4 * most));
     // 3 * 10 placements by 198,913 parameters in units of 2048, and 4: 2,917, seven times for each placement looked at.
@@ -306,6 +355,23 @@ async fn a_model_is_as_large_as_its_limits() {
             "weights.n_tuple.tuples: have tables of 1048578 entries up to tuples[16], expected at most 1048576 in all",
         ),
         (tables(4, 16, 0), ""),
+        // 2^15 + 2^10 + 5^2 entries, and two or three more.
+        (rows_of_31(cells(7, 1), 33_819), ""),
+        (
+            rows_of_31(of_clip_2(Heights, &[7]), 33_820),
+            "weights.n_tuple.tuples: have tables of 33820 entries of 31 numbers, which with the 187 parameters of \
+             the network are 1048607, expected at most 1048576 in all",
+        ),
+        (
+            // As many entries as tables may have alone, times as many units as there may be.
+            {
+                let tuples = (0..16).map(|n| cells(n, MAX_TUPLE_POSITIONS)).collect();
+                let network = pb::Mlp { hidden: vec![MAX_HIDDEN_UNITS], activation: 0 };
+                sent(1, 4, Some(network), Some(pb::NTuple { tuples }))
+            },
+            "weights.n_tuple.tuples: have tables of 1048576 entries of 256 numbers, which with the 1537 parameters of \
+             the network are 268436993, expected at most 1048576 in all",
+        ),
         (
             tables(5, 16, 0),
             "weights.weights: brings the request to 5242880 parameters of models, expected at most 4194304",

@@ -38,7 +38,13 @@ fn weights(count: usize, seed: u64) -> Vec<f64> {
 }
 
 fn mlp(hidden: &[usize], activation: &'static str) -> TwinModel {
-    TwinModel::Mlp(hidden.to_vec(), activation)
+    TwinModel::Mlp(hidden.to_vec(), activation, Vec::new())
+}
+
+/// A network whose first hidden layer reads the tables of a model.
+fn both(hidden: &[usize], activation: &'static str, tables: TwinModel) -> TwinModel {
+    let TwinModel::NTuple(tuples) = tables else { panic!("tables alone") };
+    TwinModel::Mlp(hidden.to_vec(), activation, tuples)
 }
 
 fn tuple(kind: &'static str, positions: &[usize], clip: i64) -> TwinTuple {
@@ -60,9 +66,90 @@ fn tuples(width: usize, height: usize) -> TwinModel {
     ])
 }
 
+/// Runs of cells along rows and columns, both ways, whole and in part, and cells that are no run.
+fn lines(width: usize, height: usize) -> TwinModel {
+    let shares = |tuple: TwinTuple, shares| TwinTuple { shares: Some(shares), ..tuple };
+    let cells = |first: usize, stride: isize, count: usize| {
+        let positions: Vec<usize> =
+            (0..count).map(|n| (first as isize + n as isize * stride) as usize).collect();
+        tuple("cells", &positions, 0)
+    };
+    let (tall, wide, up) = (height.min(12), width.min(12), width as isize);
+    let top = width * (tall - 1);
+    TwinModel::NTuple(vec![
+        cells(top, -up, tall),
+        shares(cells(top + width - 1, -up, tall), 0),
+        shares(cells(1, up, tall), 0),
+        cells(width, 1, wide),
+        shares(cells(2 * width + wide - 1, -1, wide), 3),
+        // The upper part of a column, some of a row, and what crosses from one row into the next.
+        cells(width * (height - 3) + 2, up, 3),
+        cells(width * (height - 1) + 1, 1, 3),
+        cells(width - 2, 1, 4),
+        cells(2 * width + 1, -1, 4),
+        // As evenly spread, but askew; two cells, and one.
+        cells(0, up + 1, 4),
+        cells(3, up - 1, 3),
+        cells(5, 2, 2),
+        cells(width * height - 1, 1, 1),
+        tuple("cells", &[2, 0, 3, 1, width + 1], 0),
+    ])
+}
+
+/// Tuples drawn at random: of every kind and length, cells now and then as runs, some with the tables of others.
+fn drawn_tuples(width: usize, height: usize, seed: u64) -> TwinModel {
+    let mut draws = (0..).map(|n| word(seed, 79, n));
+    let mut draw = move |below: usize| (draws.next().unwrap() % below as u64) as usize;
+    let mut tuples: Vec<TwinTuple> = Vec::new();
+    for number in 0..1 + draw(12) {
+        let kind = ["steps", "heights", "cells", "cells"][draw(4)];
+        let places = match kind {
+            "steps" => width - 1,
+            "heights" => width,
+            _ => width * height,
+        };
+        let clip = if kind == "cells" { 0 } else { 1 + draw(3) as i64 };
+        let most = if kind == "cells" { 10 } else { 4 };
+        // Stops at the edge, or where the next one was there before.
+        let (first, stride) = (draw(places), [1, width, places - 1, places - width.min(places - 1)][draw(4)]);
+        let (count, scattered) = (1 + draw(most), draw(2) == 0);
+        let mut positions = vec![first];
+        for n in 1..count {
+            let next = if scattered { draw(places) } else { (first + n * stride) % places };
+            if !positions.contains(&next) {
+                positions.push(next);
+            }
+        }
+        let mut drawn = tuple(kind, &positions, clip);
+        let like = |other: &TwinTuple| {
+            other.shares.is_none()
+                && (other.kind, other.clip, other.positions.len()) == (kind, clip, positions.len())
+        };
+        if draw(2) == 0 && number > 0 {
+            drawn.shares = tuples.iter().position(like);
+        }
+        tuples.push(drawn);
+    }
+    TwinModel::NTuple(tuples)
+}
+
+fn n_tuple(tuples: &[TwinTuple]) -> NTuple {
+    let pattern = |tuple: &TwinTuple| TuplePattern {
+        kind: match tuple.kind {
+            "steps" => TupleKind::Steps,
+            "heights" => TupleKind::Heights,
+            _ => TupleKind::Cells,
+        },
+        positions: tuple.positions.iter().map(|&position| position as u32).collect(),
+        clip: tuple.clip as u32,
+        shares: tuple.shares.map(|earlier| earlier as u32),
+    };
+    NTuple::new(tuples.iter().map(pattern).collect())
+}
+
 fn shape(model: &TwinModel) -> ModelShape {
     match model {
-        TwinModel::Mlp(hidden, activation) => {
+        TwinModel::Mlp(hidden, activation, tuples) => {
             let activation = match *activation {
                 "relu" => Activation::Relu,
                 "leaky_relu" => Activation::LeakyRelu,
@@ -70,25 +157,16 @@ fn shape(model: &TwinModel) -> ModelShape {
                 "softsign" => Activation::Softsign,
                 _ => Activation::HardSwish,
             };
-            ModelShape::Mlp(Mlp { hidden: hidden.iter().map(|&units| units as u32).collect(), activation })
+            let tables = (!tuples.is_empty()).then(|| n_tuple(tuples));
+            let hidden = hidden.iter().map(|&units| units as u32).collect();
+            ModelShape::Mlp(Mlp { hidden, activation, tables })
         }
-        TwinModel::NTuple(tuples) => {
-            let pattern = |tuple: &TwinTuple| TuplePattern {
-                kind: match tuple.kind {
-                    "steps" => TupleKind::Steps,
-                    "heights" => TupleKind::Heights,
-                    _ => TupleKind::Cells,
-                },
-                positions: tuple.positions.iter().map(|&position| position as u32).collect(),
-                clip: tuple.clip as u32,
-                shares: tuple.shares.map(|earlier| earlier as u32),
-            };
-            ModelShape::NTuple(NTuple::new(tuples.iter().map(pattern).collect()))
-        }
+        TwinModel::NTuple(tuples) => ModelShape::NTuple(n_tuple(tuples)),
     }
 }
 
-/// Networks of every depth, width and activation, and tables, with parameters of several sizes: those of 1e37 overflow.
+/// Networks of every depth, width and activation, tables, and networks that read tables, with parameters of several sizes:
+/// those of 1e37 overflow.
 fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
     vec![
         (mlp(&[1], "relu"), 1.0),
@@ -101,6 +179,12 @@ fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
         (mlp(&[2, 3], "hard_swish"), 1e19),
         (tuples(width, height), 1.0),
         (tuples(width, height), 2e38),
+        (lines(width, height), 1.0),
+        (both(&[16], "leaky_relu", lines(width, height)), 1.0),
+        (both(&[1], "relu", tuples(width, height)), 1.0),
+        (both(&[23, 4, 3], "softsign", tuples(width, height)), 0.5),
+        (both(&[6, 8], "hard_swish", lines(width, height)), 0.25),
+        (both(&[5], "relu", tuples(width, height)), 5e37),
     ]
 }
 
@@ -244,12 +328,45 @@ fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
 }
 
 #[test]
+fn so_are_those_of_networks_and_tables_drawn_at_random() {
+    for seed in 0..150 {
+        let draw = |n, below: u64| word(seed, 80, n) % below;
+        let (width, height) = (4 + draw(0, 13) as u8, 5 + draw(1, 20) as u8);
+        let tables = drawn_tuples(width.into(), height.into(), seed);
+        let hidden: Vec<usize> = (0..1 + draw(2, 3)).map(|layer| 1 + draw(3 + layer, 40) as usize).collect();
+        let activation = ["relu", "leaky_relu", "hard_tanh", "softsign", "hard_swish"][draw(9, 5) as usize];
+        let model = if seed % 4 == 0 { tables } else { both(&hidden, activation, tables) };
+        let case = Case::new(&FEATURES, model, 1.0, seed);
+        let (agent, rules) = (case.agent(width, TerminalPolicy::Score), Rules::simplified(width, height));
+        let plain = case.plain(TerminalPolicy::Score, Expectation::default());
+        for n in 0..3 {
+            let cells = random_playfield(width.into(), height.into(), word(seed, 1, n));
+            let playfield = Playfield::from_drawing(width, height, &cells.to_string()).unwrap();
+            let letter = twin::uniform_tetromino(seed, n);
+            let piece = Tetromino::from_letter(letter).unwrap();
+            let expected = greedy(&plain, &cells, letter);
+            let expected = (placement(expected.0), expected.1.to_bits());
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let choice = agent.choose(kernel, &rules, &playfield, piece);
+                let got = (choice.placement, choice.score.to_bits());
+                assert_eq!(got, expected, "seed {seed}, {kernel:?}, {:?}, {letter} on\n{cells}", case.model);
+            }
+            let all = twin::placements(&cells, letter);
+            let scores = all.iter().map(|placement| plain.score(&cells, &twin::land(&cells, placement)));
+            let ours = agent.scores(&rules, &playfield, piece);
+            let ours: Vec<u64> = ours.iter().map(|choice| choice.score.to_bits()).collect();
+            assert_eq!(ours, scores.map(f64::to_bits).collect::<Vec<_>>(), "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn the_entries_of_an_afterstate_add_up_to_its_output() {
     for (n, (width, height)) in [(4, 4), (10, 20), (17, 9), (32, 40)].into_iter().enumerate() {
-        let twin = tuples(width, height);
-        let ModelShape::NTuple(n_tuple) = shape(&twin) else { unreachable!() };
-        let parameters = numbers(n_tuple.num_parameters(), 5, 1.0);
         for seed in 0..200 {
+            let twin = [tuples, lines][seed as usize % 2](width, height);
+            let ModelShape::NTuple(n_tuple) = shape(&twin) else { unreachable!() };
+            let parameters = numbers(n_tuple.num_entries(), 5, 1.0);
             let playfield = random_playfield(width, height, 1000 * n as u64 + seed);
             let rows: Vec<u32> = (0..height)
                 .map(|row| (0..width).map(|column| u32::from(playfield.is_full(row, column)) << column).sum())
@@ -403,7 +520,8 @@ async fn so_are_those_that_weigh_the_next_piece() {
 async fn so_are_those_that_look_ahead() {
     let (mut client, _guard) = start(1).await;
     let (size, seeds) = ((7, 9), [8, 9]);
-    for (number, model) in [mlp(&[6, 5], "softsign"), tuples(7, 9)].into_iter().enumerate() {
+    let both = both(&[9, 5], "relu", lines(7, 9));
+    for (number, model) in [mlp(&[6, 5], "softsign"), tuples(7, 9), both].into_iter().enumerate() {
         let case = Case::new(&FEATURES, model, 1.0, number as u64);
         let mut matrix = case.matrix(&[case.row()]);
         matrix.lookahead = 1;
@@ -443,6 +561,7 @@ async fn a_model_of_zeros_changes_nothing() {
     for (model, height, max_pieces, expectation) in [
         (mlp(&[32], "relu"), 10, 4_000, None),
         (tuples(10, 10), 10, 4_000, None),
+        (both(&[16], "leaky_relu", lines(10, 10)), 10, 4_000, None),
         (mlp(&[5, 5], "hard_swish"), 6, 300, Some(pb::Expectation::default())),
         (tuples(10, 6), 6, 300, Some(pb::Expectation::default())),
     ] {
@@ -465,7 +584,11 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
     let rules = Rules::simplified(10, 10);
     let bounds = |pieces| Bounds::of_game(pieces, u64::MAX);
     let begin = || Episode::new(&rules, Dealer::seeded(rules.randomizer, 7), AgentRng::new(7));
-    for (model, scale) in [(mlp(&[20, 4], "hard_tanh"), 0.25), (tuples(10, 10), 1.0)] {
+    for (model, scale) in [
+        (mlp(&[20, 4], "hard_tanh"), 0.25),
+        (tuples(10, 10), 1.0),
+        (both(&[16], "leaky_relu", lines(10, 10)), 0.25),
+    ] {
         let case = Case::new(&FEATURES, model, scale, 1);
         for expectation in [None, Some(Expectation { placements: 4, ..Expectation::default() })] {
             let agent = Agent::linear(case.agent(10, TerminalPolicy::Avoid), 0, expectation);

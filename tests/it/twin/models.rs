@@ -5,8 +5,8 @@ use super::playfield::TwinPlayfield;
 /// A model without its parameters.
 #[derive(Clone, Debug)]
 pub enum TwinModel {
-    /// Units of each hidden layer, and what they do with their sum.
-    Mlp(Vec<usize>, &'static str),
+    /// Units of each hidden layer, what they do with their sum, and the patterns that the first of them reads, if any.
+    Mlp(Vec<usize>, &'static str, Vec<TwinTuple>),
     /// Patterns of the afterstate.
     NTuple(Vec<TwinTuple>),
 }
@@ -28,34 +28,34 @@ impl TwinModel {
     /// How many parameters it has beside some features.
     pub fn num_parameters(&self, num_features: usize) -> usize {
         match self {
-            TwinModel::Mlp(hidden, _) => {
+            TwinModel::Mlp(hidden, _, tuples) => {
                 let (mut inputs, mut total) = (num_features, 0);
                 for units in hidden.iter().chain(&[1]) {
                     total += inputs * units + units;
                     inputs = *units;
                 }
-                total
+                total + num_entries(tuples) * hidden[0]
             }
-            TwinModel::NTuple(tuples) => {
-                tuples.iter().filter(|tuple| tuple.shares.is_none()).map(TwinTuple::num_entries).sum()
-            }
+            TwinModel::NTuple(tuples) => num_entries(tuples),
         }
     }
 
     /// What it adds to the score of a landing.
     pub fn output(&self, parameters: &[f32], features: &[f64], afterstate: &TwinPlayfield) -> f32 {
         let output = match self {
-            TwinModel::Mlp(hidden, activation) => network(hidden, activation, parameters, features),
+            TwinModel::Mlp(hidden, activation, tuples) => {
+                let entries = entries(tuples, afterstate);
+                let tables = parameters.len() - num_entries(tuples) * hidden[0];
+                let (weights, tables) = parameters.split_at(tables);
+                let added = |unit: usize| -> Vec<f32> {
+                    entries.iter().map(|entry| tables[entry * hidden[0] + unit]).collect()
+                };
+                network(hidden, activation, weights, features, added)
+            }
             TwinModel::NTuple(tuples) => {
                 let mut sum = 0.0;
-                for tuple in tuples {
-                    let owner = tuple.shares.unwrap_or_else(|| {
-                        tuples.iter().position(|other| std::ptr::eq(other, tuple)).unwrap()
-                    });
-                    let before = &tuples[..owner];
-                    let own = before.iter().filter(|tuple| tuple.shares.is_none());
-                    let table: usize = own.map(TwinTuple::num_entries).sum();
-                    sum += parameters[table + tuple.entry(afterstate)];
+                for entry in entries(tuples, afterstate) {
+                    sum += parameters[entry];
                 }
                 sum
             }
@@ -64,7 +64,27 @@ impl TwinModel {
     }
 }
 
-fn network(hidden: &[usize], activation: &str, parameters: &[f32], features: &[f64]) -> f32 {
+/// The entries of all tables of their own.
+fn num_entries(tuples: &[TwinTuple]) -> usize {
+    tuples.iter().filter(|tuple| tuple.shares.is_none()).map(TwinTuple::num_entries).sum()
+}
+
+/// What each tuple looks up, among the entries of all tables.
+fn entries(tuples: &[TwinTuple], afterstate: &TwinPlayfield) -> Vec<usize> {
+    let look_up = |(number, tuple): (usize, &TwinTuple)| {
+        let owner = tuple.shares.unwrap_or(number);
+        num_entries(&tuples[..owner]) + tuple.entry(afterstate)
+    };
+    tuples.iter().enumerate().map(look_up).collect()
+}
+
+fn network(
+    hidden: &[usize],
+    activation: &str,
+    parameters: &[f32],
+    features: &[f64],
+    added: impl Fn(usize) -> Vec<f32>,
+) -> f32 {
     let mut numbers = parameters.iter().copied();
     let mut x: Vec<f32> = features.iter().map(|feature| *feature as f32).collect();
     for layer in 0..=hidden.len() {
@@ -76,6 +96,11 @@ fn network(hidden: &[usize], activation: &str, parameters: &[f32], features: &[f
             let mut sum = biases[unit];
             for (input, weights) in x.iter().zip(&matrix) {
                 sum += input * weights[unit];
+            }
+            if layer == 0 {
+                for number in added(unit) {
+                    sum += number;
+                }
             }
             y.push(if layer < hidden.len() { activated(activation, sum) } else { sum });
         }

@@ -54,8 +54,8 @@ class EvaluationOptions(TypedDict, total=False):
     Attributes:
         weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
         features: What the first F columns of `weights` mean: the name of a feature set, or a list of features.
-        model: An `Mlp` or an `NTuple` that is added to the weighted sum; its parameters follow the weights in each row. By
-            default there is none. An agent by name takes it in its `Agent`.
+        model: An `Mlp`, with tables or without, or an `NTuple` that is added to the weighted sum; its parameters follow the
+            weights in each row. By default there is none. An agent by name takes it in its `Agent`.
         seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
         piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
@@ -140,6 +140,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         max_response_bytes=arguments.integer("max_response_bytes", options.get("max_response_bytes", 0)),
     )
     model = _model(options.get("model"), has_weights=weights is not None)
+    tables = model.tables if isinstance(model, Mlp) else model
     if weights is not None:
         matrix = np.atleast_2d(arguments.weights("weights", weights))
         request.weights.CopyFrom(
@@ -150,7 +151,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
                 lookahead=lookahead,
                 expectation=expectation,
                 mlp=model.message() if isinstance(model, Mlp) else None,
-                n_tuple=model.message() if isinstance(model, NTuple) else None,
+                n_tuple=tables.message() if tables is not None else None,
             )
         )
     if isinstance(seeds, SeedRange):
@@ -184,6 +185,8 @@ def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: b
 def _model(model: Any, *, has_weights: bool) -> Model | None:
     if model is not None and not isinstance(model, (Mlp, NTuple)):
         raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
+    if isinstance(model, Mlp) and model.tables is not None and not isinstance(model.tables, NTuple):
+        raise arguments.wrong("model.tables", model.tables, "an NTuple, or None for a network that reads no tables")
     if model is not None and not has_weights:
         whose = "expected weights; an agent takes it in its message, as in Agent(name='mlp', mlp=Mlp([32]).message(), ...)"
         raise InvalidArgument("model", f"is given without weights, {whose}")

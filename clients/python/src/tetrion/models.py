@@ -32,17 +32,21 @@ class Mlp:
 
     A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters,
     layer by layer: a matrix [inputs, units], row by row, then a bias for each unit. With weights of 0 the network is alone.
+    With `tables`, the first hidden layer adds the entry that each tuple looks up to its sums; their parameters are behind
+    the others: a table [entries, hidden[0]] after the other, row by row.
 
     Attributes:
         hidden: Units of each hidden layer: 1 to 4 layers of 1 to 256 units.
         activation: What hidden units do with their sum: `relu`, `leaky_relu`, `hard_tanh`, `softsign` or `hard_swish`.
+        tables: Tuples whose tables the first hidden layer reads too.
     """
 
     hidden: Sequence[int]
     activation: str = "relu"
+    tables: NTuple | None = None
 
     def message(self) -> pb.Mlp:
-        """The message, for `Agent(name="mlp", mlp=...)`.
+        """The message, for `Agent(name="mlp", mlp=...)`; with tables, `n_tuple=mlp.tables.message()` beside it.
 
         Raises:
             InvalidArgument: `hidden` is no list of integers, or there is no such activation. A number out of range is for
@@ -54,17 +58,18 @@ class Mlp:
     def num_parameters(self, num_features: int) -> int:
         """N, the number of parameters over this many features."""
         layers = [num_features, *self.hidden, 1]
-        return sum((inputs + 1) * units for inputs, units in pairwise(layers))
+        tables = 0 if self.tables is None else self.tables.num_parameters() * self.hidden[0]
+        return sum((inputs + 1) * units for inputs, units in pairwise(layers)) + tables
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
         """What the network adds to the score of each row, float32 [R], equal to the server's to the last bit.
 
         Args:
-            placements: Rows with the features that the network was made for.
+            placements: Rows with the features that the network was made for; with afterstates, if it reads tables.
             parameters: The N parameters, which are rounded to float32.
 
         Raises:
-            InvalidArgument: There are no features, or another number of parameters.
+            InvalidArgument: There are no features or no afterstates, or another number of parameters.
         """
         if placements.features is None:
             raise InvalidArgument("placements", "have no features, expected those that the network was made for")
@@ -72,6 +77,10 @@ class Mlp:
         x = placements.features.astype(np.float32)
         activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
         layers = [*self.hidden, 1]
+        looked_up: list[npt.NDArray[np.int64]] = []
+        if self.tables is not None:
+            looked_up = self.tables.entries(placements)
+            tables = numbers[Mlp(self.hidden).num_parameters(x.shape[1]) :].reshape(-1, self.hidden[0])
         with np.errstate(over="ignore", invalid="ignore"):
             for number, units in enumerate(layers):
                 inputs = x.shape[1]
@@ -81,6 +90,9 @@ class Mlp:
                 sums = np.repeat(biases[None, :], len(x), axis=0)
                 for column, weights in zip(x.T, matrix, strict=True):
                     sums += column[:, None] * weights
+                if number == 0:
+                    for entries in looked_up:
+                        sums += tables[entries]
                 x = activation(sums) if number < len(layers) - 1 else sums
         return _bounded(x[:, 0])
 
@@ -126,11 +138,12 @@ class NTuple:
     """An n-tuple network: the sum of one entry of each tuple's table, looked up by the afterstate.
 
     A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters: the
-    tables, one after the other, in the order of the tuples that have their own.
+    tables, one after the other, in the order of the tuples that have their own. An `Mlp` that reads the tables has rows of
+    numbers for entries.
 
     Attributes:
         tuples: The tuples, 1 to 256.
-        width: Columns of the playfield, which `outputs` must know.
+        width: Columns of the playfield, which `outputs` and `entries` must know.
     """
 
     tuples: Sequence[TuplePattern]
@@ -146,7 +159,7 @@ class NTuple:
         return pb.NTuple(tuples=[pattern.message() for pattern in self.tuples])
 
     def num_parameters(self, num_features: int = 0) -> int:
-        """N, the entries of all tables; the features do not matter."""
+        """N, the entries of all tables, where these are numbers; the features do not matter."""
         return sum(pattern.num_entries for pattern in self.tuples if pattern.shares is None)
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
@@ -159,34 +172,49 @@ class NTuple:
         Raises:
             InvalidArgument: There are no afterstates, or another number of parameters.
         """
+        entries = self.entries(placements)
+        numbers = _parameters(parameters, self.num_parameters())
+        sums = np.zeros(placements.actions.shape, np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for entry in entries:
+                sums += numbers[entry]
+        return _bounded(sums)
+
+    def entries(self, placements: Placements) -> list[npt.NDArray[np.int64]]:
+        """What each tuple looks up, for each row: the indices among the entries of all tables, one after the other.
+
+        Args:
+            placements: Rows with afterstates.
+
+        Raises:
+            InvalidArgument: There are no afterstates.
+        """
         if placements.afterstates is None:
             raise InvalidArgument("placements", "have no afterstates, expected some")
-        numbers = _parameters(parameters, self.num_parameters())
         rows = placements.afterstates.astype(np.int64)
         cells = rows[:, :, None] >> np.arange(self.width) & 1
         heights = (cells * np.arange(1, rows.shape[1] + 1)[None, :, None]).max(axis=1)
         tables: list[int] = []
         num_entries = 0
-        sums = np.zeros(len(rows), np.float32)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for pattern in self.tuples:
-                if pattern.shares is None:
-                    tables.append(num_entries)
-                    num_entries += pattern.num_entries
+        found = []
+        for pattern in self.tuples:
+            if pattern.shares is None:
+                tables.append(num_entries)
+                num_entries += pattern.num_entries
+            else:
+                tables.append(tables[pattern.shares])
+            entries = np.zeros(len(rows), np.int64)
+            for position in pattern.positions:
+                if pattern.kind == "steps":
+                    step = heights[:, position + 1] - heights[:, position]
+                    digit = np.clip(step, -pattern.clip, pattern.clip) + pattern.clip
+                elif pattern.kind == "heights":
+                    digit = np.minimum(heights[:, position], pattern.clip)
                 else:
-                    tables.append(tables[pattern.shares])
-                entries = np.zeros(len(rows), np.int64)
-                for position in pattern.positions:
-                    if pattern.kind == "steps":
-                        step = heights[:, position + 1] - heights[:, position]
-                        digit = np.clip(step, -pattern.clip, pattern.clip) + pattern.clip
-                    elif pattern.kind == "heights":
-                        digit = np.minimum(heights[:, position], pattern.clip)
-                    else:
-                        digit = cells[:, position // self.width, position % self.width]
-                    entries = entries * pattern.base + digit
-                sums += numbers[tables[-1] + entries]
-        return _bounded(sums)
+                    digit = cells[:, position // self.width, position % self.width]
+                entries = entries * pattern.base + digit
+            found.append(tables[-1] + entries)
+        return found
 
 
 Model: TypeAlias = "Mlp | NTuple"
@@ -200,7 +228,7 @@ def scores(
     `placements.best_rows` makes choices of them.
 
     Args:
-        placements: Rows with the features that the weights are for; with afterstates, for an `NTuple`.
+        placements: Rows with the features that the weights are for; with afterstates, if the model has tables.
         weights: F signed weights, then the N parameters of the model.
         model: The model.
         avoid_terminal: Whether a placement that ends the game scores minus infinity.
