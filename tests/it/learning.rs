@@ -143,3 +143,79 @@ fn a_checkpoint_of_another_run_is_refused() {
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert!(stderr.contains("made with seed = 5, the settings say 6"), "{stderr}");
 }
+
+/// A run of some seconds that learns a network.
+const NETWORK: [&str; 21] = [
+    "train",
+    "--optimizer",
+    "td",
+    "--units",
+    "4",
+    "--width",
+    "6",
+    "--height",
+    "6",
+    "--generations",
+    "3",
+    "--games",
+    "12",
+    "--rounds",
+    "200",
+    "--check-games",
+    "8",
+    "--final-games",
+    "8",
+    "--seed",
+    "5",
+];
+
+#[test]
+fn a_network_ends_with_the_same_bytes_whatever_happens() {
+    let (whole, killed) = (empty_folder("td_network"), empty_folder("td_network_killed"));
+    let begin = |folder: &Path| start(tetrion(&NETWORK).arg("--out").arg(folder));
+    let printed = succeeded(begin(&whole).output());
+    let mut run = begin(&killed);
+    for generations in [0, 1] {
+        run.wait_for(&killed, generations);
+        run.kill();
+        run = resume(&killed, &[]);
+    }
+    succeeded(run.output());
+    for ((name, expected), (_, found)) in files(&whole).iter().zip(files(&killed)) {
+        assert!(found == *expected, "{name} is another one than that of an undisturbed run");
+    }
+
+    let lines = std::fs::read_to_string(whole.join(GENERATIONS)).unwrap();
+    let records: Vec<LearningRecord> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.iter().all(|record| record.lines.is_none()), "{records:?}");
+    assert!(records[2].error < records[0].error, "{records:?}");
+
+    // Weights of 0 for the features; a network of 4 units, and tables of rows of 4: heights of three columns, mirror images
+    // in one table, four steps, the cells of three columns, mirror images in one table, and of six rows.
+    let Weights { model, weights, .. } = Weights::read(&whole.join(WEIGHTS)).unwrap();
+    let entries = 2 * 7 * 7 * 7 + 2 * 7 * 7 * 7 * 7 + 3 * 64 + 6 * 64;
+    assert_eq!(weights, [0.0; 7]);
+    assert_eq!(model.unwrap().parameters.len(), 7 * 4 + 4 + 4 + 1 + 4 * entries);
+    let mean = printed.lines().find_map(|line| line.split_once("mean")).map(|(_, rest)| rest.to_owned());
+    assert!(mean.is_some(), "{printed}");
+}
+
+#[test]
+fn what_a_network_cannot_be_learned_with_is_refused() {
+    for (args, problem) in [
+        (&["--units", "4", "--height", "20"][..], "--units: 4, expected 0 on 10 x 20"),
+        (&["--units", "65"], "65 is not in 0..=64"),
+        (&["--units", "1"], "units is 1, not between 2 and 64"),
+        (&["--units", "64"], "expected at most 1048576"),
+        (&["--units", "4", "--feature-step", "0.1"], "--feature-step is of sums"),
+        (&["--units", "4", "--entry-step", "2"], "step is 2.0, not between 0.0 and 1.9"),
+        (&["--units", "4", "--start", "nobody"], "nobody"),
+        (&["--start", "dt-10"], "--start is of the cross-entropy method"),
+        (&["--unit-share", "3"], "--unit-share is of a network; leave it out, or add --units"),
+    ] {
+        let refused = tetrion(&["train", "--optimizer", "td"]).args(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && stderr.contains(problem), "{args:?}: {stderr}");
+    }
+}

@@ -68,6 +68,9 @@ mod genetic;
 /// Temporal-difference learning moves scores as its formulas say.
 mod td;
 
+/// Temporal-difference learning of a network.
+mod network;
+
 /// The rules, the features and the seeds a second time, slowly and plainly.
 mod twin;
 

@@ -11,6 +11,7 @@ use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::RulesArgs;
 use crate::optimizers::cem::CEM_PRESETS;
+use crate::optimizers::network::MAX_UNITS;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
 /// The options of `tetrion train`.
@@ -30,7 +31,8 @@ pub struct TrainArgs {
         "out", "optimizer", "preset", "features", "population", "games", "check_games", "game_seeds", "final_games",
         "max_pieces", "max_steps", "seed", "tournament", "crossover", "blend", "mutation", "mutation_std", "keep", "expectation",
         "start", "initial_std", "noise", "covariance", "elites", "second_look", "rounds", "exploration", "td_discount",
-        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple", "unit", "loss_trials",
+        "feature_step", "entry_step", "step_half", "step_tuple", "step_clip", "height_tuple", "units", "unit_share", "start_scale",
+        "stretch", "unit", "loss_trials",
     ])]
     pub resume: Option<PathBuf>,
 
@@ -106,7 +108,8 @@ pub struct TrainArgs {
     pub expectation: ExpectationArgs,
 
     /// Cross-entropy: begin around the weights of a controller by name, or of a file, and around 0 for the features that it
-    /// does not have; plain numbers are one for each feature, in order [default: around 0]
+    /// does not have; plain numbers are one for each feature, in order [default: around 0]. With --units, what the network
+    /// begins with; features that are not learned from are left out [default: dt-10]
     #[arg(long, value_name = "NAME|FILE")]
     pub start: Option<String>,
 
@@ -159,11 +162,11 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
 
-    /// Temporal differences: share of the pieces that are placed at random while learning [default: 0.02]
+    /// Temporal differences: share of the pieces that are placed at random while learning [default: 0.02; 0 with --units]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub exploration: Option<f64>,
 
-    /// Temporal differences: what a loss counts that is one piece further away [default: 0.9]
+    /// Temporal differences: what a loss counts that is one piece further away [default: 0.9; 0.97 with --units]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub td_discount: Option<f64>,
 
@@ -171,11 +174,13 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub feature_step: Option<f64>,
 
-    /// Temporal differences: share of an error that entries of tables make up for at the beginning [default: 0.1]
+    /// Temporal differences: share of an error that entries of tables make up for at the beginning; with --units, that
+    /// one update makes up for [default: 0.1; 1 with --units]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub entry_step: Option<f64>,
 
-    /// Temporal differences: pieces after which these shares are half as large [default: 100000]
+    /// Temporal differences: pieces after which these shares are half as large; a quarter with --units [default: 100000;
+    /// a third of the run with --units]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub step_half: Option<f64>,
 
@@ -189,9 +194,28 @@ pub struct TrainArgs {
     pub step_clip: Option<u32>,
 
     /// Temporal differences: heights of neighbouring columns that are looked up together, at every place in one table; 0 for no
-    /// such table [default: 2]
+    /// such table [default: 2; 3 with --units]
     #[arg(long, value_name = "N")]
     pub height_tuple: Option<u32>,
+
+    /// Temporal differences: hidden units of a network that looks up the tables, each place in one of its own, and the cells
+    /// of every column and every row; 0 for the sum of the tables alone [default: 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_UNITS)))]
+    pub units: Option<u32>,
+
+    /// With --units: how much the others take part in a correction beside the first unit, which hands on the tables'
+    /// sum [default: 6]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub unit_share: Option<f64>,
+
+    /// With --units: what a unit of the score that it begins with counts, in logarithms of the risk [default: 0.035]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    pub start_scale: Option<f64>,
+
+    /// Temporal differences: pieces, a third more or less, after which a game goes on from another playfield that was seen,
+    /// one of each height as likely as one of any other; 0 for whole games [default: 0; 30 with --units]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub stretch: Option<u32>,
 
     /// The seed of all draws; the same seed gives the same files
     #[arg(long, value_name = "SEED", default_value_t = 1)]

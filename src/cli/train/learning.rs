@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::args::TrainArgs;
 use super::display::{Display, News, result_so_far, title};
+use super::learner::{Learner, LearnerState};
 use super::lessons::{Lessons, check, new_settings};
 use super::record::Timing;
 use super::settings::{Purpose, Settings};
@@ -29,10 +30,9 @@ use crate::cli::plot::{Chart, Line, Point};
 use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
 use crate::cli::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, Seeds};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, word};
-use crate::optimizers::{Td, TdState};
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Playing {
     rows: Vec<u32>,
     /// Lines cleared so far.
     lines: u64,
+    /// Pieces until it goes on elsewhere, if it ever does.
+    #[serde(default)]
+    left: u32,
     /// The features of the placement that led here, to learn from; none at the beginning of a game or of a generation.
     #[serde(skip)]
     features: Option<Vec<f32>>,
@@ -67,9 +70,13 @@ pub struct LearningRecord {
 #[derive(Serialize, Deserialize)]
 struct Learned {
     /// Scores, and all that moves them.
-    td: TdState,
+    #[serde(flatten)]
+    learner: LearnerState,
     /// The games under way.
     games: Vec<Playing>,
+    /// Playfields to go on from.
+    #[serde(default)]
+    kept: Kept,
     /// The settings it was made under.
     settings: Settings<Lessons>,
 }
@@ -87,10 +94,12 @@ struct Tally {
 /// A run under way that learns from every step.
 pub struct Learning {
     settings: Settings<Lessons>,
-    tables: Option<ModelShape>,
+    model: Option<ModelShape>,
+    tables: Option<NTuple>,
     client: Client,
-    td: Td,
+    learner: Learner,
     games: Vec<Playing>,
+    kept: Kept,
     run: RunFolder,
     records: Vec<LearningRecord>,
     display: Display,
@@ -124,27 +133,25 @@ impl Learning {
                 (settings, run, None)
             }
         };
-        let tables = settings.optimizer.shape()?;
-        let num_features = settings.feature_names.len();
-        let num_entries = tables.as_ref().map_or(0, |tables| tables.num_parameters(num_features));
-        let (num_features, num_entries) = (num_features as u32, num_entries as u32);
-        let config = settings.optimizer.learning.clone();
-        let (td, games) = match learned {
-            Some(Learned { td, games, .. }) => (Td::resume(config, td, num_features, num_entries), games),
-            None => {
-                let games = vec![Playing::new(settings.height as usize); settings.games as usize];
-                (Td::new(config, num_features, num_entries), games)
-            }
-        };
-        let td = td.with_context(|| mismatch(run.folder()))?;
+        let (model, tables) = (settings.optimizer.shape()?, settings.optimizer.tables()?);
         let height = settings.height as usize;
-        if games.len() != settings.games as usize || games.iter().any(|game| game.rows.len() != height) {
+        let (state, games, kept) = match learned {
+            Some(Learned { learner, games, kept, .. }) => (Some(learner), games, kept),
+            None => (None, vec![Playing::new(height); settings.games as usize], Kept::default()),
+        };
+        let learner = Learner::open(&settings.optimizer, settings.feature_names.len(), settings.seed, state)
+            .with_context(|| mismatch(run.folder()))?;
+        if games.len() != settings.games as usize
+            || games.iter().any(|game| game.rows.len() != height)
+            || !kept.are_of(height)
+        {
             bail!("{}: its games are not those of the settings", mismatch(run.folder()));
         }
         let records = read_generations(run.folder())?;
         let chart = curve(&settings, &records);
         let display = Display::new(settings.generations, records.len(), &chart, connection);
-        Ok(Learning { settings, tables, client: client.clone(), td, games, run, records, display })
+        let client = client.clone();
+        Ok(Learning { settings, model, tables, client, learner, games, kept, run, records, display })
     }
 
     /// Learns for one generation, and keeps it.
@@ -158,15 +165,17 @@ impl Learning {
         let record = LearningRecord {
             generation,
             error: (tally.squares / tally.errors.max(1) as f64).sqrt(),
-            lines: (tally.games > 0).then(|| tally.lines as f64 / tally.games as f64),
+            lines: (tally.games > 0 && self.settings.optimizer.stretch == 0)
+                .then(|| tally.lines as f64 / tally.games as f64),
             games: tally.games,
             pieces: tally.pieces,
             check: note(&score, self.settings.unit),
         };
         let news = self.news(&record, &score, learned_in, start.elapsed());
         let learned = Learned {
-            td: self.td.state().clone(),
+            learner: self.learner.state(),
             games: self.games.clone(),
+            kept: self.kept.clone(),
             settings: self.settings.of_a_generation(),
         };
         self.run.record(&record, &timing, &learned)?;
@@ -215,7 +224,7 @@ impl Learning {
                     *asked = self.ask(half.clone());
                 }
             }
-            self.td.end_round();
+            self.learner.end_round();
             let pieces = u64::from(rounds) * count as u64;
             self.display.pieces("learning", u64::from(round + 1) * count as u64, pieces);
         }
@@ -270,7 +279,7 @@ impl Learning {
         for (piece, best) in best.iter_mut().enumerate() {
             for row in safe(piece) {
                 self.look_up(afterstate(row), &mut entries);
-                let score = self.td.score(features(row), &entries);
+                let score = self.learner.score(features(row), &entries);
                 if best.is_none_or(|(largest, _)| score > largest) {
                     *best = Some((score, row));
                 }
@@ -278,8 +287,8 @@ impl Learning {
         }
         if let Some(features) = self.games[game].features.take() {
             self.look_up(&self.games[game].rows, &mut entries);
-            let target = self.td.target(best.iter().map(|best| best.map(|(score, _)| score)));
-            let error = self.td.learn(&features, &entries, target);
+            let target = self.learner.target(best.iter().map(|best| best.map(|(score, _)| score)));
+            let error = self.learner.learn(&features, &entries, target);
             tally.squares += error * error;
             tally.errors += 1;
         }
@@ -292,6 +301,8 @@ impl Learning {
         } else {
             best[piece].map(|(_, row)| row)
         };
+        let stretch = self.settings.optimizer.stretch;
+        let draws = [0, 1, 2].map(|number| word(seed, Tag::Trial, 3 * draw + number));
         let game = &mut self.games[game];
         match chosen {
             Some(row) => {
@@ -300,6 +311,9 @@ impl Learning {
                 game.lines += u64::from(placements.lines[row]);
                 game.features = Some(features(row).to_vec());
                 tally.pieces += 1;
+                if stretch > 0 {
+                    self.kept.keep(&game.rows, draws[0]);
+                }
             }
             None => {
                 tally.games += 1;
@@ -307,21 +321,30 @@ impl Learning {
                 *game = Playing::new(height);
             }
         }
+        if stretch > 0 {
+            game.left = game.left.saturating_sub(1);
+            if game.left == 0 || chosen.is_none() {
+                let third = (stretch as usize).div_ceil(3);
+                game.left = stretch - third as u32 + below(draws[1], 2 * third) as u32;
+                if let Some(rows) = self.kept.any(height, draws[2]) {
+                    *game = Playing { rows: rows.to_vec(), left: game.left, ..Playing::new(height) };
+                }
+            }
+        }
     }
 
     /// The entries that an afterstate looks up.
     fn look_up(&self, rows: &[u32], entries: &mut Vec<u32>) {
         entries.clear();
-        if let Some(ModelShape::NTuple(tables)) = &self.tables {
+        if let Some(tables) = &self.tables {
             tables.append_entries(self.settings.width as u8, rows, entries);
         }
     }
 
     /// What it would hand in.
     fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
-        let (weights, entries) = self.td.incumbent();
-        let entries: Vec<f32> = entries.iter().map(|entry| *entry as f32).collect();
-        (weights.to_vec(), self.tables.as_ref().map(|shape| ModelNote::of(shape, entries)))
+        let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
+        (weights, self.model.as_ref().map(|shape| ModelNote::of(shape, parameters)))
     }
 
     /// Whole games of what it would hand in.
@@ -331,7 +354,7 @@ impl Learning {
         EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: self.settings.policies(vec![row], self.tables.clone()),
+            policies: self.settings.policies(vec![row], self.model.clone()),
             seeds: Seeds::Common {
                 seed: self.settings.games_seed(purpose),
                 count: self.settings.num_games(purpose),
@@ -387,7 +410,45 @@ impl Training for Learning {
 
 impl Playing {
     fn new(height: usize) -> Playing {
-        Playing { rows: vec![0; height], lines: 0, features: None }
+        Playing { rows: vec![0; height], lines: 0, left: 0, features: None }
+    }
+}
+
+/// How many playfields of one height are kept.
+const KEPT: usize = 512;
+
+/// Playfields that were seen, by the height of their stack, for games to go on from: a good player is seldom in danger by
+/// itself, and has most to learn there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    of_height: Vec<Vec<Vec<u32>>>,
+}
+
+impl Kept {
+    /// Keeps a playfield, in place of another one if there are enough of its height.
+    fn keep(&mut self, rows: &[u32], draw: u64) {
+        let height = rows.iter().rposition(|row| *row != 0).map_or(0, |row| row + 1);
+        if self.of_height.len() <= height {
+            self.of_height.resize(height + 1, Vec::new());
+        }
+        let kept = &mut self.of_height[height];
+        if kept.len() < KEPT {
+            kept.push(rows.to_vec());
+        } else {
+            kept[below(draw, KEPT)].copy_from_slice(rows);
+        }
+    }
+
+    /// One of any height up to that of the playfield; none if none of that height has been seen.
+    fn any(&self, height: usize, draw: u64) -> Option<&[u32]> {
+        let kept = self.of_height.get(below(draw, height + 1))?;
+        // The heights took the upper part of the word.
+        kept.get(below(draw << 16, kept.len())).map(Vec::as_slice)
+    }
+
+    /// Whether they are playfields of this height.
+    fn are_of(&self, height: usize) -> bool {
+        self.of_height.iter().flatten().all(|rows| rows.len() == height)
     }
 }
 

@@ -5,16 +5,17 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::args::TrainArgs;
+use super::searches::common_weights;
 use super::settings::{Defaults, LITERATURE, Settings};
-use crate::cli::model::{ModelNote, ShapeNote, TupleName, TupleNote};
+use crate::cli::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
 use crate::cli::options::UsageError;
 use crate::cli::run_folder::CONFIG;
-use crate::client::{Client, ModelShape};
+use crate::client::{Client, ModelShape, NTuple};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
-use crate::optimizers::{Td, TdConfig};
+use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 
-/// What the features say and the tables cannot see: they look at the surface. Those of a landing are left out, because two
-/// placements with one afterstate have one value.
+/// What the features say and the tables of the surface cannot see. Those of a landing are left out, because two placements with
+/// one afterstate have one value.
 const FEATURES: &str =
     "row_transitions,column_transitions,holes,cumulative_wells,hole_depth,rows_with_holes,pattern_diversity";
 
@@ -22,6 +23,12 @@ const DEFAULTS: Defaults = Defaults { features: FEATURES, generations: 8, games:
 
 /// The most games at a time: the answer for half of them has some megabytes on a usual playfield.
 const MOST_GAMES: u32 = 1024;
+
+/// A table for all cells of a column or of a row has 2 to the power of this many rows, for each of them.
+const LONGEST_LINE: u32 = 12;
+
+/// The controller that a network begins with, and what a unit of its score counts in logarithms of the risk.
+const START: (&str, f64) = ("dt-10", 0.035);
 
 /// How a run learns from its games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,17 +38,39 @@ pub struct Lessons {
     pub rounds: u32,
     /// The share of the pieces that are placed at random.
     pub exploration: f64,
-    /// How scores move.
-    pub learning: TdConfig,
-    /// The tables; none for the features alone.
+    /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub stretch: u32,
+    /// How the scores of a sum move; none where there is a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learning: Option<TdConfig>,
+    /// How those of a network move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkConfig>,
+    /// The weights of the features that a network begins with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    start: Vec<f64>,
+    /// The tables, and the units that read them; none for the features alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<ShapeNote>,
+}
+
+/// How scores move: those of a sum, or those of a network that begins with these weights.
+#[derive(Clone, Copy, Debug)]
+pub enum Moves<'a> {
+    OfSum(&'a TdConfig),
+    OfNetwork(&'a NetworkConfig, &'a [f64]),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum MethodName {
     Td,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Whether there is a run in this folder that learns from every step.
@@ -53,7 +82,43 @@ pub fn is_learning(folder: &Path) -> bool {
 }
 
 impl Lessons {
-    fn new(args: &TrainArgs, width: u32, height: u32) -> anyhow::Result<Lessons> {
+    fn new(
+        args: &TrainArgs,
+        features: &[String],
+        (width, height): (u32, u32),
+        generations: u32,
+    ) -> anyhow::Result<Lessons> {
+        let units = args.units.unwrap_or(0);
+        let exploration = args.exploration.unwrap_or(if units > 0 { 0.0 } else { 0.02 });
+        if !(0.0..=1.0).contains(&exploration) {
+            return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
+        }
+        let rounds = args.rounds.unwrap_or(512);
+        let stretch = args.stretch.unwrap_or(if units > 0 { 30 } else { 0 });
+        let lessons = Lessons {
+            method: MethodName::Td,
+            rounds,
+            exploration,
+            stretch,
+            learning: None,
+            network: None,
+            start: Vec::new(),
+            model: None,
+        };
+        if units > 0 {
+            lessons.of_network(args, units, features, (width, height), generations)
+        } else {
+            lessons.of_sum(args, (width, height))
+        }
+    }
+
+    /// These lessons for a sum.
+    fn of_sum(self, args: &TrainArgs, (width, height): (u32, u32)) -> anyhow::Result<Lessons> {
+        let of_network =
+            [("--unit-share", args.unit_share.is_some()), ("--start-scale", args.start_scale.is_some())];
+        if let Some((flag, _)) = of_network.iter().find(|(_, given)| *given) {
+            return Err(UsageError(format!("{flag} is of a network; leave it out, or add --units")).into());
+        }
         let default = TdConfig::default();
         let learning = TdConfig {
             discount: args.td_discount.unwrap_or(default.discount),
@@ -61,53 +126,97 @@ impl Lessons {
             entry_step: args.entry_step.unwrap_or(default.entry_step),
             half: args.step_half.unwrap_or(default.half),
         };
-        if let Err(error) = Td::new(learning.clone(), 0, 0) {
-            let problem =
-                format!("the learning cannot begin; see the flags of temporal differences: {error}");
-            return Err(UsageError(problem).into());
-        }
-        let exploration = args.exploration.unwrap_or(0.02);
-        if !(0.0..=1.0).contains(&exploration) {
-            return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
-        }
+        Td::new(learning.clone(), 0, 0).map_err(cannot_begin)?;
         let mut tuples = Vec::new();
-        let mut add = |kind, places: u32, positions: u32, clip: u32| {
+        for Group { kind, length, places, clip } in surface(args, (width, height), 2)? {
             let first = tuples.len() as u32;
-            for place in 0..=places - positions {
-                let positions = (place..place + positions).collect();
+            for place in 0..=places - length {
+                let positions = (place..place + length).collect();
                 tuples.push(TupleNote { kind, positions, clip, shares: (place > 0).then_some(first) });
-            }
-        };
-        for (flag, kind, number, places, clip) in [
-            (
-                "--step-tuple",
-                TupleName::Steps,
-                args.step_tuple.unwrap_or(4),
-                width.saturating_sub(1),
-                args.step_clip.unwrap_or(3),
-            ),
-            ("--height-tuple", TupleName::Heights, args.height_tuple.unwrap_or(2), width, height),
-        ] {
-            if number > places {
-                let problem = format!("{flag}: {number}, expected at most {places} at width {width}");
-                return Err(UsageError(problem).into());
-            }
-            if number > 0 {
-                add(kind, places, number, clip.min(height));
             }
         }
         let model = (!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples });
-        let rounds = args.rounds.unwrap_or(512);
-        let lessons = Lessons { method: MethodName::Td, rounds, exploration, learning, model };
-        match lessons.shape() {
-            Ok(_) => Ok(lessons),
-            Err(error) => {
-                Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
+        Lessons { learning: Some(learning), model, ..self }.with_a_shape()
+    }
+
+    /// These lessons for a network.
+    fn of_network(
+        self,
+        args: &TrainArgs,
+        units: u32,
+        features: &[String],
+        (width, height): (u32, u32),
+        generations: u32,
+    ) -> anyhow::Result<Lessons> {
+        if args.feature_step.is_some() {
+            let problem = "--feature-step is of sums; a network has one step, --entry-step";
+            return Err(UsageError(problem.to_owned()).into());
+        }
+        if width.max(height) > LONGEST_LINE {
+            let problem = format!(
+                "--units: {units}, expected 0 on {width} x {height}: the tables of whole columns and rows are for at most \
+                 {LONGEST_LINE} of each"
+            );
+            return Err(UsageError(problem).into());
+        }
+        let updates =
+            f64::from(generations) * f64::from(self.rounds) * f64::from(args.games.unwrap_or(DEFAULTS.games));
+        let default = NetworkConfig::default();
+        let network = NetworkConfig {
+            discount: args.td_discount.unwrap_or(default.discount),
+            units,
+            step: args.entry_step.unwrap_or(default.step),
+            share: args.unit_share.unwrap_or(default.share),
+            half: args.step_half.unwrap_or((updates / 3.0).ceil()),
+        };
+        let scale = args.start_scale.unwrap_or(START.1);
+        let start = common_weights(args.start.as_deref().unwrap_or(START.0), features, width)?;
+        let start: Vec<f64> = start.iter().map(|weight| weight * scale).collect();
+        Network::new(network.clone(), &start, 0, 0).map_err(cannot_begin)?;
+        let mut tuples = Vec::new();
+        for Group { kind, length, places, clip } in surface(args, (width, height), 3)? {
+            let first = tuples.len() as u32;
+            for place in 0..=places - length {
+                // The mirror image of a height is a height; that of a step goes the other way.
+                let mirrored = places - length - place;
+                let is_image = kind == TupleName::Heights && mirrored < place;
+                let mut positions: Vec<u32> = (place..place + length).collect();
+                if is_image {
+                    positions.reverse();
+                }
+                tuples.push(TupleNote {
+                    kind,
+                    positions,
+                    clip,
+                    shares: is_image.then_some(first + mirrored),
+                });
             }
+        }
+        let first = tuples.len() as u32;
+        let cells =
+            |positions: Vec<u32>, shares| TupleNote { kind: TupleName::Cells, positions, clip: 0, shares };
+        for column in 0..width {
+            let mirrored = width - 1 - column;
+            let positions = (0..height).rev().map(|row| row * width + column).collect();
+            tuples.push(cells(positions, (mirrored < column).then_some(first + mirrored)));
+        }
+        for row in 0..height {
+            tuples.push(cells((0..width).rev().map(|column| row * width + column).collect(), None));
+        }
+        let model = ShapeNote::Mlp { hidden: vec![units], activation: ActivationName::LeakyRelu, tuples };
+        Lessons { network: Some(network), start, model: Some(model), ..self }.with_a_shape()
+    }
+
+    /// How scores move.
+    pub fn moves(&self) -> Moves<'_> {
+        static DEFAULT: std::sync::LazyLock<TdConfig> = std::sync::LazyLock::new(TdConfig::default);
+        match &self.network {
+            Some(network) => Moves::OfNetwork(network, &self.start),
+            None => Moves::OfSum(self.learning.as_ref().unwrap_or(&DEFAULT)),
         }
     }
 
-    /// The shape of the tables.
+    /// The shape of the model.
     ///
     /// # Errors
     /// A shape that no server plays.
@@ -115,11 +224,70 @@ impl Lessons {
         let note = self.model.clone().map(|shape| ModelNote { shape, parameters: Vec::new() });
         note.map(|note| note.shape()).transpose().map_err(anyhow::Error::msg)
     }
+
+    /// The tables.
+    ///
+    /// # Errors
+    /// As [`Self::shape`].
+    pub fn tables(&self) -> anyhow::Result<Option<NTuple>> {
+        Ok(self.shape()?.and_then(|shape| match shape {
+            ModelShape::NTuple(tables) => Some(tables),
+            ModelShape::Mlp(mlp) => mlp.tables,
+        }))
+    }
+
+    /// Entries of all tables.
+    ///
+    /// # Errors
+    /// As [`Self::shape`].
+    pub fn num_entries(&self) -> anyhow::Result<usize> {
+        Ok(self.tables()?.map_or(0, |tables| tables.num_entries()))
+    }
+
+    /// The same, if its shape is one that servers play.
+    fn with_a_shape(self) -> anyhow::Result<Lessons> {
+        match self.shape() {
+            Ok(_) => Ok(self),
+            Err(error) => {
+                Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
+            }
+        }
+    }
+}
+
+/// Tuples of one kind, one at every place.
+struct Group {
+    kind: TupleName,
+    length: u32,
+    places: u32,
+    clip: u32,
+}
+
+/// The tuples of the surface that flags ask for.
+fn surface(args: &TrainArgs, (width, height): (u32, u32), heights: u32) -> anyhow::Result<Vec<Group>> {
+    let (length, clip) = (args.step_tuple.unwrap_or(4), args.step_clip.unwrap_or(3).min(height));
+    let steps = Group { kind: TupleName::Steps, length, places: width.saturating_sub(1), clip };
+    let length = args.height_tuple.unwrap_or(heights);
+    let heights = Group { kind: TupleName::Heights, length, places: width, clip: height };
+    let groups = [("--step-tuple", steps), ("--height-tuple", heights)];
+    if let Some((flag, Group { length, places, .. })) =
+        groups.iter().find(|(_, group)| group.length > group.places)
+    {
+        let problem = format!("{flag}: {length}, expected at most {places} at width {width}");
+        return Err(UsageError(problem).into());
+    }
+    Ok(groups.into_iter().map(|(_, group)| group).filter(|group| group.length > 0).collect())
+}
+
+fn cannot_begin(error: InvalidParameter) -> UsageError {
+    UsageError(format!("the learning cannot begin; see the flags of temporal differences: {error}"))
 }
 
 /// Settings from flags; what the flags leave open, the server decides.
 pub async fn new_settings(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings<Lessons>> {
-    let lessons = |_: &[String], (width, height): (u32, u32), _: u32| Lessons::new(args, width, height);
+    let lessons = |features: &[String], size: (u32, u32), generations: u32| {
+        Lessons::new(args, features, size, generations)
+    };
     let settings = Settings::with(args, DEFAULTS, client, lessons).await?;
     if !(2..=MOST_GAMES).contains(&settings.games) {
         let problem = format!("--games: {}, expected 2 to {MOST_GAMES} at a time", settings.games);
@@ -130,10 +298,10 @@ pub async fn new_settings(args: &TrainArgs, client: &Client) -> anyhow::Result<S
 
 /// Whether a server would play the run's games, and whether they are of the kind that can be learned from.
 pub async fn check(settings: &Settings<Lessons>, client: &Client) -> anyhow::Result<()> {
-    let tables = settings.optimizer.shape()?;
+    let model = settings.optimizer.shape()?;
     let num_features = settings.feature_names.len();
-    let parameters = tables.as_ref().map_or(0, |tables| tables.num_parameters(num_features));
-    let policies = settings.policies(vec![vec![0.0; num_features + parameters]], tables);
+    let parameters = model.as_ref().map_or(0, |model| model.num_parameters(num_features));
+    let policies = settings.policies(vec![vec![0.0; num_features + parameters]], model);
     let rules = settings.check_with(client, policies).await?.rules;
     let wrong = |flag: &str, value: &str, expected: &str| {
         Err(UsageError(format!("{flag}: {value}, expected {expected} with --optimizer td")).into())

@@ -12,6 +12,7 @@
 mod args;
 mod display;
 mod features;
+mod learner;
 mod learning;
 mod lessons;
 mod record;

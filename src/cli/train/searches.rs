@@ -55,11 +55,34 @@ pub fn change(
 
 /// The weights of a controller by name, or else of a file; 0 for the features that it does not have.
 fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
-    let (names, weights) = match Controller::named(start) {
+    let (names, weights) = named_weights(start, features, width)?;
+    if let Some(other) = names.iter().find(|name| !features.contains(name)) {
+        let problem = format!(
+            "--start: {start} has a weight for {other}, which is not among the features of the search; see --features"
+        );
+        return Err(UsageError(problem).into());
+    }
+    Ok(in_order(features, &names, &weights))
+}
+
+/// The same, without the weights of other features.
+pub fn common_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
+    let (names, weights) = named_weights(start, features, width)?;
+    Ok(in_order(features, &names, &weights))
+}
+
+fn in_order(features: &[String], names: &[String], weights: &[f64]) -> Vec<f64> {
+    let weight = |feature| names.iter().position(|name| name == feature).map_or(0.0, |at| weights[at]);
+    features.iter().map(weight).collect()
+}
+
+/// The weights of a controller or of a file, and the features that they belong to.
+fn named_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
+    match Controller::named(start) {
         Ok(controller) => {
             let set = controller.features(u8::try_from(width)?);
             let set = set.map_err(|error| UsageError(format!("--start: {error}")))?;
-            (set.names(), controller.weights.to_vec())
+            Ok((set.names(), controller.weights.to_vec()))
         }
         Err(unknown) => {
             let path = Path::new(start);
@@ -68,17 +91,9 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
                     UsageError(format!("--start: {unknown}; nor is there a file of that name")).into()
                 );
             }
-            read_start(path, features).with_context(|| format!("--start: {start}"))?
+            read_start(path, features).with_context(|| format!("--start: {start}"))
         }
-    };
-    if let Some(other) = names.iter().find(|name| !features.contains(name)) {
-        let problem = format!(
-            "--start: {start} has a weight for {other}, which is not among the features of the search; see --features"
-        );
-        return Err(UsageError(problem).into());
     }
-    let weight = |feature| names.iter().position(|name| name == feature).map_or(0.0, |at| weights[at]);
-    Ok(features.iter().map(weight).collect())
 }
 
 /// The weights of a file and the features that they belong to: plain numbers belong to those of the search, in order.
@@ -118,7 +133,7 @@ pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
     ];
     let cem = [
         ("--preset", args.preset.is_some()),
-        ("--start", args.start.is_some()),
+        ("--start", args.start.is_some() && args.units.unwrap_or(0) == 0),
         ("--initial-std", args.initial_std.is_some()),
         ("--noise", args.noise.is_some()),
         ("--covariance", args.covariance.is_some()),
@@ -135,12 +150,12 @@ pub fn check_options(args: &TrainArgs) -> Result<(), UsageError> {
         ("--step-tuple", args.step_tuple.is_some()),
         ("--step-clip", args.step_clip.is_some()),
         ("--height-tuple", args.height_tuple.is_some()),
+        ("--units", args.units.is_some()),
+        ("--unit-share", args.unit_share.is_some()),
+        ("--start-scale", args.start_scale.is_some()),
+        ("--stretch", args.stretch.is_some()),
     ];
-    let searches = [
-        ("--population", args.population.is_some()),
-        ("--game-seeds", args.game_seeds.is_some()),
-        ("--expectation", args.expectation.expectation),
-    ];
+    let searches = [("--population", args.population.is_some()), ("--game-seeds", args.game_seeds.is_some())];
     let first =
         |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
     let of_genetic = first(&genetic)

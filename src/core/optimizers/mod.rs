@@ -28,7 +28,7 @@
 //! A [`State`] is the whole of an optimiser. It is plain data; through JSON text and back it keeps every bit, and a
 //! [`resumed`](Config::resume) search goes on as if it had never stopped.
 //!
-//! [`td`] is of another kind: it takes states and what follows them, not scores, and learns from every step.
+//! [`td`] and [`network`] are of another kind: they take states and what follows them, not scores, and learn from every step.
 //!
 //! # Scores
 //!
@@ -39,12 +39,14 @@
 pub mod cem;
 mod draws;
 pub mod genetic;
+pub mod network;
 pub mod td;
 
 use serde::{Deserialize, Serialize};
 
 pub use cem::{Cem, CemConfig, CemPreset, CemState};
 pub use genetic::{Genetic, GeneticConfig, GeneticState};
+pub use network::{Network, NetworkConfig, NetworkState};
 pub use td::{Td, TdConfig, TdState};
 
 /// The largest score, mean, deviation or noise accepted: far beyond any use, and small enough to add up its squares.

@@ -167,13 +167,7 @@ impl Td {
     /// The score that a state should have, by the best that each event can lead to: the score of a state, or `None` for the loss.
     /// Events are equally likely; without any, the state is as good as lost.
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
-        let (mut sum, mut events) = (0.0, 0.0);
-        for score in best {
-            sum += score.map_or(1.0, |score: f64| libm::exp(-score.clamp(0.0, LARGEST_SCORE)));
-            events += 1.0;
-        }
-        let mean = if events == 0.0 { 1.0 } else { sum / events };
-        -libm::log(self.config.discount * mean)
+        target(self.config.discount, best)
     }
 
     /// Moves the score of a state towards a target; returns the error that was counted.
@@ -240,4 +234,15 @@ impl Td {
     pub fn state(&self) -> &TdState {
         &self.state
     }
+}
+
+/// `-ln` of what a loss counts by the best that each event can lead to, one step further away.
+pub(super) fn target(discount: f64, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
+    let (mut sum, mut events) = (0.0, 0.0);
+    for score in best {
+        sum += score.map_or(1.0, |score: f64| libm::exp(-score.clamp(0.0, LARGEST_SCORE)));
+        events += 1.0;
+    }
+    let mean = if events == 0.0 { 1.0 } else { sum / events };
+    -libm::log(discount * mean)
 }

@@ -1,0 +1,344 @@
+//! Temporal-difference learning of a small network: what [`td`](super::td) does for a sum, for a sum of what hidden units make
+//! of a state.
+//!
+//! A state is described by numbers (its features) and by entries of tables that it looks up, as there, and a score means the same:
+//! `-ln E[discount^n]`, n steps before the loss. But an entry is a row of numbers, one for each hidden unit, and a feature has a
+//! weight for each. A unit adds up its bias, the features times their weights, and the entries' numbers; what is negative counts
+//! a hundredth ([`SLOPE`]); and the score is the sum of the units times their output weights. So it is a multilayer perceptron
+//! with one hidden layer whose inputs are features and tables.
+//!
+//! The first unit is no unit like the others. Its bias, [`STEADY`], keeps its sum positive, and its output weight stays 1, so it
+//! hands on what tables and features add to the score by themselves. What it adds too much is taken away at the end. It begins
+//! with the weights that the caller gives it, such as those of a known controller, and with [`SAFE`], so that every state begins as
+//! a fairly safe one: risks are learned from losses. The other units begin with small entries, drawn from the seed.
+//!
+//! # How it learns
+//!
+//! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalised least mean squares).
+//! Features count by how much they differ from their mean so far, in units of their deviation. The share of the other units in a
+//! correction is [`NetworkConfig::share`] times that of the first; biases and output weights move more slowly ([`SLOW`]). Steps
+//! fall as 1 / (1 + n / half)^2 after n updates, so that what is handed in is what has been learned, and no mean of it is needed.
+//!
+//! Everything is done in float32 with sums in a stated order, so a run has the same bytes on every machine.
+
+use serde::{Deserialize, Serialize};
+
+use super::draws::Draws;
+use super::td::{LARGEST_ERROR, MAX_ENTRIES, target};
+use super::{InvalidParameter, check, check_count, invalid};
+
+/// What a negative sum of a unit counts.
+pub const SLOPE: f32 = 0.01;
+/// The bias of the first unit beyond any sum of its inputs.
+pub const STEADY: f32 = 30.0;
+/// The score of a state of which nothing is known.
+pub const SAFE: f32 = 10.0;
+/// The most hidden units.
+pub const MAX_UNITS: u32 = 64;
+/// How much more slowly biases and output weights move.
+const SLOW: f32 = 0.3;
+/// Deviation of the entries that units begin with. They have no weights of features then, which come in units of any size.
+const FIRST_DEVIATION: f32 = 0.05;
+/// Deviation of the biases that they begin with.
+const FIRST_BIAS_DEVIATION: f32 = 0.2;
+/// Size of the output weights that they begin with, one half of them negative.
+const FIRST_OUTPUT: f32 = 0.3;
+/// Means and variances of features follow the states at least this fast.
+const SLOWEST_MOMENTS: f64 = 1e-5;
+/// Added to every variance, for features that hardly vary.
+const LEAST_VARIANCE: f64 = 0.01;
+/// A feature further from its mean, in deviations, counts as this far.
+const FURTHEST: f64 = 4.0;
+
+/// The numbers of such learning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// What a loss counts that is one step further away; above 0, below 1.
+    pub discount: f64,
+    /// Hidden units, the steady one included.
+    pub units: u32,
+    /// The share of an error that one update corrects at the beginning.
+    pub step: f64,
+    /// How much the other units take part in a correction, the first one being 1.
+    pub share: f64,
+    /// Updates after which steps are a quarter as large.
+    pub half: f64,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self { discount: 0.97, units: 16, step: 1.0, share: 6.0, half: 2_000_000.0 }
+    }
+}
+
+/// All that such learning knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkState {
+    /// Scores moved so far.
+    pub updates: u64,
+    /// Weights of features, row-major [features, units].
+    pub weights: Vec<f32>,
+    /// Biases [units].
+    pub biases: Vec<f32>,
+    /// Output weights [units].
+    pub outputs: Vec<f32>,
+    /// Entries of all tables, row-major [entries, units].
+    pub entries: Vec<f32>,
+    /// Means of the features so far.
+    pub means: Vec<f64>,
+    /// Variances of the features so far.
+    pub variances: Vec<f64>,
+}
+
+/// Such learning under way.
+#[derive(Debug, Clone)]
+pub struct Network {
+    config: NetworkConfig,
+    state: NetworkState,
+}
+
+impl NetworkConfig {
+    fn check(&self) -> Result<(), InvalidParameter> {
+        check("discount", self.discount, 1e-3..=1.0 - 1e-6)?;
+        check_count("units", self.units as usize, 2..=MAX_UNITS)?;
+        check("step", self.step, 0.0..=1.9)?;
+        check("share", self.share, 0.0..=1e3)?;
+        check("half", self.half, 1.0..=1e15)
+    }
+
+    fn check_size(&self, num_features: usize, num_entries: usize) -> Result<(), InvalidParameter> {
+        self.check()?;
+        let numbers = (num_entries + num_features).saturating_mul(self.units as usize);
+        if numbers > MAX_ENTRIES as usize {
+            let problem = format!("and units make {numbers} numbers, expected at most {MAX_ENTRIES}");
+            return Err(invalid("entries", problem));
+        }
+        Ok(())
+    }
+}
+
+impl Network {
+    /// Begins with these weights of the features in the first unit, and with what is drawn from the seed in the others.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, or one of the weights that is no number.
+    pub fn new(
+        config: NetworkConfig,
+        start: &[f64],
+        num_entries: u32,
+        seed: u64,
+    ) -> Result<Network, InvalidParameter> {
+        config.check_size(start.len(), num_entries as usize)?;
+        if let Some(weight) = start.iter().find(|weight| !(weight.abs() < 1e6)) {
+            return Err(invalid("start", format!("holds {weight:?}")));
+        }
+        let units = config.units as usize;
+        let mut draws = Draws::new(seed, 0);
+        let mut drawn = |count: usize, deviation: f32| -> Vec<f32> {
+            (0..count).map(|_| draws.normal() as f32 * deviation).collect()
+        };
+        let mut weights = vec![0.0; start.len() * units];
+        let mut biases = drawn(units, FIRST_BIAS_DEVIATION);
+        let mut entries = drawn(num_entries as usize * units, FIRST_DEVIATION);
+        for (row, weight) in weights.chunks_exact_mut(units).zip(start) {
+            row[0] = *weight as f32;
+        }
+        for row in entries.chunks_exact_mut(units) {
+            row[0] = 0.0;
+        }
+        biases[0] = STEADY + SAFE;
+        let outputs = (0..units).map(|unit| match unit {
+            0 => 1.0,
+            unit if unit % 2 == 0 => FIRST_OUTPUT,
+            _ => -FIRST_OUTPUT,
+        });
+        let state = NetworkState {
+            updates: 0,
+            weights,
+            biases,
+            outputs: outputs.collect(),
+            entries,
+            means: vec![0.0; start.len()],
+            variances: vec![0.0; start.len()],
+        };
+        Ok(Network { config, state })
+    }
+
+    /// Goes on from a state.
+    ///
+    /// # Errors
+    /// The first parameter out of its range, or the first part of the state that does not belong to as many features and
+    /// entries.
+    pub fn resume(
+        config: NetworkConfig,
+        state: NetworkState,
+        num_features: u32,
+        num_entries: u32,
+    ) -> Result<Network, InvalidParameter> {
+        let (features, entries) = (num_features as usize, num_entries as usize);
+        config.check_size(features, entries)?;
+        let units = config.units as usize;
+        let NetworkState { weights, biases, outputs, entries: table, means, variances, .. } = &state;
+        check_numbers("weights", weights, features * units)?;
+        check_numbers("biases", biases, units)?;
+        check_numbers("outputs", outputs, units)?;
+        check_numbers("entries", table, entries * units)?;
+        super::check_vector("means", means, features)?;
+        super::check_vector("variances", variances, features)?;
+        Ok(Network { config, state })
+    }
+
+    /// The score of a state with these features that looks up these entries.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn score(&self, features: &[f32], entries: &[u32]) -> f64 {
+        let mut room = [0.0; MAX_UNITS as usize];
+        f64::from(self.output(self.add_up(features, entries, &mut room)))
+    }
+
+    /// The score that a state should have, as [`Td::target`](super::Td::target) has it.
+    pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
+        target(self.config.discount, best)
+    }
+
+    /// Moves the score of a state towards a target; returns the error that was counted.
+    ///
+    /// # Panics
+    /// If there are not as many features as it was made for, or no such entry.
+    pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
+        assert_eq!(features.len(), self.state.means.len(), "one feature a weight");
+        let apart = self.apart(features);
+        let mut room = [0.0; MAX_UNITS as usize];
+        let sums = self.add_up(features, entries, &mut room);
+        let error = (target - f64::from(self.output(sums))).clamp(-LARGEST_ERROR, LARGEST_ERROR);
+        let fall = 1.0 + self.state.updates as f64 / self.config.half;
+        let step = (self.config.step * error / (fall * fall)) as f32;
+        let share = self.config.share as f32;
+        let state = &mut self.state;
+        state.updates += 1;
+
+        // How the score changes with the sum of each unit.
+        let slopes = sums.iter().zip(&state.outputs);
+        let slopes: Vec<f32> =
+            slopes.map(|(sum, output)| if *sum > 0.0 { *output } else { *output * SLOPE }).collect();
+        // An entry that is looked up n times moves n times, and each counts n times in the score.
+        let shares: usize = entries.iter().map(|entry| entries.iter().filter(|e| *e == entry).count()).sum();
+        let mut inputs = shares as f32;
+        for Apart { distance, .. } in &apart {
+            inputs += distance * distance;
+        }
+        let (mut squares, mut activations) = (0.0, 0.0);
+        for (sum, slope) in sums.iter().zip(&slopes).skip(1) {
+            squares += slope * slope;
+            activations += sum * sum;
+        }
+        let correction = step / (inputs * (1.0 + share * squares) + share * activations);
+        let move_of = |(unit, slope): (usize, &f32)| if unit == 0 { 1.0 } else { share * slope } * correction;
+        let moves: Vec<f32> = slopes.iter().enumerate().map(move_of).collect();
+
+        for entry in entries {
+            let row = &mut state.entries[*entry as usize * moves.len()..][..moves.len()];
+            for (number, by) in row.iter_mut().zip(&moves) {
+                *number += by;
+            }
+        }
+        for (row, Apart { distance, deviation, mean }) in
+            state.weights.chunks_exact_mut(moves.len()).zip(&apart)
+        {
+            let times = distance / deviation;
+            for ((weight, bias), by) in row.iter_mut().zip(&mut state.biases).zip(&moves) {
+                *weight += by * times;
+                // It turns about the mean of its feature.
+                *bias -= by * times * mean;
+            }
+        }
+        for (unit, sum) in sums.iter().enumerate().skip(1) {
+            state.biases[unit] += SLOW * moves[unit];
+            state.outputs[unit] += SLOW * correction * share * leaky(*sum);
+        }
+        error
+    }
+
+    /// What it would hand in: the parameters of a multilayer perceptron with one hidden layer of leaky units, as the protocol
+    /// orders them; behind them those of its tables.
+    pub fn parameters(&self) -> Vec<f32> {
+        let NetworkState { weights, biases, outputs, entries, .. } = &self.state;
+        [weights, biases, outputs, &[-STEADY][..], entries].concat()
+    }
+
+    /// All it knows: [`Network::resume`] goes on from here.
+    pub fn state(&self) -> &NetworkState {
+        &self.state
+    }
+
+    /// The sums of the units.
+    fn add_up<'a>(
+        &self,
+        features: &[f32],
+        entries: &[u32],
+        room: &'a mut [f32; MAX_UNITS as usize],
+    ) -> &'a [f32] {
+        let NetworkState { weights, biases, entries: table, .. } = &self.state;
+        let sums = &mut room[..biases.len()];
+        sums.copy_from_slice(biases);
+        for (feature, row) in features.iter().zip(weights.chunks_exact(sums.len())) {
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += feature * weight;
+            }
+        }
+        for entry in entries {
+            let row = &table[*entry as usize * sums.len()..][..sums.len()];
+            for (sum, number) in sums.iter_mut().zip(row) {
+                *sum += number;
+            }
+        }
+        sums
+    }
+
+    /// The score that the sums make.
+    fn output(&self, sums: &[f32]) -> f32 {
+        let units = sums.iter().zip(&self.state.outputs);
+        units.fold(-STEADY, |score, (sum, output)| score + leaky(*sum) * output)
+    }
+
+    /// How far features are from their means; the moments move on.
+    fn apart(&mut self, features: &[f32]) -> Vec<Apart> {
+        let state = &mut self.state;
+        let follow = (1.0 / (state.updates + 1) as f64).max(SLOWEST_MOMENTS);
+        let moments = state.means.iter_mut().zip(&mut state.variances);
+        let apart = features.iter().zip(moments).map(|(feature, (mean, variance))| {
+            let beside = f64::from(*feature) - *mean;
+            *mean += follow * beside;
+            *variance += follow * (beside * beside - *variance);
+            let deviation = (*variance + LEAST_VARIANCE).sqrt();
+            let distance = ((f64::from(*feature) - *mean) / deviation).clamp(-FURTHEST, FURTHEST);
+            Apart { distance: distance as f32, deviation: deviation as f32, mean: *mean as f32 }
+        });
+        apart.collect()
+    }
+}
+
+/// Where a feature is.
+struct Apart {
+    /// From its mean, in deviations.
+    distance: f32,
+    deviation: f32,
+    mean: f32,
+}
+
+fn leaky(sum: f32) -> f32 {
+    if sum > 0.0 { sum } else { sum * SLOPE }
+}
+
+fn check_numbers(field: &'static str, values: &[f32], len: usize) -> Result<(), InvalidParameter> {
+    if values.len() != len {
+        return Err(invalid(field, format!("has {} numbers, not {len}", values.len())));
+    }
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(invalid(field, format!("holds {value}"))),
+        None => Ok(()),
+    }
+}
