@@ -172,8 +172,10 @@ const NETWORK: [&str; 21] = [
 #[test]
 fn a_network_ends_with_the_same_bytes_whatever_happens() {
     let (whole, killed) = (empty_folder("td_network"), empty_folder("td_network_killed"));
-    let begin = |folder: &Path| start(tetrion(&NETWORK).arg("--out").arg(folder));
-    let printed = succeeded(begin(&whole).output());
+    // Checks and the result weigh what the hidden piece can reach; what is learned does not depend on it.
+    let expectation = ["--expectation", "--expectation-placements", "2"];
+    let begin = |folder: &Path| start(tetrion(&NETWORK).args(expectation).arg("--out").arg(folder));
+    succeeded(begin(&whole).output());
     let mut run = begin(&killed);
     for generations in [0, 1] {
         run.wait_for(&killed, generations);
@@ -197,8 +199,6 @@ fn a_network_ends_with_the_same_bytes_whatever_happens() {
     let entries = 2 * 7 * 7 * 7 + 2 * 7 * 7 * 7 * 7 + 3 * 64 + 6 * 64;
     assert_eq!(weights, [0.0; 7]);
     assert_eq!(model.unwrap().parameters.len(), 7 * 4 + 4 + 4 + 1 + 4 * entries);
-    let mean = printed.lines().find_map(|line| line.split_once("mean")).map(|(_, rest)| rest.to_owned());
-    assert!(mean.is_some(), "{printed}");
 }
 
 #[test]

@@ -83,8 +83,8 @@ impl Twin {
         let share = |unit: usize| if unit == 0 { 1.0 } else { self.config.share };
         // How much the score would change if every number moved by its slope times its share.
         let mut gain = length;
-        for unit in 1..sums.len() {
-            gain += share(unit) * (length * slope(unit).powi(2) + sums[unit].powi(2));
+        for (unit, sum) in sums.iter().enumerate().skip(1) {
+            gain += share(unit) * (length * slope(unit).powi(2) + sum.powi(2));
         }
         let correction = self.config.step * error / (fall * fall) / gain;
         let moves: Vec<f64> = (0..sums.len())

@@ -16,7 +16,7 @@
 //!
 //! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalised least mean squares).
 //! Features count by how much they differ from their mean so far, in units of their deviation. The share of the other units in a
-//! correction is [`NetworkConfig::share`] times that of the first; biases and output weights move more slowly ([`SLOW`]). Steps
+//! correction is [`NetworkConfig::share`] times that of the first; biases and output weights move at three tenths of the pace. Steps
 //! fall as 1 / (1 + n / half)^2 after n updates, so that what is handed in is what has been learned, and no mean of it is needed.
 //!
 //! Everything is done in float32 with sums in a stated order, so a run has the same bytes on every machine.
@@ -78,13 +78,13 @@ impl Default for NetworkConfig {
 pub struct NetworkState {
     /// Scores moved so far.
     pub updates: u64,
-    /// Weights of features, row-major [features, units].
+    /// Weights of features, row-major: features times units.
     pub weights: Vec<f32>,
-    /// Biases [units].
+    /// Biases of the units.
     pub biases: Vec<f32>,
-    /// Output weights [units].
+    /// Output weights of the units.
     pub outputs: Vec<f32>,
-    /// Entries of all tables, row-major [entries, units].
+    /// Entries of all tables, row-major: entries times units.
     pub entries: Vec<f32>,
     /// Means of the features so far.
     pub means: Vec<f64>,
@@ -131,7 +131,7 @@ impl Network {
         seed: u64,
     ) -> Result<Network, InvalidParameter> {
         config.check_size(start.len(), num_entries as usize)?;
-        if let Some(weight) = start.iter().find(|weight| !(weight.abs() < 1e6)) {
+        if let Some(weight) = start.iter().find(|weight| !(-1e6..=1e6).contains(*weight)) {
             return Err(invalid("start", format!("holds {weight:?}")));
         }
         let units = config.units as usize;

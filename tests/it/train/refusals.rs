@@ -62,7 +62,6 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
         refused(&[&["--out", out, "--optimizer", "td"], args].concat(), 2, parts);
     };
     td(&["--population", "9"], &["--population", "leave it out with --optimizer td"]);
-    td(&["--expectation"], &["--expectation", "leave it out with --optimizer td"]);
     td(&["--start", "bcts"], &["--start", "cross-entropy"]);
     td(&["--keep", "1"], &["--keep", "genetic"]);
     td(&["--games", "1"], &["--games: 1, expected 2 to 1024"]);
