@@ -39,7 +39,7 @@ pub struct Lessons {
     /// The share of the pieces that are placed at random.
     pub exploration: f64,
     /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub stretch: u32,
     /// How the scores of a sum move; none where there is a network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ enum MethodName {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(number: &u32) -> bool {
+fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
