@@ -233,7 +233,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
                 kill(mortal)
         disturbed = run.result()
     # It was not only killed, it was needed.
-    assert kills == 3
+    assert kills >= 1
     assert run._resumed
     assert came == run.games_done == run.num_games == 1200
     assert seen_of([getattr(disturbed, name) for name in ("policy_indices", "lines", "seeds", "scores")]) == seen_of(
