@@ -264,11 +264,15 @@ fn check_count(
 }
 
 /// Refuses a saved vector of another length than `len`, or with something that is not a number.
-fn check_vector(field: &'static str, values: &[f64], len: usize) -> Result<(), InvalidParameter> {
+fn check_vector<T: Copy + Into<f64>>(
+    field: &'static str,
+    values: &[T],
+    len: usize,
+) -> Result<(), InvalidParameter> {
     if values.len() != len {
         return Err(invalid(field, format!("has {} numbers, not {len}", values.len())));
     }
-    match values.iter().find(|value| !value.is_finite()) {
+    match values.iter().map(|value| (*value).into()).find(|value| !value.is_finite()) {
         Some(value) => Err(invalid(field, format!("holds {value}"))),
         None => Ok(()),
     }

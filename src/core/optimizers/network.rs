@@ -24,8 +24,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
-use super::td::{LARGEST_ERROR, MAX_ENTRIES, target};
-use super::{InvalidParameter, check, check_count, invalid};
+use super::td::{LARGEST_ERROR, MAX_ENTRIES, follow, observe, shares, target};
+use super::{InvalidParameter, check, check_count, check_vector, invalid};
 
 /// What a negative sum of a unit counts.
 pub const SLOPE: f32 = 0.01;
@@ -43,10 +43,6 @@ const FIRST_DEVIATION: f32 = 0.05;
 const FIRST_BIAS_DEVIATION: f32 = 0.2;
 /// Size of the output weights that they begin with, one half of them negative.
 const FIRST_OUTPUT: f32 = 0.3;
-/// Means and variances of features follow the states at least this fast.
-const SLOWEST_MOMENTS: f64 = 1e-5;
-/// Added to every variance, for features that hardly vary.
-const LEAST_VARIANCE: f64 = 0.01;
 /// A feature further from its mean, in deviations, counts as this far.
 const FURTHEST: f64 = 4.0;
 
@@ -181,12 +177,12 @@ impl Network {
         config.check_size(features, entries)?;
         let units = config.units as usize;
         let NetworkState { weights, biases, outputs, entries: table, means, variances, .. } = &state;
-        check_numbers("weights", weights, features * units)?;
-        check_numbers("biases", biases, units)?;
-        check_numbers("outputs", outputs, units)?;
-        check_numbers("entries", table, entries * units)?;
-        super::check_vector("means", means, features)?;
-        super::check_vector("variances", variances, features)?;
+        check_vector("weights", weights, features * units)?;
+        check_vector("biases", biases, units)?;
+        check_vector("outputs", outputs, units)?;
+        check_vector("entries", table, entries * units)?;
+        check_vector("means", means, features)?;
+        check_vector("variances", variances, features)?;
         Ok(Network { config, state })
     }
 
@@ -224,9 +220,7 @@ impl Network {
         let slopes = sums.iter().zip(&state.outputs);
         let slopes: Vec<f32> =
             slopes.map(|(sum, output)| if *sum > 0.0 { *output } else { *output * SLOPE }).collect();
-        // An entry that is looked up n times moves n times, and each counts n times in the score.
-        let shares: usize = entries.iter().map(|entry| entries.iter().filter(|e| *e == entry).count()).sum();
-        let mut inputs = shares as f32;
+        let mut inputs = shares(entries) as f32;
         for Apart { distance, .. } in &apart {
             inputs += distance * distance;
         }
@@ -307,14 +301,12 @@ impl Network {
     /// How far features are from their means; the moments move on.
     fn apart(&mut self, features: &[f32]) -> Vec<Apart> {
         let state = &mut self.state;
-        let follow = (1.0 / (state.updates + 1) as f64).max(SLOWEST_MOMENTS);
+        let follow = follow(state.updates + 1);
         let moments = state.means.iter_mut().zip(&mut state.variances);
         let apart = features.iter().zip(moments).map(|(feature, (mean, variance))| {
-            let beside = f64::from(*feature) - *mean;
-            *mean += follow * beside;
-            *variance += follow * (beside * beside - *variance);
-            let deviation = (*variance + LEAST_VARIANCE).sqrt();
-            let distance = ((f64::from(*feature) - *mean) / deviation).clamp(-FURTHEST, FURTHEST);
+            let (beside, spread) = observe(*feature, mean, variance, follow);
+            let deviation = spread.sqrt();
+            let distance = (beside / deviation).clamp(-FURTHEST, FURTHEST);
             Apart { distance: distance as f32, deviation: deviation as f32, mean: *mean as f32 }
         });
         apart.collect()
@@ -331,14 +323,4 @@ struct Apart {
 
 fn leaky(sum: f32) -> f32 {
     if sum > 0.0 { sum } else { sum * SLOPE }
-}
-
-fn check_numbers(field: &'static str, values: &[f32], len: usize) -> Result<(), InvalidParameter> {
-    if values.len() != len {
-        return Err(invalid(field, format!("has {} numbers, not {len}", values.len())));
-    }
-    match values.iter().find(|value| !value.is_finite()) {
-        Some(value) => Err(invalid(field, format!("holds {value}"))),
-        None => Ok(()),
-    }
 }

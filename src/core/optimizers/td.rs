@@ -182,20 +182,16 @@ impl Td {
         let step = error / (1.0 + state.updates as f64 / half);
         state.updates += 1;
 
-        // An entry that is looked up n times has n shares, each of which counts n times in the score.
-        let shares: usize = entries.iter().map(|entry| entries.iter().filter(|e| *e == entry).count()).sum();
+        let shares = shares(entries);
         for entry in entries {
             state.entries[*entry as usize] += entry_step * step / shares as f64;
         }
 
-        let follow = (1.0 / state.updates as f64).max(SLOWEST_MOMENTS);
+        let follow = follow(state.updates);
         let mut distance = 0.0; // of the features from their means, squared, in variances
         for ((feature, mean), variance) in features.iter().zip(&mut state.means).zip(&mut state.variances) {
-            let beside = f64::from(*feature) - *mean;
-            *mean += follow * beside;
-            *variance += follow * (beside * beside - *variance);
-            let beside = f64::from(*feature) - *mean;
-            distance += beside * beside / (*variance + LEAST_VARIANCE);
+            let (beside, spread) = observe(*feature, mean, variance, follow);
+            distance += beside * beside / spread;
         }
         // A state far from the others moves by half of the error at most.
         let on_average = features.len() as f64 + 1.0;
@@ -245,4 +241,23 @@ pub(super) fn target(discount: f64, best: impl IntoIterator<Item = Option<f64>>)
     }
     let mean = if events == 0.0 { 1.0 } else { sum / events };
     -libm::log(discount * mean)
+}
+
+/// How many shares the entries of a state have: one that is looked up n times has n, each of which counts n times in the score.
+pub(super) fn shares(entries: &[u32]) -> usize {
+    entries.iter().map(|entry| entries.iter().filter(|other| *other == entry).count()).sum()
+}
+
+/// How much of the moments of features the state with this number makes up, counted from 1.
+pub(super) fn follow(update: u64) -> f64 {
+    (1.0 / update as f64).max(SLOWEST_MOMENTS)
+}
+
+/// Takes a feature of a state into its mean and variance. Returns how far it is from the mean now, and the variance plus what is
+/// added to each.
+pub(super) fn observe(feature: f32, mean: &mut f64, variance: &mut f64, follow: f64) -> (f64, f64) {
+    let beside = f64::from(feature) - *mean;
+    *mean += follow * beside;
+    *variance += follow * (beside * beside - *variance);
+    (f64::from(feature) - *mean, *variance + LEAST_VARIANCE)
 }
