@@ -9,7 +9,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, comes_to_rest, drops,
+    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
@@ -357,11 +357,8 @@ impl LinearAgent {
         if let Some(model) = self.model() {
             let mut afterstates = Vec::new();
             if model.sees_afterstates() {
-                afterstates.extend(rests.iter().map(|rest| {
-                    let mut afterstate = *playfield;
-                    lock(rules, &mut afterstate, rest.shape, rest.row, rest.column);
-                    afterstate
-                }));
+                let after = |rest: &Rest| locked(rules, playfield, rest.shape, rest.row, rest.column);
+                afterstates.extend(rests.iter().map(after));
             }
             let outputs = model.outputs(&measured.features, &afterstates);
             for (score, output) in measured.scores.iter_mut().zip(outputs) {
@@ -380,6 +377,20 @@ impl LinearAgent {
 fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
     let placement = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
     ScoredPlacement { placement, score: f64::NEG_INFINITY }
+}
+
+/// A playfield when a shape has come to rest on it.
+#[inline(always)]
+fn locked<C: Column, const N: usize>(
+    rules: &Rules,
+    playfield: &PlayfieldOf<C, N>,
+    shape: &Shape,
+    row: u8,
+    column: u8,
+) -> PlayfieldOf<C, N> {
+    let mut afterstate = *playfield;
+    lock(rules, &mut afterstate, shape, row, column);
+    afterstate
 }
 
 fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<(), WeightError> {
@@ -424,10 +435,8 @@ impl LaneWork for ModelJob<'_> {
             afterstates.reserve(all.len() as usize);
             // The rows know where everything comes to rest.
             for (placement, &row) in all.iter().zip(&rows.landing_rows) {
-                let mut afterstate = playfield;
                 let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-                lock(rules, &mut afterstate, shape, row, placement.column);
-                afterstates.push(afterstate);
+                afterstates.push(locked(rules, &playfield, shape, row, placement.column));
             }
         }
         let outputs = model.outputs(&rows.features, &afterstates);

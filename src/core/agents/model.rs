@@ -40,6 +40,14 @@ impl ModelShape {
             ModelShape::NTuple(n_tuple) => n_tuple.num_entries(),
         }
     }
+
+    /// The tables that it looks up, if it does.
+    pub fn tables(&self) -> Option<&NTuple> {
+        match self {
+            ModelShape::Mlp(mlp) => mlp.tables.as_ref(),
+            ModelShape::NTuple(n_tuple) => Some(n_tuple),
+        }
+    }
 }
 
 impl Model {
@@ -67,7 +75,7 @@ impl Model {
 
     /// Whether it looks at afterstates, and not at features alone.
     pub(super) fn sees_afterstates(&self) -> bool {
-        !matches!(&*self.shape, ModelShape::Mlp(Mlp { tables: None, .. }))
+        self.shape.tables().is_some()
     }
 
     /// About how long it takes for one placement, in multiplications of the network. What it looks up counts, not how large the
