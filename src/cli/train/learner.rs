@@ -1,9 +1,10 @@
 //! What a run of temporal differences learns: a sum of weights and entries, or a network that reads them. It plays nothing.
 
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use super::lessons::{Lessons, Moves};
-use crate::optimizers::{InvalidParameter, Network, NetworkState, Td, TdState};
+use crate::optimizers::{Network, NetworkState, Td, TdState};
 
 /// A value function that is being learned.
 #[derive(Clone, Debug)]
@@ -14,13 +15,15 @@ pub enum Learner {
     Network(Box<Network>),
 }
 
-/// All that one knows: one of the two.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct LearnerState {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    td: Option<TdState>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    network: Option<NetworkState>,
+/// All that one knows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum LearnerState {
+    /// Of a sum.
+    #[serde(rename = "td")]
+    Sum(TdState),
+    /// Of a network.
+    #[serde(rename = "network")]
+    Network(NetworkState),
 }
 
 impl Learner {
@@ -30,25 +33,24 @@ impl Learner {
     /// A number out of its range, or a state that does not belong to these lessons.
     pub fn open(
         lessons: &Lessons,
-        num_features: usize,
+        (num_features, num_entries): (usize, usize),
         seed: u64,
         state: Option<LearnerState>,
     ) -> anyhow::Result<Learner> {
-        let (features, entries) = (num_features as u32, lessons.num_entries()? as u32);
-        let none = |what| InvalidParameter { field: "state", reason: format!("is not that of {what}") };
-        Ok(match (lessons.moves(), state) {
-            (Moves::OfSum(config), None) => Learner::Sum(Td::new(config.clone(), features, entries)?),
-            (Moves::OfSum(config), Some(LearnerState { td, .. })) => {
-                let state = td.ok_or_else(|| none("a sum"))?;
-                Learner::Sum(Td::resume(config.clone(), state, features, entries)?)
+        let (features, entries) = (num_features as u32, num_entries as u32);
+        Ok(match (lessons.moves.clone(), state) {
+            (Moves::OfSum(config), None) => Learner::Sum(Td::new(config, features, entries)?),
+            (Moves::OfSum(config), Some(LearnerState::Sum(state))) => {
+                Learner::Sum(Td::resume(config, state, features, entries)?)
             }
-            (Moves::OfNetwork(config, start), None) => {
-                Learner::Network(Box::new(Network::new(config.clone(), start, entries, seed)?))
+            (Moves::OfNetwork(config), None) => {
+                Learner::Network(Box::new(Network::new(config, &lessons.start, entries, seed)?))
             }
-            (Moves::OfNetwork(config, _), Some(LearnerState { network, .. })) => {
-                let state = network.ok_or_else(|| none("a network"))?;
-                Learner::Network(Box::new(Network::resume(config.clone(), state, features, entries)?))
+            (Moves::OfNetwork(config), Some(LearnerState::Network(state))) => {
+                Learner::Network(Box::new(Network::resume(config, state, features, entries)?))
             }
+            (Moves::OfSum(_), Some(_)) => bail!("its state is that of a network, not of a sum"),
+            (Moves::OfNetwork(_), Some(_)) => bail!("its state is that of a sum, not of a network"),
         })
     }
 
@@ -99,8 +101,8 @@ impl Learner {
     /// All that it knows.
     pub fn state(&self) -> LearnerState {
         match self {
-            Learner::Sum(td) => LearnerState { td: Some(td.state().clone()), network: None },
-            Learner::Network(network) => LearnerState { td: None, network: Some(network.state().clone()) },
+            Learner::Sum(td) => LearnerState::Sum(td.state().clone()),
+            Learner::Network(network) => LearnerState::Network(network.state().clone()),
         }
     }
 }

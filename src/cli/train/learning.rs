@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::args::TrainArgs;
 use super::display::{Display, News, result_so_far, title};
+use super::kept::Kept;
 use super::learner::{Learner, LearnerState};
 use super::lessons::{Lessons, check, new_settings};
 use super::record::Timing;
@@ -32,7 +33,7 @@ use crate::cli::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
-use crate::engine::rng::{Tag, word};
+use crate::engine::rng::{Tag, below, word};
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +96,6 @@ struct Tally {
 pub struct Learning {
     settings: Settings<Lessons>,
     model: Option<ModelShape>,
-    tables: Option<NTuple>,
     client: Client,
     learner: Learner,
     games: Vec<Playing>,
@@ -133,13 +133,15 @@ impl Learning {
                 (settings, run, None)
             }
         };
-        let (model, tables) = (settings.optimizer.shape()?, settings.optimizer.tables()?);
+        let model = settings.optimizer.shape()?;
+        let num_entries = model.as_ref().and_then(ModelShape::tables).map_or(0, NTuple::num_entries);
+        let sizes = (settings.feature_names.len(), num_entries);
         let height = settings.height as usize;
         let (state, games, kept) = match learned {
             Some(Learned { learner, games, kept, .. }) => (Some(learner), games, kept),
             None => (None, vec![Playing::new(height); settings.games as usize], Kept::default()),
         };
-        let learner = Learner::open(&settings.optimizer, settings.feature_names.len(), settings.seed, state)
+        let learner = Learner::open(&settings.optimizer, sizes, settings.seed, state)
             .with_context(|| mismatch(run.folder()))?;
         if games.len() != settings.games as usize
             || games.iter().any(|game| game.rows.len() != height)
@@ -151,7 +153,7 @@ impl Learning {
         let chart = curve(&settings, &records);
         let display = Display::new(settings.generations, records.len(), &chart, connection);
         let client = client.clone();
-        Ok(Learning { settings, model, tables, client, learner, games, kept, run, records, display })
+        Ok(Learning { settings, model, client, learner, games, kept, run, records, display })
     }
 
     /// Learns for one generation, and keeps it.
@@ -292,17 +294,15 @@ impl Learning {
             tally.squares += error * error;
             tally.errors += 1;
         }
-        let piece = below(word(seed, Tag::Pieces, draw), Tetromino::ALL.len());
+        let piece = below(word(seed, Tag::Pieces, draw), Tetromino::ALL.len() as u64) as usize;
         let share = below(word(seed, Tag::Agent, 2 * draw), 1 << 30) as f64 / f64::from(1 << 30);
         let explores = share < self.settings.optimizer.exploration;
         let chosen = if explores {
             let rows: Vec<usize> = safe(piece).collect();
-            rows.get(below(word(seed, Tag::Agent, 2 * draw + 1), rows.len())).copied()
+            rows.get(below(word(seed, Tag::Agent, 2 * draw + 1), rows.len() as u64) as usize).copied()
         } else {
             best[piece].map(|(_, row)| row)
         };
-        let stretch = self.settings.optimizer.stretch;
-        let draws = [0, 1, 2].map(|number| word(seed, Tag::Trial, 3 * draw + number));
         let game = &mut self.games[game];
         match chosen {
             Some(row) => {
@@ -311,9 +311,6 @@ impl Learning {
                 game.lines += u64::from(placements.lines[row]);
                 game.features = Some(features(row).to_vec());
                 tally.pieces += 1;
-                if stretch > 0 {
-                    self.kept.keep(&game.rows, draws[0]);
-                }
             }
             None => {
                 tally.games += 1;
@@ -321,11 +318,16 @@ impl Learning {
                 *game = Playing::new(height);
             }
         }
+        let stretch = self.settings.optimizer.stretch;
         if stretch > 0 {
+            let draws = [0, 1, 2].map(|number| word(seed, Tag::Trial, 3 * draw + number));
             game.left = game.left.saturating_sub(1);
+            if chosen.is_some() {
+                self.kept.keep(&game.rows, draws[0]);
+            }
             if game.left == 0 || chosen.is_none() {
-                let third = (stretch as usize).div_ceil(3);
-                game.left = stretch - third as u32 + below(draws[1], 2 * third) as u32;
+                let third = stretch.div_ceil(3);
+                game.left = stretch - third + below(draws[1], 2 * u64::from(third)) as u32;
                 if let Some(rows) = self.kept.any(height, draws[2]) {
                     *game = Playing { rows: rows.to_vec(), left: game.left, ..Playing::new(height) };
                 }
@@ -336,7 +338,7 @@ impl Learning {
     /// The entries that an afterstate looks up.
     fn look_up(&self, rows: &[u32], entries: &mut Vec<u32>) {
         entries.clear();
-        if let Some(tables) = &self.tables {
+        if let Some(tables) = self.model.as_ref().and_then(ModelShape::tables) {
             tables.append_entries(self.settings.width as u8, rows, entries);
         }
     }
@@ -412,49 +414,6 @@ impl Playing {
     fn new(height: usize) -> Playing {
         Playing { rows: vec![0; height], lines: 0, left: 0, features: None }
     }
-}
-
-/// How many playfields of one height are kept.
-const KEPT: usize = 512;
-
-/// Playfields that were seen, by the height of their stack, for games to go on from: a good player is seldom in danger by
-/// itself, and has most to learn there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Kept {
-    of_height: Vec<Vec<Vec<u32>>>,
-}
-
-impl Kept {
-    /// Keeps a playfield, in place of another one if there are enough of its height.
-    fn keep(&mut self, rows: &[u32], draw: u64) {
-        let height = rows.iter().rposition(|row| *row != 0).map_or(0, |row| row + 1);
-        if self.of_height.len() <= height {
-            self.of_height.resize(height + 1, Vec::new());
-        }
-        let kept = &mut self.of_height[height];
-        if kept.len() < KEPT {
-            kept.push(rows.to_vec());
-        } else {
-            kept[below(draw, KEPT)].copy_from_slice(rows);
-        }
-    }
-
-    /// One of any height up to that of the playfield; none if none of that height has been seen.
-    fn any(&self, height: usize, draw: u64) -> Option<&[u32]> {
-        let kept = self.of_height.get(below(draw, height + 1))?;
-        // The heights took the upper part of the word.
-        kept.get(below(draw << 16, kept.len())).map(Vec::as_slice)
-    }
-
-    /// Whether they are playfields of this height.
-    fn are_of(&self, height: usize) -> bool {
-        self.of_height.iter().flatten().all(|rows| rows.len() == height)
-    }
-}
-
-/// A number below `bound`, from a word; 0 if there is none.
-fn below(word: u64, bound: usize) -> usize {
-    ((u128::from(word) * bound as u128) >> 64) as usize
 }
 
 /// Whether an answer has all rows that it says it has, so that none need be looked for in vain.

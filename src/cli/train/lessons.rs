@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::args::TrainArgs;
 use super::searches::common_weights;
-use super::settings::{Defaults, LITERATURE, Settings};
+use super::settings::{Defaults, LITERATURE, Settings, is_zero};
 use crate::cli::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
 use crate::cli::options::UsageError;
 use crate::cli::run_folder::CONFIG;
-use crate::client::{Client, ModelShape, NTuple};
+use crate::client::{Client, ModelShape};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 
@@ -41,36 +41,32 @@ pub struct Lessons {
     /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stretch: u32,
-    /// How the scores of a sum move; none where there is a network.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    learning: Option<TdConfig>,
-    /// How those of a network move.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    network: Option<NetworkConfig>,
+    /// How scores move.
+    #[serde(flatten)]
+    pub moves: Moves,
     /// The weights of the features that a network begins with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    start: Vec<f64>,
+    pub start: Vec<f64>,
     /// The tables, and the units that read them; none for the features alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<ShapeNote>,
 }
 
-/// How scores move: those of a sum, or those of a network that begins with these weights.
-#[derive(Clone, Copy, Debug)]
-pub enum Moves<'a> {
-    OfSum(&'a TdConfig),
-    OfNetwork(&'a NetworkConfig, &'a [f64]),
+/// What is learned, and how its scores move.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Moves {
+    /// A sum of weights and entries.
+    #[serde(rename = "learning")]
+    OfSum(TdConfig),
+    /// A network.
+    #[serde(rename = "network")]
+    OfNetwork(NetworkConfig),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum MethodName {
     Td,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// Whether there is a run in this folder that learns from every step.
@@ -85,7 +81,7 @@ impl Lessons {
     fn new(
         args: &TrainArgs,
         features: &[String],
-        (width, height): (u32, u32),
+        size: (u32, u32),
         generations: u32,
     ) -> anyhow::Result<Lessons> {
         let units = args.units.unwrap_or(0);
@@ -94,125 +90,21 @@ impl Lessons {
             return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
         }
         let rounds = args.rounds.unwrap_or(512);
-        let stretch = args.stretch.unwrap_or(if units > 0 { 30 } else { 0 });
-        let lessons = Lessons {
-            method: MethodName::Td,
-            rounds,
-            exploration,
-            stretch,
-            learning: None,
-            network: None,
-            start: Vec::new(),
-            model: None,
-        };
-        if units > 0 {
-            lessons.of_network(args, units, features, (width, height), generations)
+        let (moves, start, model) = if units > 0 {
+            let games = args.games.unwrap_or(DEFAULTS.games);
+            let updates = f64::from(generations) * f64::from(rounds) * f64::from(games);
+            let (config, start) = network(args, units, (features, size.0), updates)?;
+            (Moves::OfNetwork(config), start, Some(tables_of_network(args, units, size)?))
         } else {
-            lessons.of_sum(args, (width, height))
-        }
-    }
-
-    /// These lessons for a sum.
-    fn of_sum(self, args: &TrainArgs, (width, height): (u32, u32)) -> anyhow::Result<Lessons> {
-        let of_network =
-            [("--unit-share", args.unit_share.is_some()), ("--start-scale", args.start_scale.is_some())];
-        if let Some((flag, _)) = of_network.iter().find(|(_, given)| *given) {
-            return Err(UsageError(format!("{flag} is of a network; leave it out, or add --units")).into());
-        }
-        let default = TdConfig::default();
-        let learning = TdConfig {
-            discount: args.td_discount.unwrap_or(default.discount),
-            feature_step: args.feature_step.unwrap_or(default.feature_step),
-            entry_step: args.entry_step.unwrap_or(default.entry_step),
-            half: args.step_half.unwrap_or(default.half),
+            (Moves::OfSum(sum(args)?), Vec::new(), tables_of_sum(args, size)?)
         };
-        Td::new(learning.clone(), 0, 0).map_err(cannot_begin)?;
-        let mut tuples = Vec::new();
-        for Group { kind, length, places, clip } in surface(args, (width, height), 2)? {
-            let first = tuples.len() as u32;
-            for place in 0..=places - length {
-                let positions = (place..place + length).collect();
-                tuples.push(TupleNote { kind, positions, clip, shares: (place > 0).then_some(first) });
+        let stretch = args.stretch.unwrap_or(if units > 0 { 30 } else { 0 });
+        let lessons = Lessons { method: MethodName::Td, rounds, exploration, stretch, moves, start, model };
+        match lessons.shape() {
+            Ok(_) => Ok(lessons),
+            Err(error) => {
+                Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
             }
-        }
-        let model = (!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples });
-        Lessons { learning: Some(learning), model, ..self }.with_a_shape()
-    }
-
-    /// These lessons for a network.
-    fn of_network(
-        self,
-        args: &TrainArgs,
-        units: u32,
-        features: &[String],
-        (width, height): (u32, u32),
-        generations: u32,
-    ) -> anyhow::Result<Lessons> {
-        if args.feature_step.is_some() {
-            let problem = "--feature-step is of sums; a network has one step, --entry-step";
-            return Err(UsageError(problem.to_owned()).into());
-        }
-        if width.max(height) > LONGEST_LINE {
-            let problem = format!(
-                "--units: {units}, expected 0 on {width} x {height}: the tables of whole columns and rows are for at most \
-                 {LONGEST_LINE} of each"
-            );
-            return Err(UsageError(problem).into());
-        }
-        let updates =
-            f64::from(generations) * f64::from(self.rounds) * f64::from(args.games.unwrap_or(DEFAULTS.games));
-        let default = NetworkConfig::default();
-        let network = NetworkConfig {
-            discount: args.td_discount.unwrap_or(default.discount),
-            units,
-            step: args.entry_step.unwrap_or(default.step),
-            share: args.unit_share.unwrap_or(default.share),
-            half: args.step_half.unwrap_or((updates / 3.0).ceil()),
-        };
-        let scale = args.start_scale.unwrap_or(START.1);
-        let start = common_weights(args.start.as_deref().unwrap_or(START.0), features, width)?;
-        let start: Vec<f64> = start.iter().map(|weight| weight * scale).collect();
-        Network::new(network.clone(), &start, 0, 0).map_err(cannot_begin)?;
-        let mut tuples = Vec::new();
-        for Group { kind, length, places, clip } in surface(args, (width, height), 3)? {
-            let first = tuples.len() as u32;
-            for place in 0..=places - length {
-                // The mirror image of a height is a height; that of a step goes the other way.
-                let mirrored = places - length - place;
-                let is_image = kind == TupleName::Heights && mirrored < place;
-                let mut positions: Vec<u32> = (place..place + length).collect();
-                if is_image {
-                    positions.reverse();
-                }
-                tuples.push(TupleNote {
-                    kind,
-                    positions,
-                    clip,
-                    shares: is_image.then_some(first + mirrored),
-                });
-            }
-        }
-        let first = tuples.len() as u32;
-        let cells =
-            |positions: Vec<u32>, shares| TupleNote { kind: TupleName::Cells, positions, clip: 0, shares };
-        for column in 0..width {
-            let mirrored = width - 1 - column;
-            let positions = (0..height).rev().map(|row| row * width + column).collect();
-            tuples.push(cells(positions, (mirrored < column).then_some(first + mirrored)));
-        }
-        for row in 0..height {
-            tuples.push(cells((0..width).rev().map(|column| row * width + column).collect(), None));
-        }
-        let model = ShapeNote::Mlp { hidden: vec![units], activation: ActivationName::LeakyRelu, tuples };
-        Lessons { network: Some(network), start, model: Some(model), ..self }.with_a_shape()
-    }
-
-    /// How scores move.
-    pub fn moves(&self) -> Moves<'_> {
-        static DEFAULT: std::sync::LazyLock<TdConfig> = std::sync::LazyLock::new(TdConfig::default);
-        match &self.network {
-            Some(network) => Moves::OfNetwork(network, &self.start),
-            None => Moves::OfSum(self.learning.as_ref().unwrap_or(&DEFAULT)),
         }
     }
 
@@ -224,35 +116,104 @@ impl Lessons {
         let note = self.model.clone().map(|shape| ModelNote { shape, parameters: Vec::new() });
         note.map(|note| note.shape()).transpose().map_err(anyhow::Error::msg)
     }
+}
 
-    /// The tables.
-    ///
-    /// # Errors
-    /// As [`Self::shape`].
-    pub fn tables(&self) -> anyhow::Result<Option<NTuple>> {
-        Ok(self.shape()?.and_then(|shape| match shape {
-            ModelShape::NTuple(tables) => Some(tables),
-            ModelShape::Mlp(mlp) => mlp.tables,
-        }))
+/// How the scores of a sum move, by the flags.
+fn sum(args: &TrainArgs) -> Result<TdConfig, UsageError> {
+    let of_network =
+        [("--unit-share", args.unit_share.is_some()), ("--start-scale", args.start_scale.is_some())];
+    if let Some((flag, _)) = of_network.iter().find(|(_, given)| *given) {
+        return Err(UsageError(format!("{flag} is of a network; leave it out, or add --units")));
     }
+    let default = TdConfig::default();
+    let config = TdConfig {
+        discount: args.td_discount.unwrap_or(default.discount),
+        feature_step: args.feature_step.unwrap_or(default.feature_step),
+        entry_step: args.entry_step.unwrap_or(default.entry_step),
+        half: args.step_half.unwrap_or(default.half),
+    };
+    Td::new(config.clone(), 0, 0).map_err(cannot_begin)?;
+    Ok(config)
+}
 
-    /// Entries of all tables.
-    ///
-    /// # Errors
-    /// As [`Self::shape`].
-    pub fn num_entries(&self) -> anyhow::Result<usize> {
-        Ok(self.tables()?.map_or(0, |tables| tables.num_entries()))
+/// How the scores of a network move that learns from this many states, by the flags, and the weights of these features at this
+/// width that it begins with.
+fn network(
+    args: &TrainArgs,
+    units: u32,
+    (features, width): (&[String], u32),
+    updates: f64,
+) -> anyhow::Result<(NetworkConfig, Vec<f64>)> {
+    if args.feature_step.is_some() {
+        let problem = "--feature-step is of sums; a network has one step, --entry-step";
+        return Err(UsageError(problem.to_owned()).into());
     }
+    let default = NetworkConfig::default();
+    let config = NetworkConfig {
+        discount: args.td_discount.unwrap_or(default.discount),
+        units,
+        step: args.entry_step.unwrap_or(default.step),
+        share: args.unit_share.unwrap_or(default.share),
+        half: args.step_half.unwrap_or((updates / 3.0).ceil()),
+    };
+    let scale = args.start_scale.unwrap_or(START.1);
+    let mut start = common_weights(args.start.as_deref().unwrap_or(START.0), features, width)?;
+    start.iter_mut().for_each(|weight| *weight *= scale);
+    Network::new(config.clone(), &start, 0, 0).map_err(cannot_begin)?;
+    Ok((config, start))
+}
 
-    /// The same, if its shape is one that servers play.
-    fn with_a_shape(self) -> anyhow::Result<Lessons> {
-        match self.shape() {
-            Ok(_) => Ok(self),
-            Err(error) => {
-                Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
-            }
+/// The tables of a sum, each at every place of the surface.
+fn tables_of_sum(args: &TrainArgs, size: (u32, u32)) -> Result<Option<ShapeNote>, UsageError> {
+    let mut tuples = Vec::new();
+    for Group { kind, length, places, clip } in surface(args, size, 2)? {
+        let first = tuples.len() as u32;
+        for place in 0..=places - length {
+            let positions = (place..place + length).collect();
+            tuples.push(TupleNote { kind, positions, clip, shares: (place > 0).then_some(first) });
         }
     }
+    Ok((!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples }))
+}
+
+/// The tables of a network, one a place of the surface and one for each whole column and row, and its units.
+fn tables_of_network(
+    args: &TrainArgs,
+    units: u32,
+    (width, height): (u32, u32),
+) -> Result<ShapeNote, UsageError> {
+    if width.max(height) > LONGEST_LINE {
+        return Err(UsageError(format!(
+            "--units: {units}, expected 0 on {width} x {height}: the tables of whole columns and rows are for at most \
+             {LONGEST_LINE} of each"
+        )));
+    }
+    let mut tuples = Vec::new();
+    for Group { kind, length, places, clip } in surface(args, (width, height), 3)? {
+        let first = tuples.len() as u32;
+        for place in 0..=places - length {
+            // The mirror image of a height is a height; that of a step goes the other way.
+            let mirrored = places - length - place;
+            let is_image = kind == TupleName::Heights && mirrored < place;
+            let mut positions: Vec<u32> = (place..place + length).collect();
+            if is_image {
+                positions.reverse();
+            }
+            tuples.push(TupleNote { kind, positions, clip, shares: is_image.then_some(first + mirrored) });
+        }
+    }
+    let first = tuples.len() as u32;
+    let cells =
+        |positions: Vec<u32>, shares| TupleNote { kind: TupleName::Cells, positions, clip: 0, shares };
+    for column in 0..width {
+        let mirrored = width - 1 - column;
+        let positions = (0..height).rev().map(|row| row * width + column).collect();
+        tuples.push(cells(positions, (mirrored < column).then_some(first + mirrored)));
+    }
+    for row in 0..height {
+        tuples.push(cells((0..width).rev().map(|column| row * width + column).collect(), None));
+    }
+    Ok(ShapeNote::Mlp { hidden: vec![units], activation: ActivationName::LeakyRelu, tuples })
 }
 
 /// Tuples of one kind, one at every place.
@@ -264,7 +225,7 @@ struct Group {
 }
 
 /// The tuples of the surface that flags ask for.
-fn surface(args: &TrainArgs, (width, height): (u32, u32), heights: u32) -> anyhow::Result<Vec<Group>> {
+fn surface(args: &TrainArgs, (width, height): (u32, u32), heights: u32) -> Result<Vec<Group>, UsageError> {
     let (length, clip) = (args.step_tuple.unwrap_or(4), args.step_clip.unwrap_or(3).min(height));
     let steps = Group { kind: TupleName::Steps, length, places: width.saturating_sub(1), clip };
     let length = args.height_tuple.unwrap_or(heights);
@@ -273,8 +234,7 @@ fn surface(args: &TrainArgs, (width, height): (u32, u32), heights: u32) -> anyho
     if let Some((flag, Group { length, places, .. })) =
         groups.iter().find(|(_, group)| group.length > group.places)
     {
-        let problem = format!("{flag}: {length}, expected at most {places} at width {width}");
-        return Err(UsageError(problem).into());
+        return Err(UsageError(format!("{flag}: {length}, expected at most {places} at width {width}")));
     }
     Ok(groups.into_iter().map(|(_, group)| group).filter(|group| group.length > 0).collect())
 }

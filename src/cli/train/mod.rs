@@ -12,6 +12,7 @@
 mod args;
 mod display;
 mod features;
+mod kept;
 mod learner;
 mod learning;
 mod lessons;

@@ -458,7 +458,8 @@ impl Settings {
     }
 }
 
-fn is_zero(number: &u32) -> bool {
+/// For serde, which leaves out numbers that say nothing.
+pub fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
